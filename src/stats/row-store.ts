@@ -38,16 +38,11 @@ const ORDER_BY: Readonly<Record<OrderColumn, ColumnName>> = {
   clicks: 'clicks',
 }
 
-/** What tells rows of other networks apart, which may share their day, article and merchant. */
+/**
+ * What an article-day with impressions alone has zeros in; and what tells rows of other networks
+ * apart, which may share their day, article and merchant.
+ */
 const FIGURES = ['clicks', 'sales', 'revenue_micros', 'earnings_micros'] as const
-
-/** Columns of a figure that an article-day with impressions alone has a zero in. */
-const MONEY_COLUMNS: ReadonlySet<OrderColumn> = new Set([
-  'advertiser_attributed_sales',
-  'pub_earnings',
-  'advertiser_attributed_revenue',
-  'clicks',
-])
 
 /** The rows of a request, in its order. */
 export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow[]> {
@@ -92,8 +87,8 @@ async function rankedRows(db: Db, request: StatsRequest): Promise<RankedRow[]> {
 /** False where enough figures rank above zero: then article-days that have none need no look. */
 function canUnsoldRank(figures: readonly RankedRow[], request: StatsRequest): boolean {
   const { orderBy, isAscending, limitRows } = request
-  if (isAscending || !MONEY_COLUMNS.has(orderBy)) return true
   const column = ORDER_BY[orderBy]
+  if (isAscending || !FIGURES.some((name) => name === column)) return true
   return figures.filter((row) => Number(shownValue(row, column)) > 0).length < limitRows
 }
 

@@ -20,6 +20,13 @@ export const ORDER_COLUMNS = [
 ] as const
 export type OrderColumn = (typeof ORDER_COLUMNS)[number]
 
+/** Reads `order_by`; null for what is no column. */
+export function readOrder(text: string): { orderBy: OrderColumn; isAscending: boolean } | null {
+  // A plus sign that was not percent-encoded arrives as a space.
+  const orderBy = ORDER_COLUMNS.find((name) => name === text.replace(/^[-+ ]/, ''))
+  return orderBy === undefined ? null : { orderBy, isAscending: /^[+ ]/.test(text) }
+}
+
 const Limit = Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, default: LIMIT_MAX }))
 
 export const StatsQuery = Type.Object({
@@ -32,8 +39,7 @@ export const StatsQuery = Type.Object({
         maxLength: TEXT_LENGTH_MAX,
         description: `${ORDER_COLUMNS.join(', ')}; descending, or ascending after a leading +`,
       }),
-      // A plus sign that was not percent-encoded arrives as a space.
-      (text) => ORDER_COLUMNS.some((name) => name === text.replace(/^[-+ ]/, '')),
+      (text) => readOrder(text) !== null,
       () => `must be one of ${ORDER_COLUMNS.join(', ')}`,
     ),
   ),

@@ -1,7 +1,8 @@
 /** Reads the parameters of section 4.4. */
+import assert from 'node:assert/strict'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { type DayRange, readDayRange } from './day-range.ts'
-import { LIMIT_MAX, ORDER_COLUMNS, type OrderColumn, type StatsQuery } from './schema.ts'
+import { LIMIT_MAX, type OrderColumn, readOrder, type StatsQuery } from './schema.ts'
 
 export interface StatsRequest extends DayRange {
   readonly orderBy: OrderColumn
@@ -13,12 +14,11 @@ export interface StatsRequest extends DayRange {
 
 /** A query whose every field has been checked. */
 export function readStatsQuery(pubId: number, query: StatsQuery): StatsRequest {
-  // A plus sign that was not percent-encoded arrives as a space.
-  const [, sign = '', column = ''] = /^([-+ ]?)(.*)$/s.exec(query.order_by ?? 'clicks') ?? []
+  const order = readOrder(query.order_by ?? 'clicks')
+  assert(order !== null)
   return {
     ...readDayRange(pubId, query),
-    orderBy: ORDER_COLUMNS.find((name) => name === column) ?? 'clicks',
-    isAscending: sign === '+' || sign === ' ',
+    ...order,
     limitRows: query.limit ?? LIMIT_MAX,
     isOutOfNetwork: query.out_of_network ?? false,
     asOf: parseTimestamp(query.as_of ?? ''),
