@@ -80,6 +80,23 @@ test('a page with the tag is described link by link, and nobody was there', asyn
   assert.match(text, /\+ a smart link {2}\$0\.0075 a click/)
 })
 
+test('what a page still tells as its check ends is not recorded either', async () => {
+  const before = await eventCount()
+  // Only under the policy, which the second visit obeys: the first waits for the page to be quiet.
+  const telling = `<script>
+    document.addEventListener('securitypolicyviolation', () => setInterval(() => {
+      fetch('{service}/api/v1/events/impressions/page_impression/', {
+        method: 'POST', keepalive: true, body: JSON.stringify({
+          organization_type: 'publisher', organization_id: ${network.pubId}, events: [{}],
+          user: { page_session_uuid: crypto.randomUUID(), source_url: location.href },
+        }),
+      }).catch(() => undefined)
+    }, 20))
+  </script><iframe src="/nothing"></iframe>`
+  await check(publish(telling + ARTICLE + TAG, { 'content-security-policy': "frame-src 'none'" }))
+  assert.equal(await eventCount(), before)
+})
+
 test('a page that keeps writing a new `souk` is described like any other', async () => {
   const replacing = `<script>
     setInterval(() => { window.souk = { consent: 'full' } })

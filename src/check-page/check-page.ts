@@ -79,25 +79,29 @@ const FLAGS = [
 
 /** Checks one page. Throws 400 when it cannot be loaded or nobody's tag is meant. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
-  const browser = await launch(options.chromium)
+  const { browser, kill } = await launch(options.chromium)
   try {
     const visit = await visitPage(browser, options)
     const policy = await visitUnderPolicy(browser, options, visit)
     return await describe(options, visit, policy)
   } finally {
-    await browser.close()
+    // Closed, it would send the requests that are held here, events among them, as it lets them go.
+    await kill()
   }
 }
 
-async function launch(executablePath: string): Promise<Browser> {
+async function launch(
+  executablePath: string,
+): Promise<{ browser: Browser; kill: () => Promise<void> }> {
   const { chromium } = await loadPlaywright()
   // Pages of anybody are opened. As root no browser starts with its sandbox.
   const chromiumSandbox = process.getuid?.() !== 0
-  const options = { executablePath, chromiumSandbox, args: FLAGS }
-  return chromium.launch(options).catch((error: Error) => {
+  const options = { executablePath, chromiumSandbox, args: FLAGS, host: '127.0.0.1' }
+  const server = await chromium.launchServer(options).catch((error: Error) => {
     const [reason] = error.message.split('\n') // its log is below
     throw new Refusal(`no browser starts from ${executablePath}; --chromium names one. ${reason}`)
   })
+  return { browser: await chromium.connect(server.wsEndpoint()), kill: () => server.kill() }
 }
 
 async function loadPlaywright(): Promise<typeof import('playwright-core')> {
