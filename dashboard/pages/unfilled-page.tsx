@@ -1,6 +1,7 @@
 /** Auctions of a day that nobody won, by the money that each reason kept away. */
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
+import { useAddress } from '../address.ts'
 import { api, type NoFill } from '../api.ts'
 import { count, date, percent } from '../format.ts'
 import { PATHS } from '../paths.ts'
@@ -15,19 +16,10 @@ import { ReasonList } from './reason-list.tsx'
 /** The service runs the day's auctions again for it. */
 const FRESH_MS = 60_000
 
-/** The day of the address, the last one of the range unless it names one; and how to change it. */
-function useDay(): [string, (day: string) => void] {
-  const [range] = useRange()
-  const { day = range.to } = useSearch({ from: '__root__' })
-  const navigate = useNavigate()
-  const change = (next: string) =>
-    void navigate({ to: '.', search: (search) => ({ ...search, day: next }) })
-  return [day, change]
-}
-
 export function UnfilledPage() {
   const { pub_id: pubId } = usePublisher()
-  const [day, setDay] = useDay()
+  const [range] = useRange()
+  const [{ day = range.to }, change] = useAddress()
   const noFill = useQuery({
     queryKey: ['no fill', pubId, day],
     queryFn: () => api.noFill(pubId, day),
@@ -37,7 +29,7 @@ export function UnfilledPage() {
     <div className="space-y-5">
       <div className="flex flex-wrap items-end justify-between gap-4">
         <Title>Unfilled auctions</Title>
-        <DayPicker day={day} onChange={setDay} />
+        <DayPicker day={day} onChange={(next) => change({ day: next })} />
       </div>
       <Progress query={noFill} />
       {noFill.data !== undefined && <Day day={day} noFill={noFill.data} />}
