@@ -24,7 +24,8 @@ export async function listEarningsAccounts(
   const accounts: EarningsAccount[] = []
   for (const merchId of await listMerchantsOf(db, [pubId])) {
     const { releases, open } = await settleMerchant(db, { merchId, until })
-    const due = open.filter(({ debt }) => debt.pubId === pubId)
+    // Of what is owed without anything for the publisher nothing is due to it.
+    const due = open.filter((one) => one.debt.pubId === pubId && one.unreleasedMicros > 0)
     const released = releases.filter((release) => release.pubId === pubId)
     accounts.push({
       merchId,

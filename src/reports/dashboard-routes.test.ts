@@ -74,6 +74,18 @@ test('what was earned is not final, owed since a day, ready or paid out, merchan
   )
 })
 
+test('what a merchant owes without anything for the publisher is due to it since no day', async (t) => {
+  const s = await start(t)
+  const { call } = await s.dashboard.logIn('gazette@example.com')
+  const free = { ...CPC, sharePpm: 0, pubId: s.pubId, merchId: s.merchant }
+  await s.tell(s.events.click('a', START_MS, free), s.click('b', START_MS + 5 * DAY_MS))
+  s.clock.now = new Date(START_MS + 9 * DAY_MS)
+  const { json } = await call<Payments>(`publishers/${s.pubId}/payments/`)
+  const [merchant] = json.data[0].merchants
+  assert.equal(merchant?.due_usd, '60.00')
+  assert.equal(merchant?.due_since, '2026-03-08T00:00:00Z')
+})
+
 test('a statement opens in the browser of whom it was issued to, and for nobody else', async (t) => {
   const s = await start(t)
   await s.tell(s.click('a', START_MS), s.payment(START_MS + 3 * DAY_MS, 80))
