@@ -10,7 +10,7 @@ import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { Fault } from '../src/platform/errors.ts'
-import type { Payments } from '../src/reports/dashboard-schema.ts'
+import type { Payments } from '../src/reports/payments-schema.ts'
 import type {
   ClickPage,
   OrderPage,

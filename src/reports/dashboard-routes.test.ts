@@ -9,7 +9,7 @@ import { MODEL } from '../events/event.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { DAY_MS, formatTimestamp } from '../platform/timestamp.ts'
 import { dashboardPaymentRoutes } from './dashboard-routes.ts'
-import type { MerchantEarnings, Payments } from './dashboard-schema.ts'
+import type { MerchantEarnings, Payments } from './payments-schema.ts'
 import type { StatementDetail } from './schema.ts'
 
 const CPC = { model: MODEL.cpc, priceMicros: 80_000_000, reservedMicros: 80_000_000 }

@@ -6,7 +6,7 @@ import { listStatements } from '../ledger/statement-store.ts'
 import { formatExact, sumExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import type { MerchantEarnings, Payments } from './dashboard-schema.ts'
+import type { MerchantEarnings, Payments } from './payments-schema.ts'
 import { toStatementRecord } from './statement-record.ts'
 
 export async function readPayments(

@@ -129,7 +129,9 @@ test('wrong parameters, no key and foreign publishers are refused', async (t) =>
   assert.equal((await s.get(`reports/clicks/?${MARCH}`, {})).status, 401)
   const other = await makePublisherWorld(s.db, 'other')
   assert.equal((await s.get(`reports/clicks/?${MARCH}`, other.headers)).status, 403)
-  assert.equal((await s.get('orders/1/', other.headers)).status, 403)
+  for (const path of ['orders/1/', 'payments/', 'statements/']) {
+    assert.equal((await s.get(path, other.headers)).status, 403, path)
+  }
 })
 
 test('a cursor that no page of the report said is refused, never taken for the first page', async (t) => {
@@ -323,6 +325,8 @@ test('a statement is issued once its month is over, and told in three forms', as
     ],
   })
   assert.equal((await s.get('statements/')).json.data.length, 1)
+  const [payments] = (await s.get('payments/')).json.data
+  assert.deepEqual([payments.paid_out_usd, payments.statements.length], ['60.00', 1])
   const file = await s.get('statements/2026-03/?format=csv')
   const rows = parse(file.text, { columns: true }) as Record<string, string>[]
   assert.deepEqual(

@@ -15,6 +15,8 @@ import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
 import { ORDER_TOLD, OrderRecord } from './order-record-schema.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
+import { Payments } from './payments-schema.ts'
+import { readPayments } from './payments-store.ts'
 import { openReports, type ReportSource } from './read-report.ts'
 import { plainRow } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
@@ -54,6 +56,7 @@ export const reportRoutes =
     const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     await app.register(tableRoutes({ ...deps, turns }))
     await app.register(statementRoutes({ ...deps, turns }))
+    await app.register(paymentsRoute({ ...deps, turns }))
     await app.register(publisherWebhookRoutes(deps))
   }
 
@@ -156,6 +159,27 @@ const statementRoutes =
         const wanted = { pubId, month, ...request.query }
         const { headers, body } = await statementReply({ db, turns }, wanted)
         return reply.headers(headers).send(body)
+      },
+    )
+  }
+
+const paymentsRoute =
+  ({ db, now, turns }: PageDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/publishers/:pub_id/payments/',
+      {
+        schema: {
+          operationId: 'readPayments',
+          summary: 'All that was earned: not final, owed by whom since when, released, paid out',
+          security: NEEDS_KEY,
+          params: PublisherParams,
+          response: { 200: envelope(Payments) },
+        },
+      },
+      async (request) => {
+        const { pub_id: pubId } = request.params
+        return ok(200, await turns.run(pubId, () => readPayments(db, { pubId, now: now() })))
       },
     )
   }

@@ -20,6 +20,7 @@ test('a publisher or merchant that no number can be is a 404 like any that is no
       `reports/clicks/?${DAYS}`,
       'orders/9007199254740993/',
       'statements/',
+      'payments/',
       'webhooks/',
       'product_feeds/',
       'no_fill/?date=2026-03-01',

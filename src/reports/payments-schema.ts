@@ -1,4 +1,4 @@
-/** Wire shapes of the dashboard's page on payments. */
+/** Wire shapes of what became of all that a publisher earned. */
 import Type, { type Static } from 'typebox'
 import { orNull } from '../platform/field-types.ts'
 import { StatementRecord } from './schema.ts'
