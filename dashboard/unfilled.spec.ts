@@ -1,6 +1,7 @@
 /** What a publisher sees of auctions that nobody won: why, what that cost, and a receipt. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { micros } from '../src/platform/money.ts'
 import { sql } from '../src/platform/sql.ts'
 import { startApi } from '../test/api.ts'
@@ -22,6 +23,7 @@ test('a day’s unfilled auctions are told by what each reason cost, and lead to
   await campaign(kettles, { bid_micros: micros(600_000), devices: ['mobile'] })
   const auction = await runAuction(api, await link())
   await untilReceipt(api, auction)
+  await sleep(320) // No person clicks within 300 ms; the service knows.
   await follow(api, auction.auction_result.redirect_url)
   await until(async () => (await api.db.row(sql`select from click`)) !== null)
   await page.reload()
