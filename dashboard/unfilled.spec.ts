@@ -42,7 +42,7 @@ test('a day’s unfilled auctions are told by what each reason cost, and lead to
   await page.getByRole('heading', { name: 'Nobody won' }).waitFor()
 })
 
-test('a day of which only clicked auctions are left, or only some were looked at, says so', async (t) => {
+test('a day of which some auctions are gone, or only some were looked at, says so', async (t) => {
   const { page } = await visit(t, '/dashboard/unfilled?day=2026-03-01')
   await page.getByText('Choose a later day').waitFor()
   const some: NoFill = {
@@ -52,7 +52,7 @@ test('a day of which only clicked auctions are left, or only some were looked at
   await page.route('**/no_fill/*', (route) => route.fulfill({ json: { data: [some] } }))
   await page.reload()
   await page.getByText('20,010 auctions, an even sample of the day’s 1,200,000').waitFor()
-  await page.getByText('of this day the clicked ones are left').waitFor()
+  await page.getByText('of this day some may be gone').waitFor()
   await page.getByRole('heading', { name: 'Every auction had a winner' }).waitFor()
 })
 

@@ -83,7 +83,7 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
           The API’s <code>no_fill/</code> looks at each.
         </p>
       )}
-      {!is_complete && <OnlyClicked />}
+      {!is_complete && <SomeGone />}
       {reasons.length > 0 ? (
         <ReasonList reasons={reasons} />
       ) : (
@@ -95,10 +95,10 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
   )
 }
 
-function OnlyClicked() {
+function SomeGone() {
   return (
     <p className="text-sm text-soft">
-      Auctions without a click are kept for some days only: of this day the clicked ones are left.
+      Auctions without a click are kept for some days only: of this day some may be gone.
     </p>
   )
 }

@@ -11,7 +11,6 @@ import { HOUR_MS } from '../platform/timestamp.ts'
 import { NoFill } from './dashboard-schema.ts'
 import { type DayRuns, dayFaults } from './day-runs.ts'
 import { NoFillRun } from './no-fill.ts'
-import { countReceipts } from './receipt-store.ts'
 import { NoFillQuery } from './result-schema.ts'
 
 /** Some 2 s of work. Who looks at a page does not wait for the minutes of a million. */
@@ -42,9 +41,8 @@ export const dashboardAuctionRoutes =
         const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const { date: day } = request.query
         const keptFromMs = now().getTime() - receiptHours * HOUR_MS
-        const held = await countReceipts(db, { pubId, day })
-        const share = Math.min(1, AUCTIONS_MAX / held)
-        const run = await days.run({ pubId, day, share }, new NoFillRun())
+        const run = new NoFillRun()
+        const held = await days.sample({ pubId, day, auctionsMax: AUCTIONS_MAX }, run)
         return ok(200, {
           held,
           ...run.totals(),

@@ -5,7 +5,7 @@ import type { Db } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { FairTurns } from '../platform/turns.ts'
 import { unpackReceipt } from './receipt.ts'
-import { type PublisherDay, receiptsOfPublisher } from './receipt-store.ts'
+import { countReceipts, type PublisherDay, receiptsOfPublisher } from './receipt-store.ts'
 import type { LoggedAuction } from './what-if.ts'
 
 /**
@@ -21,6 +21,11 @@ const TURN_PATIENCE_MS = 30_000
 /** Some 3 ms of computing, which readers' redirects then wait for (measured with 30 candidates). */
 const AUCTIONS_PER_TURN = 50
 
+/** What is told each auction. */
+interface DayRun {
+  add(logged: LoggedAuction): void
+}
+
 export class DayRuns {
   readonly #db: Db
   readonly #turns = new FairTurns(DAYS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
@@ -29,23 +34,33 @@ export class DayRuns {
     this.#db = db
   }
 
-  /**
-   * All auctions, or an even share of them, while other requests are served. Rejects with a 503
-   * when too many days wait.
-   */
-  run<Run extends { add(logged: LoggedAuction): void }>(
-    wanted: PublisherDay & { readonly share?: number },
-    run: Run,
-  ): Promise<Run> {
+  /** All auctions, while other requests are served. Rejects with a 503 when too many days wait. */
+  run<Run extends DayRun>(wanted: PublisherDay, run: Run): Promise<Run> {
     return this.#turns.run(wanted.pubId, async () => {
-      for await (const receipts of receiptsOfPublisher(this.#db, wanted)) {
-        for (const [index, { packed, clicks }] of receipts.entries()) {
-          if (index % AUCTIONS_PER_TURN === 0) await turn()
-          run.add({ auction: unpackReceipt(packed), clicks })
-        }
-      }
+      await this.#hand(wanted, run)
       return run
     })
+  }
+
+  /** Likewise of very many an even sample, of about `auctionsMax`; how many the day has. */
+  sample(
+    { auctionsMax, ...wanted }: PublisherDay & { readonly auctionsMax: number },
+    run: DayRun,
+  ): Promise<number> {
+    return this.#turns.run(wanted.pubId, async () => {
+      const held = await countReceipts(this.#db, wanted)
+      await this.#hand({ ...wanted, share: Math.min(1, auctionsMax / held) }, run)
+      return held
+    })
+  }
+
+  async #hand(wanted: PublisherDay & { readonly share?: number }, run: DayRun): Promise<void> {
+    for await (const receipts of receiptsOfPublisher(this.#db, wanted)) {
+      for (const [index, { packed, clicks }] of receipts.entries()) {
+        if (index % AUCTIONS_PER_TURN === 0) await turn()
+        run.add({ auction: unpackReceipt(packed), clicks })
+      }
+    }
   }
 }
 
