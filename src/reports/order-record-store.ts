@@ -2,7 +2,6 @@
  * One order, explained: what was reported by whom, which clicks competed for it and why one won,
  * what it earned line by line, what came back, and every ledger entry that it caused.
  */
-import type { TouchEvidence } from '../attribution/attribute.ts'
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
 import { orderState } from '../attribution/order-states.ts'
@@ -44,12 +43,11 @@ interface OrderRow {
 }
 
 /** The order of a merchant by the merchant's own id; null when nobody has told of it. */
-export async function explainOrder(
+export function explainOrder(
   db: Db,
   { merchId, orderId, now }: { readonly merchId: number; readonly orderId: string; now: Date },
 ) {
-  const [row] = await readOrders(db, sql`merch_id = ${merchId} and order_id = ${orderId}`, 1)
-  return row === undefined ? null : explained(db, row, now)
+  return explainWhere(db, sql`merch_id = ${merchId} and order_id = ${orderId}`, now)
 }
 
 /**
@@ -61,10 +59,9 @@ export async function explainPublisherOrder(
   db: Db,
   { pubId, eventId, now }: { readonly pubId: number; readonly eventId: string; now: Date },
 ) {
-  const [row] = await readOrders(db, sql`pub_id = ${pubId} and event_id = ${eventId}`, 1)
-  if (row === undefined) return null
-  const order = await explained(db, row, now)
-  const foreign = await findForeignClicks(db, pubId, row.told.evidence)
+  const order = await explainWhere(db, sql`pub_id = ${pubId} and event_id = ${eventId}`, now)
+  if (order === null) return null
+  const foreign = await findForeignClicks(db, pubId, order.evidence)
   return {
     ...order,
     order_id: eventId,
@@ -93,8 +90,23 @@ export async function explainMerchantOrder(db: Db, wanted: Parameters<typeof exp
   }
 }
 
-async function findForeignClicks(db: Db, pubId: number, evidence: readonly TouchEvidence[]) {
-  const clickIds = clickIdBytes(evidence.map(({ id }) => id))
+/** As of one moment: else the lines might not be of the amounts that they add up to. */
+function explainWhere(db: Db, condition: Sql, now: Date) {
+  return db.transaction(
+    async (tx) => {
+      const [row] = await readOrders(tx, condition, 1)
+      return row === undefined ? null : explained(tx, row, now)
+    },
+    { isSnapshot: true },
+  )
+}
+
+async function findForeignClicks(
+  db: Db,
+  pubId: number,
+  evidence: readonly { readonly click_id: string }[],
+) {
+  const clickIds = clickIdBytes(evidence.map(({ click_id }) => click_id))
   const rows = await db.rows<{ click_id: Buffer }>(sql`
     select click_id from click where click_id = any(${clickIds}::bytea[]) and pub_id <> ${pubId}`)
   return new Set(rows.map((row) => row.click_id.toString('hex')))

@@ -9,10 +9,17 @@ import { formatTimestamp } from '../platform/timestamp.ts'
 import type { MerchantEarnings, Payments } from './payments-schema.ts'
 import { toStatementRecord } from './statement-record.ts'
 
-export async function readPayments(
-  db: Db,
-  { pubId, now }: { readonly pubId: number; readonly now: Date },
-): Promise<Payments> {
+interface Asked {
+  readonly pubId: number
+  readonly now: Date
+}
+
+/** All of it as of one moment: what is paid out while it is read would be missing on one side. */
+export function readPayments(db: Db, asked: Asked): Promise<Payments> {
+  return db.transaction((tx) => sumUp(tx, asked), { isSnapshot: true })
+}
+
+async function sumUp(db: Db, { pubId, now }: Asked): Promise<Payments> {
   const accounts = await listEarningsAccounts(db, { pubId, until: now })
   const statements = await listStatements(db, pubId)
   const names = await listMerchantNames(db)

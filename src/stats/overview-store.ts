@@ -29,8 +29,11 @@ interface DaySums extends Sums {
 }
 
 export async function readOverview(db: Db, range: DayRange): Promise<Overview> {
-  const days = await sumByDay(db, range)
-  const rows = await sumByArticleAndMerchant(db, range)
+  // One view of both: else the rows would hold a click that the days do not.
+  const [days, rows] = await db.transaction(
+    async (tx) => [await sumByDay(tx, range), await sumByArticleAndMerchant(tx, range)] as const,
+    { isSnapshot: true },
+  )
   const total = addUp(days)
   return {
     pub_id: range.pubId,
