@@ -168,5 +168,5 @@ test('the unpacked size has a limit of its own', async () => {
 })
 
 test('a folder is refused in one line that names it', async () => {
-  await assert.rejects(openFeedFile(folder), new FeedError(`${folder} is not a file`))
+  await assert.rejects(openFeedFile(folder), new FeedError(`file: ${folder} is not a file`))
 })

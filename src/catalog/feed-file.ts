@@ -42,7 +42,7 @@ const PACKED_PIECE_BYTES = 16_384
 /** Opens the file; throws FeedError or the file system's error when it cannot be read. */
 export async function openFeedFile(path: string, limits = LIMITS): Promise<FeedFile> {
   const found = await stat(path)
-  if (!found.isFile()) throw new FeedError(`${path} is not a file`)
+  if (!found.isFile()) throw new FeedError(`file: ${path} is not a file`)
   const { size } = found
   const progress: Progress = { readBytes: 0, isCut: false }
   const read = (start = 0, end = size) => readRange(path, { start, end }, progress)
