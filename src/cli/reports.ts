@@ -4,9 +4,8 @@ import { Readable } from 'node:stream'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { viewLane } from '../events/event.ts'
 import { findFirstDayWithViews } from '../events/view-totals-store.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
+import { readAccount } from '../ledger/debt-store.ts'
 import { reconcile } from '../ledger/reconcile.ts'
-import { accountOf } from '../ledger/release.ts'
 import { badRequest } from '../platform/errors.ts'
 import { csvOfPages, exportReport, intoFolder } from '../reports/export.ts'
 import {
@@ -76,7 +75,7 @@ export async function merchantLedgerCommand(
   const written = await writeTable(out, LEDGER_COLUMNS, (place) =>
     listLedgerRows(db, { merchId, dayFrom, dayTo, ...place }),
   )
-  const account = accountOf(await settleMerchant(db, { merchId, until: context.now() }))
+  const account = await readAccount(db, { merchId, until: context.now() })
   return { merch_id: merchId, merchant: name, ...written, ...account }
 }
 

@@ -9,7 +9,15 @@
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
-import { type Debt, ownKeyOf, type Payment, type Settlement, settle } from './release.ts'
+import {
+  accountOf,
+  type Debt,
+  type MerchantAccount,
+  ownKeyOf,
+  type Payment,
+  type Settlement,
+  settle,
+} from './release.ts'
 
 interface DebtRow {
   readonly key: string
@@ -19,16 +27,39 @@ interface DebtRow {
   readonly earnings_micros: string
 }
 
+/** No publisher's id: whose the debts are that are joined, and those for payments taken back. */
+const NOBODY = 0
+
+interface Asked {
+  readonly merchId: number
+  readonly until: Date
+}
+
 /** Settles one merchant's debts that were due, and payments that had come, by a time. */
-export async function settleMerchant(
+export function settleMerchant(db: Db, asked: Asked): Promise<Settlement> {
+  return settleAll(db, asked, dueDebts(asked))
+}
+
+/**
+ * The same as far as it concerns one publisher: its releases and debts one by one, and of others
+ * what the merchant owes in all. A merchant may have a hundred thousand debts, and readers wait for
+ * this thread.
+ */
+export function settlePublisher(
   db: Db,
-  { merchId, until }: { readonly merchId: number; readonly until: Date },
+  asked: Asked & { readonly pubId: number },
 ): Promise<Settlement> {
-  const [debts, payments] = [
-    await listDebts(db, { merchId, until }),
-    await listPayments(db, { merchId, until }),
-  ]
-  return settle(debts, payments)
+  return settleAll(db, asked, withOthersJoined(dueDebts(asked), asked.pubId))
+}
+
+/** What a merchant owes, and its money that met no debt yet, as the API says it. */
+export async function readAccount(db: Db, asked: Asked): Promise<MerchantAccount> {
+  return accountOf(await settlePublisher(db, { ...asked, pubId: NOBODY }))
+}
+
+async function settleAll(db: Db, asked: Asked, due: Sql): Promise<Settlement> {
+  const debts = await listDebts(db, due)
+  return settle(debts, await listPayments(db, asked))
 }
 
 /** The merchants that publishers ever got clicks or orders from; of all publishers for null. */
@@ -45,15 +76,40 @@ export async function listMerchantsOf(db: Db, pubIds: readonly number[] | null):
 }
 
 /** Times come as numbers: of a hundred thousand debts, reading dates would take half the time. */
-async function listDebts(
-  db: Db,
-  { merchId, until }: { readonly merchId: number; readonly until: Date },
-): Promise<Debt[]> {
-  const rows = await db.rows<DebtRow>(sql`
+function dueDebts({ merchId, until }: Asked): Sql {
+  return sql`
     select key, pub_id, cost_micros, earnings_micros,
       floor(extract(epoch from due_at) * 1000)::float8 as due_ms
     from (${debts(merchId)}) as debt
-    where due_at <= ${until} and (cost_micros, earnings_micros) <> (0, 0)`)
+    where due_at <= ${until} and (cost_micros, earnings_micros) <> (0, 0)`
+}
+
+/**
+ * What others are owed between two debts of a publisher is one debt, due and named as the last of
+ * them: money passes all of them before it comes to the next. The order is that of `settle`. What
+ * is taken back closes its own debt out of this order, so both stand for themselves.
+ */
+function withOthersJoined(due: Sql, pubId: number): Sql {
+  return sql`
+    with due as (${due}), marked as (
+      select *, pub_id = ${pubId} or cost_micros <= 0
+        or key in (select split_part(key, ' ', 1) from due where cost_micros < 0) as is_alone
+      from due
+    ), placed as (
+      select *, count(*) filter (where is_alone) over in_order as place,
+        coalesce(lead(is_alone) over in_order, true) as is_last
+      from marked
+      window in_order as (order by due_ms, cost_micros = 0, key collate "C")
+    )
+    select max(key) filter (where is_last or is_alone) as key,
+      case when is_alone then max(pub_id) else ${NOBODY} end as pub_id, max(due_ms) as due_ms,
+      sum(cost_micros) as cost_micros,
+      case when is_alone then sum(earnings_micros) else 0 end as earnings_micros
+    from placed group by place, is_alone`
+}
+
+async function listDebts(db: Db, due: Sql): Promise<Debt[]> {
+  const rows = await db.rows<DebtRow>(due)
   return rows.map((row) => ({
     key: row.key,
     pubId: row.pub_id,
@@ -69,24 +125,27 @@ export async function sumNotDue(
   { merchId, pubId, until }: { readonly merchId: number; readonly pubId: number; until: Date },
 ): Promise<bigint> {
   const row = await db.row<{ earnings_micros: string | null }>(sql`
-    select sum(earnings_micros)::text as earnings_micros from (${debts(merchId)}) as debt
-    where pub_id = ${pubId} and due_at > ${until}`)
+    select sum(earnings_micros)::text as earnings_micros from (${debts(merchId, pubId)}) as debt
+    where due_at > ${until}`)
   return BigInt(row?.earnings_micros ?? 0)
 }
 
-function debts(merchId: number): Sql {
-  return sql`
-    ${clickDebts(merchId)} union all (${saleDebts(merchId)}) union all ${moneyBack(merchId)}`
+/** All that a merchant ever owed, or what of it was for one publisher. */
+function debts(merchId: number, pubId: number | null = null): Sql {
+  const isWanted = pubId === null ? sql`true` : sql`pub_id = ${pubId}`
+  const earned = sql`
+    ${clickDebts(merchId, isWanted)} union all (${saleDebts(merchId, isWanted)})`
+  return pubId === null ? sql`${earned} union all ${moneyBack(merchId)}` : earned
 }
 
 /** The key of a day of clicks, which `clickDayOf` reads back, or of what another day took back. */
-function clickDebts(merchId: number): Sql {
+function clickDebts(merchId: number, isWanted: Sql): Sql {
   return sql`
     select 'clicks:' || pub_id || ':' || click_day
         || case when click_day = day then '' else ' ' || day end as key, pub_id,
       (greatest(day, click_day) + 1)::timestamp at time zone 'UTC' as due_at,
       cost_micros, earnings_micros
-    from click_debt where merch_id = ${merchId}`
+    from click_debt where merch_id = ${merchId} and ${isWanted}`
 }
 
 /** The day of the clicks of a key of `clickDebts`, null for the key of an order's line. */
@@ -94,14 +153,14 @@ export function clickDayOf(key: string): string | null {
   return /^clicks:\d+:(\d{4}-\d{2}-\d{2})$/.exec(ownKeyOf(key))?.[1] ?? null
 }
 
-function saleDebts(merchId: number): Sql {
+function saleDebts(merchId: number, isWanted: Sql): Sql {
   return sql`
     with sale as (
       select line.merch_id, line.order_id, line.line, order_product_id, pub_id, locks_at,
         line.commission_micros, line.earnings_micros
       from merchant_order bought join order_line line using (merch_id, order_id)
       where merch_id = ${merchId} and pub_id is not null and locks_at is not null
-        and rejected_at is null
+        and rejected_at is null and ${isWanted}
     ), back as (
       select sale.*, return_id, accepted_at, part.commission_micros as back_commission,
         part.earnings_micros as back_earnings
@@ -125,14 +184,11 @@ function saleDebts(merchId: number): Sql {
 
 function moneyBack(merchId: number): Sql {
   return sql`
-    select 'payment:' || event_id, 0, reversed_at, amount_micros, 0
+    select 'payment:' || event_id, ${NOBODY}::int, reversed_at, amount_micros, 0
     from merchant_payment where merch_id = ${merchId} and reversed_at is not null`
 }
 
-async function listPayments(
-  db: Db,
-  { merchId, until }: { readonly merchId: number; readonly until: Date },
-): Promise<Payment[]> {
+async function listPayments(db: Db, { merchId, until }: Asked): Promise<Payment[]> {
   const rows = await db.rows<{ event_id: string; at: Date; amount_micros: string }>(sql`
     select event_id, at, amount_micros from merchant_payment
     where merch_id = ${merchId} and at <= ${until} order by at, event_id`)

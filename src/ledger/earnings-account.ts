@@ -1,7 +1,7 @@
 /** What became of all that a publisher earned by a time, merchant by merchant. */
 import { sumExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { listMerchantsOf, settleMerchant, sumNotDue } from './debt-store.ts'
+import { listMerchantsOf, settlePublisher, sumNotDue } from './debt-store.ts'
 
 /** The three amounts add up to what was earned with the merchant. */
 export interface EarningsAccount {
@@ -23,7 +23,7 @@ export async function listEarningsAccounts(
 ): Promise<EarningsAccount[]> {
   const accounts: EarningsAccount[] = []
   for (const merchId of await listMerchantsOf(db, [pubId])) {
-    const { releases, open } = await settleMerchant(db, { merchId, until })
+    const { releases, open } = await settlePublisher(db, { merchId, pubId, until })
     // Of what is owed without anything for the publisher nothing is due to it.
     const due = open.filter((one) => one.debt.pubId === pubId && one.unreleasedMicros > 0)
     const released = releases.filter((release) => release.pubId === pubId)

@@ -1,6 +1,6 @@
 /** What of a publisher's earnings was released or taken back by a time, merchant by merchant. */
 import type { Db } from '../platform/postgres.ts'
-import { listMerchantsOf, settleMerchant } from './debt-store.ts'
+import { listMerchantsOf, settlePublisher } from './debt-store.ts'
 import { ownKeyOf, type Release, type Settlement } from './release.ts'
 
 export interface MerchantRelease extends Release {
@@ -24,7 +24,7 @@ export function openReleases(
 ): PublisherReleases {
   const settled = new Map<number, Promise<OwnReleases>>()
   const settle = async (merchId: number) =>
-    ownReleases(await settleMerchant(db, { merchId, until }), { pubId, merchId })
+    ownReleases(await settlePublisher(db, { merchId, pubId, until }), { pubId, merchId })
   const settledOf = (merchId: number) => settled.getOrInsertComputed(merchId, settle)
   return {
     async all() {

@@ -78,7 +78,12 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
 }
 
 /** What a merchant owes, and its money that met no debt yet, as the API says it. */
-export function accountOf({ open, creditMicros }: Settlement) {
+export interface MerchantAccount {
+  readonly owed_usd: string
+  readonly credit_usd: string
+}
+
+export function accountOf({ open, creditMicros }: Settlement): MerchantAccount {
   const owed_usd = formatExact(sumExact(open.map(({ owedMicros }) => owedMicros)))
   return { owed_usd, credit_usd: formatExact(creditMicros) }
 }

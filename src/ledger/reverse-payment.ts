@@ -10,10 +10,9 @@ import { EVENT_TYPE } from '../events/event.ts'
 import { requireText } from '../platform/characters.ts'
 import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
-import { settleMerchant } from './debt-store.ts'
+import { readAccount } from './debt-store.ts'
 import type { PaymentReversalBody } from './fold-payments.ts'
 import { findPayment } from './payment-store.ts'
-import { accountOf } from './release.ts'
 
 const REVERSED_ALREADY: Fault = {
   field: 'reference',
@@ -55,6 +54,6 @@ export async function reversePayment(
     reference,
     amount_usd: formatExact(payment.amountMicros),
     reason,
-    ...accountOf(await settleMerchant(deps.db, { merchId, until })),
+    ...(await readAccount(deps.db, { merchId, until })),
   }
 }

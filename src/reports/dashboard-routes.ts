@@ -13,7 +13,7 @@ import { readPayments } from './payments-store.ts'
 import { StatementParams, StatementQuery } from './schema.ts'
 import { STATEMENT, statementReply } from './statement-reply.ts'
 
-/** Settling a large merchant may take this thread half a second. */
+/** Settling a large merchant may take the database seconds, and its connections are for all. */
 const PAGES_AT_ONCE = 2
 
 export const dashboardPaymentRoutes =

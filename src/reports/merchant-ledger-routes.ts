@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
-import { accountOf } from '../ledger/release.ts'
+import { readAccount } from '../ledger/debt-store.ts'
 import { begunStream } from '../platform/begun-stream.ts'
 import { csvFileHeaders } from '../platform/csv.ts'
 import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/turns.ts'
@@ -62,10 +61,7 @@ export const merchantLedgerRoutes =
           return reply.headers(csvFileHeaders(name)).send(file)
         }
         const { rows, next } = await turns.run(merchId, page({ cursor, limitRows: limit }))
-        const settled = await turns.run(merchId, () =>
-          settleMerchant(db, { merchId, until: now() }),
-        )
-        const account = accountOf(settled)
+        const account = await turns.run(merchId, () => readAccount(db, { merchId, until: now() }))
         return reply.send({ merch_id: merchId, ...account, next, rows: rows.map(plainRow) })
       },
     )

@@ -36,10 +36,7 @@ import { toStatementRecord } from './statement-record.ts'
 import { STATEMENT, statementReply } from './statement-reply.ts'
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
-/**
- * A page may take the database a second, and settling a large merchant this thread half of one;
- * the pool's connections, and the thread, are for all.
- */
+/** As the dashboard's (dashboard-routes.ts), and a page of rows may take a second too. */
 const PAGES_AT_ONCE = 3
 const REPORT = {
   'application/json': { schema: ReportPage },
