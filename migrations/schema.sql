@@ -923,7 +923,7 @@ create table smart_link (
   constraint smart_link_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])))
 );
 CREATE INDEX smart_link_disabled ON smart_link USING btree (auction_id) WHERE (state = 'disabled'::text);
-CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive) WHERE (source <> 'api'::text);
+CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive, unwraps) WHERE (source <> 'api'::text);
 CREATE INDEX smart_link_identity ON smart_link USING btree (article_id, url_hash, is_exclusive);
 CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);
 CREATE TRIGGER smart_link_changed AFTER UPDATE ON smart_link FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.is_keyless IS DISTINCT FROM new.is_keyless))) EXECUTE FUNCTION notify_config();

@@ -90,8 +90,8 @@ test('edges are told of links that changed, not of those that pages make and fin
   const find = (isTrusted: boolean) =>
     findOrCreateLinks(db, {
       article: { ...article, isTrusted },
-      links: [{ url: 'https://kettles.example/1', isExclusive: false, auctionId }],
-      ...{ source: 'linkmate', isArticleGiven: isTrusted, unwraps: true },
+      links: [{ url: 'https://kettles.example/1', isExclusive: false, unwraps: true, auctionId }],
+      ...{ source: 'linkmate', isArticleGiven: isTrusted },
     })
   const told: string[] = []
   const ready = Promise.withResolvers<void>()

@@ -100,7 +100,18 @@ test('a click wrapper is judged by where it leads, unless that is not wanted', (
   assert.equal(link?.url, raw[0])
   assert.equal(link?.target.href, 'https://shop.example/p')
   assert.equal(rest.length, 0)
-  assert.equal(urls(raw, { ...rules, unwraps: false }).length, 2)
+  const unlooked = wantedLinks(
+    [...raw, 'https://shop.example/p'].map((raw_url) => ({ raw_url })),
+    { ...rules, unwraps: false },
+  )
+  assert.deepEqual(
+    unlooked.map(({ target, unwraps }) => [target.href, unwraps]),
+    [
+      [raw[0], false],
+      [raw[1], false],
+      ['https://shop.example/p', true], // nothing to look into
+    ],
+  )
 })
 
 test('a host may be registered under each of its parents', () => {

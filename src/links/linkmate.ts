@@ -16,6 +16,7 @@ export interface WantedLink {
   readonly url: string // the raw URL, byte for byte
   readonly target: URL // where it leads: the address inside a known wrapper
   readonly isExclusive: boolean
+  readonly unwraps: boolean // of what is no known wrapper always: nothing is inside
 }
 
 export interface LinkMateRules {
@@ -39,12 +40,13 @@ export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): Wa
     const mark = readMark(raw_url)
     const url = mark === 'donotlink' ? null : parseWebUrl(raw_url)
     if (url === null || isLeftAlone(url, rules)) continue
-    const unwrapped = rules.unwraps ? unwrapUrl(raw_url) : null
-    const target = unwrapped === null ? url : (parseWebUrl(unwrapped) ?? url)
+    const inside = unwrapUrl(raw_url)
+    const unwraps = rules.unwraps || inside === null
+    const target = inside === null || !unwraps ? url : (parseWebUrl(inside) ?? url)
     if (target !== url && isLeftAlone(target, rules)) continue
     const isExclusive = exclusive_match_requested || mark === 'locklink'
     const identity = `${isExclusive} ${raw_url}`
-    if (!wanted.has(identity)) wanted.set(identity, { url: raw_url, target, isExclusive })
+    if (!wanted.has(identity)) wanted.set(identity, { url: raw_url, target, isExclusive, unwraps })
   }
   return [...wanted.values()]
 }

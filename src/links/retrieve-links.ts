@@ -48,12 +48,11 @@ export async function retrieveLinks(
   if (holder !== null) requireOwnPublisher(holder, pubId)
   if (!publisher.is_partner) throw new ApiError('notPartner')
 
-  const unwraps = body.unwrap_links ?? true
   const ownDomains = publisher.domains
-  const rules = { articleUrl, ownDomains, bases: deps.bases, unwraps }
+  const rules = { articleUrl, ownDomains, bases: deps.bases, unwraps: body.unwrap_links ?? true }
   const wanted = await inScope(deps.db, publisher, wantedLinks(body.links, rules))
   const article = toArticle(body, { publisher, holder, at: deps.now() })
-  const found = await findOrCreate(deps, { article, wanted, unwraps })
+  const found = await findOrCreate(deps, { article, wanted })
   const byIdentity = new Map(found.map((link) => [identity(link.url, link.is_exclusive), link]))
   const links = wanted.flatMap(
     ({ url, isExclusive }) => byIdentity.get(identity(url, isExclusive)) ?? [],
@@ -98,7 +97,6 @@ async function inScope(
 interface WantedLinks {
   readonly article: WantedArticle
   readonly wanted: readonly WantedLink[]
-  readonly unwraps: boolean
 }
 
 /** Mostly one statement that only reads: an article's links are made once and asked for often. */
@@ -138,14 +136,13 @@ async function createKeyless(
 function create(
   { nextId }: LinkMateDeps,
   db: Db,
-  { article, wanted, unwraps }: WantedLinks,
+  { article, wanted }: WantedLinks,
 ): Promise<FoundLinkRow[]> {
   return findOrCreateLinks(db, {
     article,
     links: wanted.map((link) => ({ ...link, auctionId: nextId() })),
     source: 'linkmate',
     isArticleGiven: article.isTrusted,
-    unwraps,
   })
 }
 

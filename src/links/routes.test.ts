@@ -71,3 +71,36 @@ test('of the page in a reader’s browser, the article keeps what names the page
   const rows = await api.db.rows(sql`select url, name from article`)
   assert.deepEqual(rows, [{ url: page, name: page }])
 })
+
+test('a click wrapper and the address inside it are two links, whichever was asked for first', async (t) => {
+  const api = await startApi(t)
+  const { pubId } = await api.account({ is_partner: true })
+  const inside = encodeURIComponent('https://shop.example/mug')
+  const links = [
+    { raw_url: `https://go.skimresources.com/?url=${inside}` },
+    { raw_url: 'https://shop.example/mug' },
+  ]
+  const ask = async (unwrap_links: boolean) => {
+    const article = { name: 'Ten mugs', url: 'https://daily.example/mugs' }
+    const path = `/api/v1/publishers/${pubId}/linkmate/smart_links/`
+    const answer = await api.call(path, { body: { article, links, unwrap_links } })
+    const { smart_links: made } = answer.entry<{ smart_links: { auction_id: string }[] }>()
+    return made.map(({ auction_id }) => auction_id)
+  }
+  const [looked, plain] = await ask(true)
+  const [unlooked, ...rest] = await ask(false)
+  assert.deepEqual(rest, [plain], 'nothing to look into')
+  assert.deepEqual(
+    [await ask(true), await ask(false)],
+    [
+      [looked, plain],
+      [unlooked, plain],
+    ],
+  )
+  const rows = await api.db.rows(sql`select auction_id, unwraps from smart_link order by 1`)
+  assert.deepEqual(rows, [
+    { auction_id: looked, unwraps: true },
+    { auction_id: plain, unwraps: true },
+    { auction_id: unlooked, unwraps: false },
+  ])
+})

@@ -73,9 +73,10 @@ test('an article takes another date of publication, and keeps the one it has whe
 
 test('a link once vouched for stays so, as does an article once given, whoever asks next', async () => {
   const ask = async (isTrusted: boolean, isArticleGiven: boolean) => {
-    const links = [{ url: 'https://shop.example/1', isExclusive: false, auctionId: nextId() }]
+    const wish = { url: 'https://shop.example/1', isExclusive: false, unwraps: true }
     const [link] = await findOrCreateLinks(db, {
-      ...{ article: page('vouched', { isTrusted }), links, source: 'wrapper', unwraps: true },
+      ...{ article: page('vouched', { isTrusted }), source: 'wrapper' },
+      links: [{ ...wish, auctionId: nextId() }],
       isArticleGiven,
     })
     const row = await db.row<{ is_article_given: boolean }>(sql`

@@ -56,9 +56,14 @@ export interface FoundLinkRow {
   readonly datetime_updated: Date
 }
 
+/**
+ * What tells a link of an article from its others (decisions 4.5). Our choice: also whether a click
+ * wrapper is looked into, because that says where the link leads, as the lock does.
+ */
 export interface LinkToFind {
   readonly url: string
   readonly isExclusive: boolean
+  readonly unwraps: boolean
 }
 
 const ARTICLE_COLUMNS = sql`article_id, uid, pub_id, url, name, publication_date,
@@ -100,23 +105,24 @@ export async function insertSmartLink(
 }
 
 /**
- * The links of an article that are there already: of each (URL, lock) the oldest one, whoever made
- * it; a disabled one where no other is.
+ * The links of an article that are there already: of each the oldest one, whoever made it; a
+ * disabled one where no other is.
  */
 export function findLinks(
   db: Db,
   { pubId, articleKey, links }: { pubId: number; articleKey: Buffer; links: readonly LinkToFind[] },
 ): Promise<FoundLinkRow[]> {
   return db.rows(sql`
-    select distinct on (url_hash, is_exclusive) ${LINK_COLUMNS} from smart_link
+    select distinct on (url_hash, is_exclusive, unwraps) ${LINK_COLUMNS} from smart_link
     join unnest(
       ${links.map(({ url }) => hashOfUrl(url))}::bytea[],
-      ${links.map(({ isExclusive }) => isExclusive)}::boolean[]
-    ) as wanted (url_hash, is_exclusive) using (url_hash, is_exclusive)
+      ${links.map(({ isExclusive }) => isExclusive)}::boolean[],
+      ${links.map(({ unwraps }) => unwraps)}::boolean[]
+    ) as wanted (url_hash, is_exclusive, unwraps) using (url_hash, is_exclusive, unwraps)
     where article_id = (
       select article_id from article where pub_id = ${pubId} and url_key = ${articleKey}
     )
-    order by url_hash, is_exclusive, state = 'disabled', auction_id
+    order by url_hash, is_exclusive, unwraps, state = 'disabled', auction_id
   `)
 }
 
@@ -135,26 +141,26 @@ export function findOrCreateLinks(
     source: 'linkmate' | 'wrapper'
     /** The publisher named the article; it was not read from a page. */
     isArticleGiven: boolean
-    unwraps: boolean
   },
 ): Promise<FoundLinkRow[]> {
-  const { article, links, source, isArticleGiven, unwraps } = options
+  const { article, links, source, isArticleGiven } = options
   return db.rows(sql`
     with ${articleSteps(article)}
     insert into smart_link (auction_id, pub_id, article_id, uid_created, url, url_hash,
       is_exclusive, source, is_article_given, is_keyless, unwraps, datetime_created,
       datetime_updated)
     select auction_id, found.pub_id, article_id, null, wanted.url, url_hash, is_exclusive,
-      ${source}, ${isArticleGiven}::boolean, ${!article.isTrusted}::boolean, ${unwraps}::boolean,
+      ${source}, ${isArticleGiven}::boolean, ${!article.isTrusted}::boolean, unwraps,
       ${article.at}::timestamptz, ${article.at}::timestamptz
     from found cross join unnest(
       ${links.map(({ auctionId }) => auctionId)}::bigint[],
       ${links.map(({ url }) => url)}::text[],
       ${links.map(({ url }) => hashOfUrl(url))}::bytea[],
-      ${links.map(({ isExclusive }) => isExclusive)}::boolean[]
-    ) as wanted (auction_id, url, url_hash, is_exclusive)
+      ${links.map(({ isExclusive }) => isExclusive)}::boolean[],
+      ${links.map(({ unwraps }) => unwraps)}::boolean[]
+    ) as wanted (auction_id, url, url_hash, is_exclusive, unwraps)
     order by url_hash, is_exclusive
-    on conflict (article_id, url_hash, is_exclusive) where source <> 'api'
+    on conflict (article_id, url_hash, is_exclusive, unwraps) where source <> 'api'
     do update set is_keyless = smart_link.is_keyless and excluded.is_keyless,
       is_article_given = smart_link.is_article_given or excluded.is_article_given
     returning ${LINK_COLUMNS}

@@ -6,7 +6,13 @@ import type { Db } from '../platform/postgres.ts'
 import { urlKey, withoutReader } from '../platform/url.ts'
 import { wrapperUrl } from './link-url.ts'
 import { ARTICLE_NAME_LENGTH_MAX } from './schema.ts'
-import { type FoundLinkRow, findLinks, findOrCreateLinks, type WantedArticle } from './store.ts'
+import {
+  type FoundLinkRow,
+  findLinks,
+  findOrCreateLinks,
+  type LinkToFind,
+  type WantedArticle,
+} from './store.ts'
 
 export interface WantedWrapperLink {
   readonly pubId: number
@@ -50,10 +56,9 @@ export async function findOrCreateWrapperLink(
   if (made === undefined && !deps.mayCreate(wanted.pubId)) return null
   const [link] = await findOrCreateLinks(deps.db, {
     article,
-    links: [{ url: wanted.url, isExclusive: wanted.isExclusive, auctionId: deps.ids.next() }],
+    links: [{ ...linkOf(wanted), auctionId: deps.ids.next() }],
     source: 'wrapper',
     isArticleGiven: wanted.isArticleGiven,
-    unwraps: true,
   })
   if (link === undefined) throw new Error('no link was found or created')
   return link.auction_id
@@ -64,8 +69,12 @@ async function findIn(
   { pubId, urlKey: articleKey }: WantedArticle,
   wanted: WantedWrapperLink,
 ): Promise<FoundLinkRow | undefined> {
-  const [link] = await findLinks(db, { pubId, articleKey, links: [wanted] })
+  const [link] = await findLinks(db, { pubId, articleKey, links: [linkOf(wanted)] })
   return link
+}
+
+function linkOf({ url, isExclusive }: WantedWrapperLink): LinkToFind {
+  return { url, isExclusive, unwraps: true }
 }
 
 async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Promise<WantedArticle> {
