@@ -50,13 +50,17 @@ export async function listGeneralLedger(
   const { dayFrom, dayTo, lastEntry, limitRows } = request
   const { eventId: entryId, line: lastLine } = readPlace(request.cursor)
   const rows = await db.rows<LedgerRow>(sql`
-    select transaction_id, line, idempotency_key as entry, kind, entry.day, at, corrects, account,
+    with page as materialized (
+      select * from ledger_line
+      where (transaction_id, line) > (${entryId}::bigint, ${lastLine}::smallint)
+        and transaction_id <= ${lastEntry} and day between ${dayFrom} and ${dayTo}
+      order by transaction_id, line limit ${limitRows}
+    )
+    select transaction_id, line, idempotency_key as entry, kind, page.day, at, corrects, account,
       nullif(merch_id, 0) as merch_id, nullif(pub_id, 0) as pub_id,
       nullif(article_id, 0) as article_id, amount_micros
-    from ledger_line told join ledger_transaction entry using (transaction_id)
-    where (transaction_id, line) > (${entryId}::bigint, ${lastLine}::smallint)
-      and transaction_id <= ${lastEntry} and told.day between ${dayFrom} and ${dayTo}
-    order by transaction_id, line limit ${limitRows}`)
+    from page join ledger_transaction using (transaction_id)
+    order by transaction_id, line`)
   const last = rows.length < limitRows ? undefined : rows.at(-1)
   return {
     rows: rows.map(({ transaction_id: _, line: __, entry, corrects, amount_micros, ...row }) => ({
