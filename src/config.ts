@@ -182,6 +182,11 @@ export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
   return geoHeader !== null || geoipDb !== null
 }
 
+/** The environment of a process of another program that we start. */
+export function environmentWith(told: Readonly<Record<string, string>>) {
+  return { ...process.env, ...told }
+}
+
 /** What all nodes of a network must be told alike; an address may hold a password. */
 export function sharedSettings({ brand, pricing, natsUrl }: Config): Record<string, string> {
   return { BRAND: brand, PRICING: pricing, NATS_URL: natsUrl === null ? 'none' : 'given' }

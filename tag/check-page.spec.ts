@@ -1,6 +1,6 @@
 /** `souk check-page` on pages with and without the tag, against the real service. */
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts'
@@ -9,7 +9,7 @@ import type { ApiError } from '../src/platform/errors.ts'
 import { sql } from '../src/platform/sql.ts'
 import { CHROMIUM, needProgram } from '../test/machine.ts'
 import { souk, soukExit } from '../test/souk.ts'
-import { temporaryFolder } from '../test/temporary-folder.ts'
+import { ownTemporaryFolder, temporaryFolder } from '../test/temporary-folder.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -95,6 +95,12 @@ test('what a page still tells as its check ends is not recorded either', async (
   </script><iframe src="/nothing"></iframe>`
   await check(publish(telling + ARTICLE + TAG, { 'content-security-policy': "frame-src 'none'" }))
   assert.equal(await eventCount(), before)
+})
+
+test('a check leaves nothing in the temporary folder', async (t) => {
+  const folder = await ownTemporaryFolder(t)
+  await assert.rejects(check('http://127.0.0.1:1/'), /must load/)
+  assert.deepEqual(await readdir(folder), [])
 })
 
 test('a page that keeps writing a new `souk` is described like any other', async () => {

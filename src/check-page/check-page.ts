@@ -19,7 +19,7 @@ import type {
 } from 'playwright-core'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
-import { WITHOUT_FEATURES } from './browser-features.ts'
+import { openBrowser } from './open-browser.ts'
 import type { DebugTools, LinkReport, PageReport } from './page-report.ts'
 
 export interface CheckPageOptions {
@@ -72,44 +72,13 @@ const SETTLE_MS = 30_000
 const QUIET_MS = 1_500
 const POLL_MS = 100
 const VIEWPORT = { width: 1280, height: 900 }
-const FLAGS = [
-  ...['--disable-gpu', '--no-first-run', '--disable-background-networking'],
-  WITHOUT_FEATURES,
-]
 
 /** Checks one page. Throws 400 when it cannot be loaded or nobody's tag is meant. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
-  const { browser, kill } = await launch(options.chromium)
-  try {
-    const visit = await visitPage(browser, options)
-    const policy = await visitUnderPolicy(browser, options, visit)
-    return await describe(options, visit, policy)
-  } finally {
-    // Closed, it would send the requests that are held here, events among them, as it lets them go.
-    await kill()
-  }
-}
-
-async function launch(
-  executablePath: string,
-): Promise<{ browser: Browser; kill: () => Promise<void> }> {
-  const { chromium } = await loadPlaywright()
-  // Pages of anybody are opened. As root no browser starts with its sandbox.
-  const chromiumSandbox = process.getuid?.() !== 0
-  const options = { executablePath, chromiumSandbox, args: FLAGS, host: '127.0.0.1' }
-  const server = await chromium.launchServer(options).catch((error: Error) => {
-    const [reason] = error.message.split('\n') // its log is below
-    throw new Refusal(`no browser starts from ${executablePath}; --chromium names one. ${reason}`)
-  })
-  return { browser: await chromium.connect(server.wsEndpoint()), kill: () => server.kill() }
-}
-
-async function loadPlaywright(): Promise<typeof import('playwright-core')> {
-  try {
-    return await import('playwright-core')
-  } catch {
-    throw new Refusal('souk check-page needs playwright-core: npm install --include=dev')
-  }
+  await using opened = await openBrowser(options.chromium)
+  const visit = await visitPage(opened.browser, options)
+  const policy = await visitUnderPolicy(opened.browser, options, visit)
+  return await describe(options, visit, policy)
 }
 
 interface Visit {

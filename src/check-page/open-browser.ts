@@ -1,0 +1,48 @@
+/** The browser in which a page is checked. */
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { environmentWith } from '../config.ts'
+import { Refusal } from '../platform/refusal.ts'
+import { WITHOUT_FEATURES } from './browser-features.ts'
+
+const FLAGS = [
+  ...['--disable-gpu', '--no-first-run', '--disable-background-networking'],
+  WITHOUT_FEATURES,
+]
+
+/**
+ * Opens one. It ends by being killed: closed, it would send the requests that a check holds, events
+ * among them, as it lets them go. What it leaves of itself then is removed here.
+ */
+export async function openBrowser(
+  executablePath: string,
+): Promise<AsyncDisposable & { readonly browser: Browser }> {
+  const { chromium } = await loadPlaywright()
+  await using opening = new AsyncDisposableStack()
+  const folder = opening.use(await mkdtempDisposable(join(tmpdir(), 'souk-browser-')))
+  const options = {
+    executablePath,
+    chromiumSandbox: process.getuid?.() !== 0, // Anybody's pages; as root none starts with it.
+    args: FLAGS,
+    env: environmentWith({ TMPDIR: folder.path }),
+    host: '127.0.0.1',
+  }
+  const server = await chromium.launchServer(options).catch((error: Error) => {
+    const [reason] = error.message.split('\n') // its log is below
+    throw new Refusal(`no browser starts from ${executablePath}; --chromium names one. ${reason}`)
+  })
+  opening.defer(() => server.kill())
+  const browser = await chromium.connect(server.wsEndpoint())
+  const opened = opening.move()
+  return { browser, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+async function loadPlaywright(): Promise<typeof import('playwright-core')> {
+  try {
+    return await import('playwright-core')
+  } catch {
+    throw new Refusal('souk check-page needs playwright-core: npm install --include=dev')
+  }
+}
