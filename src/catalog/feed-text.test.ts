@@ -90,6 +90,10 @@ test('where the bytes are no UTF-8 the charset that a server names is believed, 
   }
   const declared = windows1252('<?xml version="1.0" encoding="windows-1251"?><a>×</a>')
   assert.match(decodeInPieces(declared, [64], 'iso-8859-2'), /<a>Ч<\/a>/)
+  for (const name of ['ISO-8859-1', 'windows-1252']) {
+    const french = windows1252(`<?xml version="1.0" encoding="${name}"?><a>ê</a>`)
+    assert.match(decodeInPieces(french, [64], 'iso-8859-2'), /<a>ê<\/a>/, name)
+  }
 })
 
 test('a stray byte among right UTF-8 costs one character, not every other', () => {

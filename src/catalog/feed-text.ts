@@ -18,6 +18,7 @@ export interface FeedDecoder {
 type Charset = 'undecided' | 'utf-8' | { readonly decoder: TextDecoder }
 
 const NOTHING: Buffer = Buffer.alloc(0)
+const LATIN = 'windows-1252'
 /** So many bytes that are no UTF-8 say nothing of those that follow. */
 const FEW_FAULTS = 3
 
@@ -26,9 +27,7 @@ const FEW_FAULTS = 3
  * comes behind the bytes, because many servers say the same of every file.
  */
 export function feedDecoder(servedAs?: string): FeedDecoder {
-  const served = charsetOf(servedAs)
-  const isServedAs = typeof served === 'object'
-  const guess = isServedAs ? served.decoder : new TextDecoder('windows-1252')
+  let guess = decoderOf(servedAs) ?? new TextDecoder(LATIN)
   let charset: Charset | null = null
   let waiting = NOTHING
   return {
@@ -38,6 +37,7 @@ export function feedDecoder(servedAs?: string): FeedDecoder {
       if (charset === null) {
         const start = declaredCharset(all)
         charset = start.charset
+        guess = start.guess ?? guess
         all = all.subarray(start.skipBytes)
       }
       if (typeof charset === 'object') return charset.decoder.decode(all, { stream: true })
@@ -49,7 +49,7 @@ export function feedDecoder(servedAs?: string): FeedDecoder {
       if (charset === 'undecided' && !isAscii(whole)) {
         const { characters, faults } = countUtf8(whole)
         if (characters < faults) {
-          if (isServedAs || faults > FEW_FAULTS) charset = { decoder: guess }
+          if (guess.encoding !== LATIN || faults > FEW_FAULTS) charset = { decoder: guess }
           return guess.decode(whole, { stream: true })
         }
         charset = 'utf-8'
@@ -63,7 +63,14 @@ export function feedDecoder(servedAs?: string): FeedDecoder {
   }
 }
 
-function declaredCharset(start: Buffer): { charset: Charset; skipBytes: number } {
+interface Declared {
+  readonly charset: Charset
+  readonly skipBytes: number
+  /** What it is written in if it turns out to be no UTF-8. */
+  readonly guess?: TextDecoder
+}
+
+function declaredCharset(start: Buffer): Declared {
   const [b0, b1, b2, b3] = start
   if (b0 === 0xef && b1 === 0xbb && b2 === 0xbf) return { charset: 'utf-8', skipBytes: 3 }
   const utf16 = (label: string, skipBytes: number) => ({
@@ -78,19 +85,21 @@ function declaredCharset(start: Buffer): { charset: Charset; skipBytes: number }
   const declared = /^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(
     start.subarray(0, 200).toString('latin1'),
   )?.[1]
-  return { charset: charsetOf(declared), skipBytes: 0 }
+  const guess = decoderOf(declared)
+  if (guess === null) return { charset: 'undecided', skipBytes: 0 }
+  // Whether it is this one or UTF-8 the bytes tell better: tools name one and write the other.
+  const charset = guess.encoding === LATIN ? 'undecided' : { decoder: guess }
+  return { charset, guess, skipBytes: 0 }
 }
 
-function charsetOf(declared: string | undefined): Charset {
-  if (declared === undefined) return 'undecided'
+/** Null: a name that says nothing, as nobody knows it, or the bytes tell of its charset. */
+function decoderOf(name: string | undefined): TextDecoder | null {
   try {
-    const decoder = new TextDecoder(declared)
+    const decoder = new TextDecoder(name)
     // A declaration read as ASCII cannot be in UTF-16; some tools leave it when they convert.
-    if (decoder.encoding.startsWith('utf-16')) return 'undecided'
-    // Of these two the bytes tell better: tools name one and write the other.
-    return /^(?:utf-8|windows-1252)$/.test(decoder.encoding) ? 'undecided' : { decoder }
+    return decoder.encoding.startsWith('utf-') ? null : decoder
   } catch {
-    return 'undecided' // A name that nobody knows says nothing.
+    return null
   }
 }
 
