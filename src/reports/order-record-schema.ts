@@ -10,13 +10,13 @@ const EARNINGS_TOLD =
   '`earnings_usd` is the commission × the `share` of the terms, rounded down to a whole ' +
   'micro-dollar.'
 const LINES_TOLD =
-  'Each of these is divided over the lines by `price` × `quantity`, in whole cents if it is of ' +
-  'whole cents, else in micro-dollars: every line gets its part rounded down, and what is left ' +
-  'goes one each to those that lost most, the first ones where they lost alike. When k of a ' +
-  'line’s q units have come back, k ÷ q of its amounts are taken back, rounded half to even in ' +
-  'that unit; what is paid per purchase (EPP) is not.'
+  'Each of these is divided over the lines by `price` × `quantity`, or alike where that is 0 for ' +
+  'all, in whole cents if it is of whole cents, else in micro-dollars: every line gets its part ' +
+  'rounded down, and what is left goes one each to those that lost most, the first ones where ' +
+  'they lost alike. When k of a line’s q units have come back, k ÷ q of its amounts are taken ' +
+  'back, rounded half to even in that unit; what is paid per purchase (EPP) is not.'
 
-/** The rules of order-figures.ts for whoever works an order out again. */
+/** The rules of order-figures.ts for whoever works an order out again; a test holds them to it. */
 export const ORDER_TOLD = [REVENUE_TOLD, EARNINGS_TOLD, LINES_TOLD].join(' ')
 export const MERCHANT_ORDER_TOLD = [REVENUE_TOLD, LINES_TOLD].join(' ')
 
