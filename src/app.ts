@@ -17,7 +17,6 @@ import { intakeRoutes } from './attribution/routes.ts'
 import { shopViewRoutes } from './attribution/shop-view-routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
 import { dashboardAuctionRoutes } from './auction/dashboard-routes.ts'
-import { DayRuns } from './auction/day-runs.ts'
 import { isOwnPage as isOnOwnDomain } from './auction/market.ts'
 import { resultRoutes } from './auction/result-routes.ts'
 import type { RateLimit } from './config.ts'
@@ -160,10 +159,9 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(pageRoutes(config))
     await http.register(accountRoutes({ keys })) //                  4.2, section 5
     const { baseUrl, linkUrl, brand } = config
-    const days = new DayRuns(db)
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
-    const inside = insideDashboard(node, { days, onLink, now })
+    const inside = insideDashboard(node, { onLink, now })
     await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1
@@ -172,7 +170,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage })) // product feeds
     await http.register(statsRoutes({ db, keys })) //                 4.4
     const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
-    await http.register(resultRoutes({ db, keys, days, ...clicks })) // receipts
+    await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
     await http.register(reportRoutes({ db, keys, now }))
     await http.register(merchantRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's
@@ -193,13 +191,13 @@ async function buildHttp(node: Node): Promise<Http> {
 /** What the dashboard shows to who has logged in. */
 function insideDashboard(
   { config, database: db, ids }: Node,
-  { days, onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'> & { days: DayRuns },
+  { onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'>,
 ) {
   const { linkUrl, receiptHours } = config
   return [
     dashboardLinkRoutes({ db, linkUrl, nextId: () => ids.next(), now, onLink }),
     dashboardStatsRoutes({ db, now }),
-    dashboardAuctionRoutes({ db, days, receiptHours, now }),
+    dashboardAuctionRoutes({ db, receiptHours, now }),
     dashboardPaymentRoutes({ db, now }),
   ]
 }

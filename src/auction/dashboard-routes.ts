@@ -9,7 +9,7 @@ import { envelope, ok } from '../platform/envelope.ts'
 import type { Db } from '../platform/postgres.ts'
 import { HOUR_MS } from '../platform/timestamp.ts'
 import { NoFill } from './dashboard-schema.ts'
-import { type DayRuns, dayFaults } from './day-runs.ts'
+import { DayRuns, dayFaults } from './day-runs.ts'
 import { NoFillRun } from './no-fill.ts'
 import { NoFillQuery } from './result-schema.ts'
 
@@ -18,14 +18,14 @@ const AUCTIONS_MAX = 20_000
 
 interface DashboardAuctionDeps {
   readonly db: Db
-  readonly days: DayRuns
   readonly receiptHours: number
   readonly now: () => Date
 }
 
 export const dashboardAuctionRoutes =
-  ({ db, days, receiptHours, now }: DashboardAuctionDeps): FastifyPluginAsyncTypebox =>
+  ({ db, receiptHours, now }: DashboardAuctionDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const days = new DayRuns(db) // Apart from programs, which run whole days.
     app.get(
       '/dashboard/api/publishers/:pub_id/no_fill/',
       {

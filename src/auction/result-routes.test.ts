@@ -227,6 +227,26 @@ test('the no-fill report says why links went unfilled, most money first', async 
   assert.equal((await api.call(path)).failure().code, 4302)
 })
 
+test('the dashboard’s page on unfilled auctions does not wait while a program runs a whole day', async () => {
+  const { email, password } = market.account
+  const login = await api.call('/dashboard/api/login/', { body: { email, password } })
+  const cookie = (login.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+  await held()
+  await api.db.run(sql`
+    insert into receipt
+    select decode(md5(number::text), 'hex'), '2026-03-01T00:00:00Z', pub_id, auction_id, merch_id,
+      packed
+    from generate_series(1, 10000) as number,
+      (select * from receipt where pub_id = ${pubId} limit 1) as one`)
+  const path = `publishers/${pubId}/no_fill/?date=`
+  const program = api.call(`/api/v1/${path}2026-03-01`, { key })
+  await sleep(100)
+  const page = fetch(`${api.url}/dashboard/api/${path}${today()}`, { headers: { cookie } })
+  const first = await Promise.race([program.then(() => 'program'), page.then(() => 'page')])
+  assert.equal(first, 'page')
+  assert.deepEqual([(await page).status, (await program).status], [200, 200])
+})
+
 test('a publisher’s day has no auction of another one', async () => {
   await held('https://nobody.example/y')
   const other = await api.account({})

@@ -20,7 +20,7 @@ import { micros, PPM, parseDollars } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { listOf } from '../platform/validation.ts'
 import { awaitReceipt } from './await-receipt.ts'
-import { type DayRuns, dayFaults } from './day-runs.ts'
+import { DayRuns, dayFaults } from './day-runs.ts'
 import { explainAuction, explainWithoutReceipt } from './explain.ts'
 import { ExplainedResult, RECEIPT_TOLD, type ResultClick } from './explanation-schema.ts'
 import { NoFillRun } from './no-fill.ts'
@@ -32,7 +32,6 @@ import { type WhatIfChange, WhatIfRun } from './what-if.ts'
 export interface ResultDeps {
   readonly db: Db
   readonly keys: KeyGuard
-  readonly days: DayRuns
   /** The clicks on a result, as the fold judged them. */
   readonly clicksOf: (db: Db, resultNumber: Buffer) => Promise<readonly ResultClick[]>
   /** The result of a click, by its id: all that a shop's own log knows of it. */
@@ -40,9 +39,10 @@ export interface ResultDeps {
 }
 
 export const resultRoutes =
-  ({ db, keys, days, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('onRequest', keys.require)
+    const days = new DayRuns(db)
 
     app.get(
       '/api/v1/auction_results/:id/',
@@ -96,7 +96,7 @@ export const resultRoutes =
   }
 
 const noFillRoute =
-  ({ db, days }: Pick<ResultDeps, 'db' | 'days'>): FastifyPluginAsyncTypebox =>
+  ({ db, days }: { db: Db; days: DayRuns }): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/no_fill/',
