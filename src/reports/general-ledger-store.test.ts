@@ -2,20 +2,48 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { rowsRead } from '../../test/rows-read.ts'
+import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { listGeneralLedger } from './general-ledger-store.ts'
+import { findLastEntry, listGeneralLedger, sumAccounts } from './general-ledger-store.ts'
+
+/** Entries of a cent each, so many a day. */
+async function fill(db: Db, { count, perDay }: { count: number; perDay: number }): Promise<void> {
+  await db.run(sql`
+    with entry as (
+      insert into ledger_transaction (idempotency_key, kind, day, at, event_id)
+      select 'click:' || number, 'click', date '2026-03-01' + number / ${perDay}::int, now(), number
+      from generate_series(1, ${count}::int) as number
+      returning transaction_id, day
+    )
+    insert into ledger_line
+    select transaction_id, line, account, day, 1, 1, 1, amount from entry,
+      (values (0, 'merchant', -10000), (1, 'publisher', 7000), (2, 'platform', 3000))
+        as told (line, account, amount)`)
+}
+
+test('what is booked while the ledger is written is in neither its lines nor its balances', async (t) => {
+  const db = await testDatabase(t)
+  await fill(db, { count: 10, perDay: 5 })
+  const days = { dayFrom: '2026-03-02', dayTo: '2026-03-31', lastEntry: await findLastEntry(db) }
+  const read = async () => [
+    await listGeneralLedger(db, { ...days, cursor: null, limitRows: 100 }),
+    await sumAccounts(db, days),
+  ]
+  const before = await read()
+  await db.run(sql`
+    insert into ledger_transaction (idempotency_key, kind, day, at, event_id)
+    values ('click:late', 'click', '2026-03-02', now(), 11)`)
+  await db.run(sql`
+    insert into ledger_line
+    select transaction_id, 0, 'merchant', day, 1, 1, 1, -1
+    from ledger_transaction where idempotency_key = 'click:late'`)
+  assert.deepEqual(await read(), before)
+})
 
 test('a page of the ledger looks at its own entries, however many there were before', async (t) => {
   const db = await testDatabase(t)
   const last = 20_000
-  await db.run(sql`
-    insert into ledger_transaction (idempotency_key, kind, day, at, event_id)
-    select 'click:' || number, 'click', date '2026-03-01' + number / 2000, now(), number
-    from generate_series(1, ${last}) as number`)
-  await db.run(sql`
-    insert into ledger_line
-    select transaction_id, line, 'merchant', day, 1, 1, 1, 0
-    from ledger_transaction, generate_series(0, 2) as line`)
+  await fill(db, { count: last, perDay: 2_000 })
   await db.run(sql`analyze ledger_transaction, ledger_line`)
   const days = { dayFrom: '2026-03-08', dayTo: '2026-03-10', lastEntry: String(last) }
   await db.transaction(async (tx) => {
