@@ -240,7 +240,7 @@ test('the dashboard’s page on unfilled auctions does not wait while a program 
       (select * from receipt where pub_id = ${pubId} limit 1) as one`)
   const path = `publishers/${pubId}/no_fill/?date=`
   const program = api.call(`/api/v1/${path}2026-03-01`, { key })
-  await sleep(100)
+  await sleep(30)
   const page = fetch(`${api.url}/dashboard/api/${path}${today()}`, { headers: { cookie } })
   const first = await Promise.race([program.then(() => 'program'), page.then(() => 'page')])
   assert.equal(first, 'page')
