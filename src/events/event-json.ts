@@ -5,7 +5,7 @@
 import { type LogEvent, newEvent } from './event.ts'
 import { EVENT_FIELDS } from './event-fields.ts'
 
-const byteFields = EVENT_FIELDS.filter(({ kind }) => kind === 'bytes').map(({ name }) => name)
+const byteFields = EVENT_FIELDS.filter(({ type }) => type === 'bytea').map(({ name }) => name)
 
 export function eventToJson(event: LogEvent): string {
   const present: Record<string, unknown> = { atMs: event.atMs }

@@ -9,7 +9,7 @@ import pg from 'pg'
 import { bytesElement, quotedElement } from '../platform/pg-array.ts'
 import { sessionSettings } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
-import type { LogEvent, StoredEvent } from './event.ts'
+import type { FieldType, LogEvent, StoredEvent } from './event.ts'
 import { EVENT_FIELDS, type EventField, storableJson, storableText } from './event-fields.ts'
 
 /** An append that waits longer for other nodes' commits goes to the spool instead. */
@@ -61,9 +61,9 @@ from known left join lateral (
 ) as told on true
 order by told.seq`
 
-function readAs({ column, sqlType, kind }: EventField): string {
-  if (kind === 'id' || kind === 'json') return `${column}::text`
-  return sqlType === 'bigint' ? `${column}::float8` : column
+function readAs({ column, type }: EventField): string {
+  if (type === 'id' || type === 'jsonb') return `${column}::text`
+  return type === 'bigint' ? `${column}::float8` : column
 }
 
 /** Settings of a connection that appends. */
@@ -86,7 +86,7 @@ export function insertParameters(events: readonly LogEvent[]): (string | null)[]
 }
 
 /** An array literal of one field of every event; null when none has it. */
-function arrayOf({ name, kind }: EventField, events: readonly LogEvent[]): string | null {
+function arrayOf({ name, type }: EventField, events: readonly LogEvent[]): string | null {
   let literal = ''
   let isUsed = false
   for (const event of events) {
@@ -96,17 +96,17 @@ function arrayOf({ name, kind }: EventField, events: readonly LogEvent[]): strin
       literal += 'null'
     } else {
       isUsed = true
-      literal += elementOf(value, kind)
+      literal += elementOf(value, type)
     }
   }
   return isUsed ? `{${literal}}` : null
 }
 
-function elementOf(value: string | number | Buffer, kind: EventField['kind']): string | number {
+function elementOf(value: string | number | Buffer, type: FieldType): string | number {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return bytesElement(value)
-  if (kind === 'id') return quotedElement(value)
-  return quotedElement(kind === 'json' ? storableJson(value) : storableText(value))
+  if (type === 'id') return quotedElement(value)
+  return quotedElement(type === 'jsonb' ? storableJson(value) : storableText(value))
 }
 
 /** A row of READ_EVENTS as an event; null where it has none. */

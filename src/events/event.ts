@@ -45,40 +45,74 @@ export function viewLane(pubId: number): number {
   return 1 + (pubId % VIEW_LANES.length)
 }
 
-export interface LogEvent {
-  id: string // 64-bit, time-ordered, given once at acceptance; a retry writes the same
-  atMs: number // accepted-at; its UTC day is the event's day
+/**
+ * The fields of an event beside its time, each with the type of its column. All that moves events
+ * follows this table, so a new field is added here and nowhere else; `id` is a bigint as decimal
+ * digits, for JavaScript's numbers end before it.
+ */
+export const FIELD_TYPES = {
+  id: 'id', // time-ordered, given once at acceptance; a retry writes the same
+  lane: 'smallint',
+  type: 'smallint',
+  reason: 'smallint', // the edge's verdict, see reason.ts; 0: nothing against it
+  pubId: 'integer',
+  sessionKey: 'bytea',
+  auctionId: 'id',
+  resultNumber: 'bytea',
+  merchId: 'integer',
+  campaignId: 'integer',
+  offerId: 'id',
+  model: 'smallint',
+  // The sealed terms: micros a click (CPC), a purchase (EPP), or a dollar of sale (CPA: its rate).
+  priceMicros: 'bigint',
+  sharePpm: 'integer',
+  leaseId: 'id',
+  reservedMicros: 'bigint',
+  clickId: 'bytea',
+  visitorKey: 'bytea',
+  // No rule of payment reads these two: they show whoever looks into doubted clicks how they came.
+  addressKey: 'bytea', // the same for an address, of IPv6 its /64, until its key goes
+  resultAgeMs: 'bigint',
+  device: 'smallint', // 0 unknown, 1 desktop, 2 mobile, 3 tablet
+  uaFamily: 'text',
+  country: 'text',
+  consent: 'smallint', // 0 unknown, 1 full, 2 contextual
+  url: 'text',
+  urlKey: 'bytea',
+  referrer: 'text',
+  u1: 'text',
+  utmSource: 'text',
+  body: 'jsonb', // JSON text of the rare types
+} as const
+export type FieldName = keyof typeof FIELD_TYPES
+export type FieldType = (typeof FIELD_TYPES)[FieldName]
+
+/** What holds a value of a type here. */
+interface Values {
+  id: string
+  text: string
+  jsonb: string
+  bytea: Buffer
+  smallint: number
+  integer: number
+  bigint: number
+}
+
+/** What every event has; its accepted-at's UTC day is the event's day. */
+interface Always {
+  id: string
+  atMs: number
   lane: number
   type: EventType
-  reason: number // the edge's verdict, see reason.ts; 0: nothing against it
-  pubId: number | null
-  sessionKey: Buffer | null
-  auctionId: string | null
-  resultNumber: Buffer | null
-  merchId: number | null
-  campaignId: number | null
-  offerId: string | null
+  reason: number
+}
+
+type Others = {
+  [Name in Exclude<FieldName, keyof Always>]: Values[(typeof FIELD_TYPES)[Name]] | null
+}
+
+export interface LogEvent extends Always, Others {
   model: Model | null
-  // The sealed terms: micros a click (CPC), a purchase (EPP), or a dollar of sale (CPA: its rate).
-  priceMicros: number | null
-  sharePpm: number | null
-  leaseId: string | null
-  reservedMicros: number | null
-  clickId: Buffer | null
-  visitorKey: Buffer | null
-  // No rule of payment reads these two: they show whoever looks into doubted clicks how they came.
-  addressKey: Buffer | null // the same for an address, of IPv6 its /64, until its key goes
-  resultAgeMs: number | null
-  device: number | null // 0 unknown, 1 desktop, 2 mobile, 3 tablet
-  uaFamily: string | null
-  country: string | null
-  consent: number | null // 0 unknown, 1 full, 2 contextual
-  url: string | null
-  urlKey: Buffer | null
-  referrer: string | null
-  u1: string | null
-  utmSource: string | null
-  body: string | null // JSON text of the rare types
 }
 
 /** An event as read back: with its place in the order of its lane. */
@@ -87,38 +121,11 @@ export interface StoredEvent extends LogEvent {
   day: string // YYYY-MM-DD
 }
 
+const BLANK = Object.fromEntries(Object.keys(FIELD_TYPES).map((name) => [name, null]))
+
 /** A fresh record with every field in place, so that all events share one shape. */
 export function newEvent(
   fields: Pick<LogEvent, 'id' | 'atMs' | 'lane' | 'type'> & Partial<LogEvent>,
 ): LogEvent {
-  return {
-    reason: 0,
-    pubId: null,
-    sessionKey: null,
-    auctionId: null,
-    resultNumber: null,
-    merchId: null,
-    campaignId: null,
-    offerId: null,
-    model: null,
-    priceMicros: null,
-    sharePpm: null,
-    leaseId: null,
-    reservedMicros: null,
-    clickId: null,
-    visitorKey: null,
-    addressKey: null,
-    resultAgeMs: null,
-    device: null,
-    uaFamily: null,
-    country: null,
-    consent: null,
-    url: null,
-    urlKey: null,
-    referrer: null,
-    u1: null,
-    utmSource: null,
-    body: null,
-    ...fields,
-  }
+  return { ...BLANK, reason: 0, ...fields } as LogEvent
 }
