@@ -2,13 +2,13 @@
  * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
  * out a link's candidates once a link, runs the core, and packs the receipt.
  */
-import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import type { LeaseBook } from '../demand/lease.ts'
 import type { OutlookBook } from '../demand/outlook.ts'
 import type { PacingBook } from '../demand/pacing-book.ts'
 import { orderTerms, perOrderMicros } from '../demand/predict.ts'
 import { roasCeiling } from '../demand/roas.ts'
+import { heapShare } from '../platform/heap-share.ts'
 import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money.ts'
 import {
   type CampaignFlight,
@@ -27,7 +27,6 @@ import {
 } from './candidate-set.ts'
 import { type CategoryFloors, compileFloors } from './category-floors.ts'
 import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './hold-auction.ts'
-import { cacheBytes } from './link-cache.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
@@ -45,8 +44,8 @@ const SAME_PRODUCT_PPM = PPM
 /** The heads of a set's twenty arrays cost most, however few candidates it has (Node 26). */
 const SET_BYTES = 5_000
 const CANDIDATE_BYTES = 140
-/** Beside what the links take: a set that is not held is laid out again in 60 µs. */
-const PART_OF_LINKS = 1 / 2
+/** Half of what the links take: a set that is not held is laid out again in 60 µs. */
+const LAID_OUT = { part: 1 / 8, bytesMax: 256 * 1024 * 1024 }
 
 interface LinkCandidates {
   readonly set: CandidateSet
@@ -253,9 +252,8 @@ function withoutBudgets<T>(set: CandidateSet, campaignIds: readonly number[], ru
 }
 
 function makeLaidOut(): LRUCache<LinkData, LinkCandidates> {
-  const linkBytes = cacheBytes(getHeapStatistics().heap_size_limit)
   return new LRUCache({
-    maxSize: Math.floor(linkBytes * PART_OF_LINKS),
+    maxSize: heapShare(LAID_OUT),
     sizeCalculation: ({ set }) => SET_BYTES + CANDIDATE_BYTES * set.n,
   })
 }

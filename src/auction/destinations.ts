@@ -10,8 +10,8 @@
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
+import { heapShare } from '../platform/heap-share.ts'
 import { Rounds } from '../platform/rounds.ts'
 import { replaceFile } from '../platform/whole-file.ts'
 
@@ -20,9 +20,7 @@ import { replaceFile } from '../platform/whole-file.ts'
  * have links made of the longest there may be: a million of those would fill the heap, and again
  * at each start.
  */
-const BYTES_MAX = 256 * 1024 * 1024
-/** Less in a small heap: of 256 MB, as on a machine of 1 GB, nothing else would be left. */
-const HEAP_PART = 4
+export const ADDRESSES = { part: 1 / 4, bytesMax: 256 * 1024 * 1024 }
 /** Of each beside its address: its id, and its places in the map and the order. Measured. */
 export const ENTRY_BYTES = 140
 const SAVE_MS = 60_000
@@ -40,11 +38,7 @@ export class Destinations {
   #timer: NodeJS.Timeout | null = null
   readonly #saves = new Rounds(() => this.#save())
 
-  constructor(
-    path: string,
-    onError: (error: unknown) => void,
-    bytesMax = destinationBytes(getHeapStatistics().heap_size_limit),
-  ) {
+  constructor(path: string, onError: (error: unknown) => void, bytesMax = heapShare(ADDRESSES)) {
     this.#path = path
     this.#onError = onError
     // A most of entries would set aside room for all of them at once.
@@ -129,9 +123,4 @@ export class Destinations {
     }
     return text
   }
-}
-
-/** How much of its heap a process gives to addresses. */
-export function destinationBytes(heapBytes: number): number {
-  return Math.min(BYTES_MAX, Math.floor(heapBytes / HEAP_PART))
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { cacheBytes, LinkCache } from './link-cache.ts'
+import { LinkCache } from './link-cache.ts'
 import type { LinkData } from './link-store.ts'
 
-const MIB = 1024 * 1024
 const PATIENCE_MS = 1_000
 
 const link = (auction_id: string): LinkData => ({
@@ -13,11 +12,6 @@ const link = (auction_id: string): LinkData => ({
     ...{ is_exclusive: false, is_keyless: false, unwraps: true },
   },
   ...{ page: null, original: null, offers: [] },
-})
-
-test('the links that a node holds leave room in a small heap', () => {
-  assert.equal(cacheBytes(512 * MIB), 128 * MIB)
-  assert.equal(cacheBytes(4096 * MIB), 512 * MIB)
 })
 
 /** Links that are there unless the database is away, and what the cache asked for and let go. */

@@ -5,14 +5,12 @@
  * catalogue or a link changes, everything held becomes stale and is loaded again on its next use;
  * while the database is away, what is held goes on serving (I5).
  */
-import { getHeapStatistics } from 'node:v8'
 import { LRUCache } from 'lru-cache'
+import { heapShare } from '../platform/heap-share.ts'
 import { OutOfPatience, withPatience } from '../platform/patience.ts'
 import type { LinkData } from './link-store.ts'
 
-const CACHE_BYTES_MAX = 512 * 1024 * 1024
-/** Of a small machine's heap they leave the larger part to everything else. */
-const HEAP_PART = 4
+const HELD = { part: 1 / 4, bytesMax: 512 * 1024 * 1024 }
 /** Links per query: one round trip, a few milliseconds. */
 const BATCH_LINKS = 500
 const QUERIES_MAX = 2
@@ -40,7 +38,7 @@ export class LinkCache {
   constructor(load: LoadLinks, onDropped: (data: LinkData) => void) {
     this.#load = load
     this.#held = new LRUCache({
-      maxSize: cacheBytes(getHeapStatistics().heap_size_limit),
+      maxSize: heapShare(HELD),
       sizeCalculation: ({ data }) => bytesOf(data),
       dispose: ({ data }) => onDropped(data),
     })
@@ -110,11 +108,6 @@ export class LinkCache {
       void this.#flush()
     }
   }
-}
-
-/** How many bytes of links a process of this heap holds. */
-export function cacheBytes(heapBytes: number): number {
-  return Math.min(CACHE_BYTES_MAX, Math.floor(heapBytes / HEAP_PART))
 }
 
 /** A rough size: strings dominate, a record costs some 200 bytes besides. */

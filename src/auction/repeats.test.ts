@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makeRepeats, repeatCharacters } from './repeats.ts'
+import { makeRepeats } from './repeats.ts'
 
 const MIB = 1024 * 1024
 
@@ -10,11 +10,6 @@ test('long answers are forgotten before they fill the memory, the longest unused
   assert.equal(repeats.get('1'), undefined)
   assert.ok(repeats.get('30'))
   assert.ok(repeats.calculatedSize <= 100 * MIB)
-})
-
-test('the answers that a node keeps leave room in a small heap', () => {
-  assert.equal(repeatCharacters(256 * MIB), 16 * MIB)
-  assert.equal(repeatCharacters(4096 * MIB), 100 * MIB)
 })
 
 test('an answer is given again for five minutes', () => {
