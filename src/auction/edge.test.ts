@@ -96,8 +96,8 @@ test('edges are told of links that changed, not of those that pages make and fin
   const told: string[] = []
   const ready = Promise.withResolvers<void>()
   const listener = listen({
-    ...{ connection: db.connection, applicationName: 'souk: test', channels: ['souk_config'] },
-    onNotification: (_channel, table) => told.push(table),
+    ...{ connection: db.connection, applicationName: 'souk: test', channel: 'souk_config' },
+    onNotification: (table) => told.push(table),
     onListening: ready.resolve,
   })
   t.after(() => listener.close())

@@ -84,8 +84,8 @@ export class Edge {
     edge.#listener = listen({
       connection: options.database.connection,
       applicationName: 'souk edge',
-      channels: ['souk_config'],
-      onNotification: (_channel, table) => edge.#noteChange(LINK_TABLES.has(table)),
+      channel: 'souk_config',
+      onNotification: (table) => edge.#noteChange(LINK_TABLES.has(table)),
       onListening: () => edge.#noteChange(true),
     })
     edge.#timers = [

@@ -45,8 +45,8 @@ export function makeAppendHints(options: { connection: Connection; pool: pg.Pool
       listener ??= listen({
         connection: options.connection,
         applicationName: 'souk: event hints',
-        channels: [CHANNEL],
-        onNotification: (_, payload) => {
+        channel: CHANNEL,
+        onNotification: (payload) => {
           const [from, lanes = ''] = payload.split(' ')
           if (from !== sender) call(lanes.split(',').map(Number))
         },

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from './listen.ts'
 
-const CHANNELS = ['news']
 /** A listener that waits for its server waits for ever. */
 const SOON_MS = 30_000
 
@@ -22,7 +21,7 @@ test('a listener closes while its server is silent, away, or has just taken the 
     for (const waitMs of [0, 1, 20]) {
       const heard = { onNotification: () => undefined, onListening: () => undefined }
       const applicationName = 'souk: test'
-      const listener = listen({ connection, applicationName, channels: CHANNELS, ...heard })
+      const listener = listen({ connection, applicationName, channel: 'news', ...heard })
       await sleep(waitMs)
       const closed = await Promise.race([
         listener.close().then(() => 'closed'),

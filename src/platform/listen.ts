@@ -15,10 +15,10 @@ const CONNECT_TIMEOUT_MS = 3_000
 export interface ListenOptions {
   readonly connection: Connection
   readonly applicationName: string
-  readonly channels: readonly string[]
-  /** A notification: its channel, and its payload ('' when it has none). */
-  readonly onNotification: (channel: string, payload: string) => void
-  /** The channels are heard, at first and again after each break: read what may be missed. */
+  readonly channel: string
+  /** A notification: its payload ('' when it has none). */
+  readonly onNotification: (payload: string) => void
+  /** The channel is heard, at first and again after each break: read what may be missed. */
   readonly onListening: () => void
 }
 
@@ -36,7 +36,7 @@ export function listen(options: ListenOptions): Listener {
     while (!signal.aborted) {
       client = listeningClient(options)
       const ended = untilEnded(client)
-      const isListening = await startListening(client, options.channels)
+      const isListening = await startListening(client, options.channel)
       if (isListening && !signal.aborted) {
         options.onListening()
         await ended
@@ -64,7 +64,7 @@ function listeningClient({
 }: ListenOptions): pg.Client {
   return newClient(connection, applicationName, {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  }).on('notification', ({ channel, payload }) => onNotification(channel, payload ?? ''))
+  }).on('notification', ({ payload }) => onNotification(payload ?? ''))
 }
 
 function untilEnded(client: pg.Client): Promise<void> {
@@ -72,11 +72,11 @@ function untilEnded(client: pg.Client): Promise<void> {
 }
 
 /** False when the server is away: the loop tries again. */
-async function startListening(client: pg.Client, channels: readonly string[]): Promise<boolean> {
+async function startListening(client: pg.Client, channel: string): Promise<boolean> {
   try {
     await client.connect()
-    const listens = channels.map((name) => `listen ${identifier(name).text}`)
-    await client.query(firstStatement([sessionSettings(), ...listens].join('; ')))
+    const hear = `listen ${identifier(channel).text}`
+    await client.query(firstStatement(`${sessionSettings()}; ${hear}`))
     return true
   } catch {
     return false

@@ -306,7 +306,7 @@ test('a server that is silent from its first statement on is given up as one tha
   await pool.close()
 
   const ignored = { onNotification: () => undefined, onListening: () => undefined }
-  const listener = listen({ connection, applicationName: 'test', channels: ['news'], ...ignored })
+  const listener = listen({ connection, applicationName: 'test', channel: 'news', ...ignored })
   await server.untilAsked(2)
   t.mock.timers.tick(3_000)
   await server.untilLeft(2)
@@ -375,9 +375,9 @@ test('a listener hears again after its connection broke, and is told so', async 
   const listener = listen({
     connection: db.connection,
     applicationName: 'listener',
-    channels: ['news', 'Weather'],
-    onNotification: (channel, payload) => {
-      heard.push(`${channel}: ${payload}`)
+    channel: 'Weather',
+    onNotification: (payload) => {
+      heard.push(payload)
       wake()
     },
     onListening: () => {
@@ -386,7 +386,7 @@ test('a listener hears again after its connection broke, and is told so', async 
     },
   })
   await until(() => timesListening === 1)
-  await db.run(sql`select pg_notify('news', 'one')`)
+  await db.run(sql`select pg_notify('Weather', 'one')`)
   await until(() => heard.length === 1)
 
   await db.run(sql`
@@ -396,5 +396,5 @@ test('a listener hears again after its connection broke, and is told so', async 
   await db.run(sql`select pg_notify('Weather', 'two')`)
   await until(() => heard.length === 2)
   await listener.close()
-  assert.deepEqual(heard, ['news: one', 'Weather: two'])
+  assert.deepEqual(heard, ['one', 'two'])
 })
