@@ -8,7 +8,7 @@
  */
 import { addressUnit } from '../platform/client-address.ts'
 import { TokenBuckets } from '../platform/token-bucket.ts'
-import { Turns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
 
 /** Twenty tries at once, then one in five seconds: enough for people, useless for guessing. */
 const BY_ADDRESS = { rate: 0.2, burst: 20 }
@@ -16,8 +16,6 @@ const BY_ADDRESS = { rate: 0.2, burst: 20 }
 const BY_ACCOUNT = { rate: 1 / 60, burst: 100 }
 /** Of the four threads that also write the spool and look names up, half. */
 const AT_ONCE = 2
-/** Somebody who waits longer for the next page has given up. */
-const TURN_PATIENCE_MS = 10_000
 
 interface Attempt {
   readonly address: string
@@ -27,7 +25,7 @@ interface Attempt {
 export class LoginLimits {
   readonly #byAddress = new TokenBuckets(BY_ADDRESS)
   readonly #byAccount = new TokenBuckets(BY_ACCOUNT)
-  readonly #turns = new Turns(AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
+  readonly #turns = new Turns(AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
   readonly #now: () => Date
 
   constructor(now: () => Date) {

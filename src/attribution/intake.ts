@@ -7,7 +7,7 @@ import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { MAX_ID } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
-import { Turns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
 import { type ListName, under } from './intake-faults.ts'
 import { findKnownOrders } from './known-orders.ts'
@@ -35,15 +35,13 @@ export interface IntakeDeps extends MoneyWriter {
 
 /** So many share their commits; more would only lengthen the queue for the pool's connections. */
 const AT_ONCE = 64
-/** Shorter than clients commonly wait, so that they are told to come back. */
-const TURN_PATIENCE_MS = 10_000
 
 /**
  * The queue before an intake. A shop's sale brings a thousand orders in one moment: each asks the
  * database several times, and all at once they would lose patience with each other.
  */
 export function intakeTurns(): Turns {
-  return new Turns(AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
+  return new Turns(AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
 }
 
 /** The merchant's settings that are written into its orders. */

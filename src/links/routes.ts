@@ -12,7 +12,7 @@ import { type Fault, notFound } from '../platform/errors.ts'
 import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotency-key.ts'
 import { SharedWork } from '../platform/shared-work.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
-import { Turns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
 import { pubIdFaults, readLinkWish } from './create-link.ts'
 import { once } from './idempotency-store.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
@@ -30,8 +30,6 @@ import { insertSmartLink } from './store.ts'
 
 /** LinkMate calls that may use the database at once: all routes share ten connections. */
 const CALLS_AT_ONCE = 16
-/** No reader waits longer for the page's links. */
-const TURN_PATIENCE_MS = 10_000
 
 export interface PageLinkDeps extends LinkMateDeps {
   readonly keys: KeyGuard
@@ -131,7 +129,7 @@ const linkMateRoute =
 
 /** All readers of a new article ask for the same links: their calls share one answer. */
 function makeRetrieve(deps: PageLinkDeps): typeof inTurn {
-  const turns = new Turns(CALLS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
+  const turns = new Turns(CALLS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
   const asked = new SharedWork<Awaited<ReturnType<typeof inTurn>>>()
   const inTurn = (call: LinkMateCall) => turns.run(() => retrieveLinks(deps, call))
   return (call) => {
