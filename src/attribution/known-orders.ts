@@ -6,19 +6,11 @@ import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { addDecision, addReport, addReturn, type DecisionBody } from './order-account.ts'
+import { type OrderEvent, tellEvent } from './order-event.ts'
 import { emptyOrder, findOrders, keyText, type OrderRecord } from './order-store.ts'
-import type { OrderBody, ReturnBody } from './read-order.ts'
 
 /** The fold is seconds behind; when it is further, an answer at once is not worth the reading. */
 const PENDING_EVENTS_MAX = 10_000
-
-interface PendingEvent {
-  readonly type: number
-  readonly id: string
-  readonly at: Date
-  readonly body: { readonly order_id: string }
-}
 
 /**
  * The orders of a merchant by `keyText`; those that nobody has told of are missing.
@@ -33,7 +25,7 @@ export async function findKnownOrders(
   const { merchId, orderIds } = wanted
   if (orderIds.length === 0) return new Map()
   const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
-  const pending = await db.rows<PendingEvent>(sql`
+  const pending = await db.rows<OrderEvent & { readonly at: Date }>(sql`
     select type, id, at, body from (
       select type, id, at, body, merch_id from event
       where lane = ${MONEY_LANE} and day >= ${dayFrom}
@@ -47,22 +39,12 @@ export async function findKnownOrders(
     db,
     orderIds.map((orderId) => ({ merchId, orderId })),
   )
-  for (const event of pending) {
+  for (const { at, ...event } of pending) {
     const key = { merchId, orderId: event.body.order_id }
     const record = orders.get(keyText(key)) ?? emptyOrder(key)
-    orders.set(keyText(key), { ...record, account: told(record, event) })
+    // Without attribution: quantities do not depend on it.
+    const account = tellEvent(record.account, { ...event, atMs: at.getTime() })
+    orders.set(keyText(key), { ...record, account })
   }
   return orders
-}
-
-/** Without attribution: quantities do not depend on it. */
-function told({ account }: OrderRecord, { type, id, at, body }: PendingEvent) {
-  const atMs = at.getTime()
-  if (type === EVENT_TYPE.order) {
-    const report = { ...(body as OrderBody).report, event_id: id }
-    return addReport(account, { report, attribution: null, atMs }).account
-  }
-  if (type === EVENT_TYPE.orderDecision) return addDecision(account, body as DecisionBody, atMs)
-  const { order_id: _, ...goods } = body as ReturnBody
-  return addReturn(account, { ...goods, event_id: id, accepted_at_ms: atMs })
 }

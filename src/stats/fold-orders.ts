@@ -5,15 +5,9 @@
  * lane's position (I3). Each event is told to its order's account; the difference of the account's
  * figures before and after is what the event posts, on the event's own day (decisions 4.4).
  */
-import { attribute, type TouchEvidence } from '../attribution/attribute.ts'
-import {
-  addDecision,
-  addReport,
-  addReturn,
-  type DecisionBody,
-  type OrderAttribution,
-  type Owner,
-} from '../attribution/order-account.ts'
+import { attribute } from '../attribution/attribute.ts'
+import type { Owner } from '../attribution/order-account.ts'
+import { type Found, type OrderEvent, tellEvent } from '../attribution/order-event.ts'
 import {
   emptyOrder,
   type FoundClick,
@@ -24,7 +18,7 @@ import {
   type OrderRecord,
   saveOrders,
 } from '../attribution/order-store.ts'
-import { clickIdsOf, type OrderBody, type ReturnBody } from '../attribution/read-order.ts'
+import { clickIdsOf, type OrderBody } from '../attribution/read-order.ts'
 import { addPairEvidence, type PairEvidence } from '../demand/evidence-store.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
@@ -38,16 +32,18 @@ export async function foldOrders(
   events: readonly StoredEvent[],
   changes: FigureChange[],
 ): Promise<void> {
-  const told = events.map(readEvent)
+  const all = events.map(readEvent)
   const orders = await findOrders(
     tx,
-    told.map(({ key }) => key),
+    all.map(({ key }) => key),
   )
-  const named = told.flatMap((item) => (item.kind === 'order' ? clickIdsOf(item.body) : []))
+  const named = all.flatMap(({ told }) =>
+    told.type === EVENT_TYPE.order ? clickIdsOf(told.body) : [],
+  )
   const clicks = await findClicks(tx, [...new Set(named)])
   const postings = noPostings(changes)
   const evidence: PairEvidence[] = []
-  for (const item of told) {
+  for (const item of all) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
     const after = tellOrder(before, item, clicks)
     orders.set(keyText(item.key), postChange(postings, item.event, { before, after }))
@@ -58,58 +54,29 @@ export async function foldOrders(
   await addPairEvidence(tx, evidence)
 }
 
-type Told = { readonly event: StoredEvent; readonly key: OrderKey } & (
-  | { readonly kind: 'order'; readonly body: OrderBody }
-  | { readonly kind: 'return'; readonly body: ReturnBody }
-  | { readonly kind: 'decision'; readonly body: DecisionBody }
-)
+interface Told {
+  readonly event: StoredEvent
+  readonly told: OrderEvent
+  readonly key: OrderKey
+}
 
 function readEvent(event: StoredEvent): Told {
-  const body = JSON.parse(event.body ?? 'null') as { order_id: string }
-  const key = { merchId: event.merchId ?? 0, orderId: body.order_id }
-  switch (event.type) {
-    case EVENT_TYPE.order:
-      return { event, key, kind: 'order', body: body as OrderBody }
-    case EVENT_TYPE.orderReturn:
-      return { event, key, kind: 'return', body: body as ReturnBody }
-    case EVENT_TYPE.orderDecision:
-      return { event, key, kind: 'decision', body: body as DecisionBody }
-    default:
-      throw new Error(`event ${event.id} of type ${event.type} is not about an order`)
-  }
+  const { id, atMs, type, merchId, body } = event
+  const told = { id, atMs, type, body: JSON.parse(body ?? 'null') } as OrderEvent
+  return { event, told, key: { merchId: merchId ?? 0, orderId: told.body.order_id } }
 }
 
 type Clicks = ReadonlyMap<string, FoundClick>
 
-function tellOrder(record: OrderRecord, told: Told, clicks: Clicks): OrderRecord {
-  const { event } = told
-  switch (told.kind) {
-    case 'order': {
-      const report = { ...told.body.report, event_id: event.id }
-      const found = attributionOf(told.key.merchId, told.body, clicks)
-      const { account } = addReport(record.account, { report, ...found, atMs: event.atMs })
-      return {
-        ...record,
-        account,
-        eventId: record.eventId ?? event.id,
-        day: record.day ?? event.day,
-      }
-    }
-    case 'return': {
-      const { order_id: _, ...goods } = told.body
-      const fact = { ...goods, event_id: event.id, accepted_at_ms: event.atMs }
-      return { ...record, account: addReturn(record.account, fact) }
-    }
-    case 'decision':
-      return { ...record, account: addDecision(record.account, told.body, event.atMs) }
-  }
+function tellOrder(record: OrderRecord, { event, told }: Told, clicks: Clicks): OrderRecord {
+  const { account, merchId } = record
+  if (told.type !== EVENT_TYPE.order) return { ...record, account: tellEvent(account, told) }
+  const found = attributionOf(merchId, told.body, clicks)
+  const [eventId, day] = [record.eventId ?? event.id, record.day ?? event.day]
+  return { ...record, account: tellEvent(account, told, found), eventId, day }
 }
 
-function attributionOf(
-  merchId: number,
-  body: OrderBody,
-  clicks: Clicks,
-): { attribution: OrderAttribution | null; evidence: readonly TouchEvidence[] } {
+function attributionOf(merchId: number, body: OrderBody, clicks: Clicks): Found {
   const touches = clickIdsOf(body).flatMap((id) => clicks.get(id)?.touch ?? [])
   const { attribution, evidence } = attribute(
     {

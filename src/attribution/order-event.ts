@@ -1,0 +1,46 @@
+/** What an event of the log tells of an order: the same to the fold and to a merchant that asks. */
+import { EVENT_TYPE } from '../events/event.ts'
+import type { TouchEvidence } from './attribute.ts'
+import {
+  addDecision,
+  addReport,
+  addReturn,
+  type DecisionBody,
+  type OrderAccount,
+  type OrderAttribution,
+} from './order-account.ts'
+import type { OrderBody, ReturnBody } from './read-order.ts'
+
+export type OrderEvent = { readonly id: string; readonly atMs: number } & (
+  | { readonly type: typeof EVENT_TYPE.order; readonly body: OrderBody }
+  | { readonly type: typeof EVENT_TYPE.orderReturn; readonly body: ReturnBody }
+  | { readonly type: typeof EVENT_TYPE.orderDecision; readonly body: DecisionBody }
+)
+
+/** Who led to an order that is reported, and why. */
+export interface Found {
+  readonly attribution: OrderAttribution | null
+  readonly evidence?: readonly TouchEvidence[]
+}
+
+/** The account once the event is told. */
+export function tellEvent(
+  account: OrderAccount,
+  { id, atMs, ...told }: OrderEvent,
+  found: Found = { attribution: null },
+): OrderAccount {
+  switch (told.type) {
+    case EVENT_TYPE.order: {
+      const report = { ...told.body.report, event_id: id }
+      return addReport(account, { report, ...found, atMs }).account
+    }
+    case EVENT_TYPE.orderReturn: {
+      const { order_id: _, ...goods } = told.body
+      return addReturn(account, { ...goods, event_id: id, accepted_at_ms: atMs })
+    }
+    case EVENT_TYPE.orderDecision:
+      return addDecision(account, told.body, atMs)
+    default:
+      throw new Error(`event ${id} is not about an order`)
+  }
+}
