@@ -51,43 +51,40 @@ export function findOrdersOfClicks(
   return readOrders(db, sql`click_id = any(${clickIdBytes(clickIds)}::bytea[])`)
 }
 
-/** Orders that wait for an exchange rate, a page at a time in the order of their keys. */
-export async function listOrdersWithoutRate(
-  db: Db,
-  { after, limit }: { readonly after: OrderKey; readonly limit: number },
-): Promise<OrderRecord[]> {
-  const orders = await readOrders(
-    db,
-    sql`hold = 'no_rate' and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`,
-    limit,
-  )
-  return [...orders.values()]
+/** Orders that wait for an exchange rate. */
+export function ordersWithoutRate(db: Db): AsyncGenerator<OrderRecord[]> {
+  return inRounds(db, sql`hold = 'no_rate'`)
 }
 
 /**
  * Open orders accepted since then that are owed to no named click, though one is named that was not
- * known; a page at a time in the order of their keys. An index holds just these: the condition
- * stands there in the same words.
+ * known. An index holds just these: the condition stands there in the same words.
  */
-export async function listOrdersOfUnknownClicks(
+export function ordersOfUnknownClicks(
   db: Db,
-  page: {
-    readonly now: Date
-    readonly since: Date
-    readonly after: OrderKey
-    readonly limit: number
-  },
-): Promise<OrderRecord[]> {
-  const { now, since, after, limit } = page
-  const orders = await readOrders(
+  { now, since }: { readonly now: Date; readonly since: Date },
+): AsyncGenerator<OrderRecord[]> {
+  return inRounds(
     db,
     sql`accepted_at >= ${since} and (locks_at is null or locks_at > ${now})
       and (attribution is null or attribution <> 'exact') and rejected_at is null
-      and told @> '{"evidence": [{"verdict": "unknown_click"}]}'
-      and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`,
-    limit,
+      and told @> '{"evidence": [{"verdict": "unknown_click"}]}'`,
   )
-  return [...orders.values()]
+}
+
+const ORDERS_PER_ROUND = 500 // One batch of the event log.
+
+/** Some at a time, in the order of their keys. */
+async function* inRounds(db: Db, condition: Sql): AsyncGenerator<OrderRecord[]> {
+  let after: OrderKey = { merchId: 0, orderId: '' }
+  for (;;) {
+    const isNext = sql`${condition} and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`
+    const orders = [...(await readOrders(db, isNext, ORDERS_PER_ROUND)).values()]
+    const last = orders.at(-1)
+    if (last === undefined) return
+    yield orders
+    after = last
+  }
 }
 
 /** The bodies of these events of the money lane, accepted on that day or later, by id. */

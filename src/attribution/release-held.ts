@@ -12,24 +12,18 @@ import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
 import type { IntakeDeps } from './intake.ts'
 import { addReport, holdOf, type OrderAccount } from './order-account.ts'
 import { asTold, type OrderReport, type ToldReport } from './order-merge.ts'
-import { listOrdersWithoutRate, type OrderRecord } from './order-store.ts'
+import { type OrderRecord, ordersWithoutRate } from './order-store.ts'
 import { findRates } from './rate-store.ts'
 import { type OrderBody, withRate } from './read-order.ts'
 import { UsualValues } from './usual-value.ts'
 
-const ORDERS_PER_ROUND = 500 // One batch of the event log.
-
 /** Releases what can be released by the rates there are now; the number of orders. */
 export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
   let released = 0
-  let after = { merchId: 0, orderId: '' }
-  for (;;) {
-    const orders = await listOrdersWithoutRate(deps.db, { after, limit: ORDERS_PER_ROUND })
-    const last = orders.at(-1)
-    if (last === undefined) return released
+  for await (const orders of ordersWithoutRate(deps.db)) {
     released += await releaseRound(deps, orders)
-    after = last
   }
+  return released
 }
 
 /** Tells again what counts by it; a report that changes nothing any more is left alone. */

@@ -12,32 +12,21 @@ import { EVENT_TYPE } from '../events/event.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import type { IntakeDeps } from './intake.ts'
 import { asTold } from './order-merge.ts'
-import {
-  findBodies,
-  findClicks,
-  listOrdersOfUnknownClicks,
-  type OrderRecord,
-} from './order-store.ts'
+import { findBodies, findClicks, type OrderRecord, ordersOfUnknownClicks } from './order-store.ts'
 import { clickIdsOf, type OrderBody } from './read-order.ts'
 
 /** A node that was down brings its clicks when it starts again. */
 const LATE_DAYS = 7
-const ORDERS_PER_ROUND = 500 // One batch of the event log.
 
 /** Tells again what names clicks that have come since; the number of reports. */
 export async function retellOrders(deps: IntakeDeps): Promise<number> {
   const now = new Date(deps.now())
   const since = new Date(now.getTime() - LATE_DAYS * DAY_MS)
   let retold = 0
-  let after = { merchId: 0, orderId: '' }
-  for (;;) {
-    const page = { now, since, after, limit: ORDERS_PER_ROUND }
-    const orders = await listOrdersOfUnknownClicks(deps.db, page)
-    const last = orders.at(-1)
-    if (last === undefined) return retold
+  for await (const orders of ordersOfUnknownClicks(deps.db, { now, since })) {
     retold += await retellRound(deps, { orders, day: utcDay(since.getTime()) })
-    after = last
   }
+  return retold
 }
 
 async function retellRound(
