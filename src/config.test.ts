@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeGeoip } from '../test/geoip.ts'
+import { temporaryFolder } from '../test/temporary-folder.ts'
 import { ConfigError, onPort, readConfig, readSealingKeys } from './config.ts'
 
 const EVENTS_DEFAULT = { rate: 1_000, burst: 5_000 }
@@ -19,9 +19,8 @@ function refused(env: Record<string, string>): string[] {
   }
 }
 
-test('every wrong value is named at once, and no right one', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+test('every wrong value is named at once, and no right one', async (t) => {
+  const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'list')
   writeFileSync(file, '10.0.0.0/8\nnot an address\n')
   const wrong = {
@@ -200,9 +199,8 @@ test('the id of a sealing key is a number of one byte, or any word', () => {
   }
 })
 
-test('the blocklist is read with the rest: lines of addresses and blocks, comments left out', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+test('the blocklist is read with the rest: lines of addresses and blocks, comments left out', async (t) => {
+  const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'list')
   writeFileSync(file, '# robots\n10.0.0.0/8 # all of them\n\n2001:db8::1\n')
   const blocks = readConfig({ IP_BLOCKLIST: file }).ipBlocklist
@@ -212,9 +210,8 @@ test('the blocklist is read with the rest: lines of addresses and blocks, commen
   )
 })
 
-test('each wrong line of a blocklist is told with its number, ten at most', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+test('each wrong line of a blocklist is told with its number, ten at most', async (t) => {
+  const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'list')
   writeFileSync(file, ['10.0.0.0/8', ...Array(12).fill('x')].join('\n'))
   assert.throws(
@@ -227,9 +224,8 @@ test('each wrong line of a blocklist is told with its number, ten at most', (t) 
   )
 })
 
-test('a country database is known by the description near its end, however large it is', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'souk-config-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+test('a country database is known by the description near its end, however large it is', async (t) => {
+  const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'country.mmdb')
   const database = makeGeoip({ '203.0.113.0/24': 'US' })
   for (const before of [0, 1 << 20]) {

@@ -1,7 +1,4 @@
 /** Starts everything in this process on a database of its own: what contract tests talk to. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after } from 'node:test'
 import { startApp } from '../src/app.ts'
 import { buildBrowserParts } from '../src/browser-parts.ts'
@@ -13,6 +10,7 @@ import type { Connection } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
 import { freePort } from './free-port.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** A browser's; the service records what sends none as a robot. */
 export const BROWSER =
@@ -52,9 +50,9 @@ export async function startTestApp(
   await buildBrowserParts({ isOnlyIfStale: true })
   // Ends in the opposite order, and at once where the start fails: the database goes last.
   await using started = new AsyncDisposableStack()
-  const database = await testDatabase({ after: (work) => started.defer(work) })
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-app-'))
-  started.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const scopeOfStart: Scope = { after: (work) => started.defer(work) }
+  const database = await testDatabase(scopeOfStart)
+  const dataDir = await temporaryFolder(scopeOfStart, 'souk-app-')
   const port = await freePort()
   const config = readConfig({
     PORT: String(port),

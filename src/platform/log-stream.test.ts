@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { LogStream } from './log-stream.ts'
 
 const isLinux = process.platform === 'linux'
@@ -40,8 +40,7 @@ test('a log that takes lines again gets what waited, and how much was lost', {
   timeout: 5 * END_MS,
 }, async (t) => {
   if (!isLinux) return t.skip('no FIFO that takes nothing')
-  const folder = mkdtempSync(join(tmpdir(), 'souk-log-'))
-  t.after(() => rmSync(folder, { recursive: true }))
+  const folder = await temporaryFolder(t, 'souk-log-')
   execFileSync('mkfifo', [join(folder, 'log')])
   const fd = openSync(join(folder, 'log'), constants.O_RDWR | constants.O_NONBLOCK)
   let lost = 0

@@ -3,25 +3,22 @@ import { execFileSync } from 'node:child_process'
 import {
   chmod,
   constants,
-  mkdtemp,
   open,
   readdir,
   readFile,
-  rm,
   stat,
   symlink,
   utimes,
   writeFile,
 } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { Refusal } from './refusal.ts'
 import { replaceFile, replaceText } from './whole-file.ts'
 
 async function makeFolder(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'souk-test-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder(t, 'souk-test-')
   const path = join(folder, 'payout.csv')
   await writeFile(path, 'old')
   const left = async () => ({ text: await readFile(path, 'utf8'), files: await readdir(folder) })

@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
@@ -17,6 +15,8 @@ import { migrate } from '../../src/platform/migrate.ts'
 import { type Connection, type Database, openDatabase } from '../../src/platform/postgres.ts'
 import { runningPid } from '../../src/platform/postgres-cluster.ts'
 import { sql } from '../../src/platform/sql.ts'
+import { scopeOf } from '../scope.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 const APPENDER = join(import.meta.dirname, 'append-until-killed.ts')
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
@@ -40,22 +40,20 @@ interface World {
 }
 
 async function makeWorld(t: TestContext): Promise<World> {
-  const stack = new AsyncDisposableStack()
-  t.after(() => stack.disposeAsync())
-  const dataDir = await mkdtemp(join(tmpdir(), 'souk-crash-'))
-  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const scope = scopeOf(t)
+  const dataDir = await temporaryFolder(scope, 'souk-crash-')
   const server = await openEmbeddedPostgres({ dataDir, log: makeLogger({ level: 'silent' }) })
-  stack.defer(() => server.close())
+  scope.after(() => server.close())
   await migrate(server.connection, MIGRATIONS)
   const db = openDatabase({ connection: server.connection, applicationName: 'souk: test' })
-  stack.defer(() => db.close())
+  scope.after(() => db.close())
   const spoolRoot = join(dataDir, 'spool')
   return {
     db,
     spoolRoot,
     start(nodeId, connection = server.connection) {
       const appender = startAppender([JSON.stringify(connection), spoolRoot, String(nodeId)])
-      stack.defer(() => appender.kill())
+      scope.after(() => appender.kill())
       return appender
     },
     async killDatabase() {
