@@ -9,7 +9,6 @@ import { GroupCommit } from '../platform/group-commit.ts'
 import { type Db, isUnreachable } from '../platform/postgres.ts'
 import {
   type Claim,
-  type ClaimedRequest,
   claimAgain,
   dropRequest,
   finishRequests,
@@ -40,14 +39,14 @@ export class IntakeRequests {
   /** Claims a request for this process, or says what became of the one it repeats. */
   async claim(request: SignedRequest): Promise<Claim> {
     await this.#claims.add([request])
-    return this.#claimed.has(request) ? { kind: 'claimed', request } : claimAgain(this.#db, request)
+    return this.#claimed.has(request) ? { kind: 'claimed' } : claimAgain(this.#db, request)
   }
 
   finish(answer: KeptAnswer): Promise<void> {
     return this.#answers.add([answer])
   }
 
-  drop(request: ClaimedRequest): Promise<void> {
+  drop(request: SignedRequest): Promise<void> {
     return dropRequest(this.#db, request)
   }
 }

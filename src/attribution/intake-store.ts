@@ -22,17 +22,12 @@ export interface SignedRequest {
   readonly at: Date
 }
 
-/** What names the row of a request. */
-export type ClaimedRequest = Pick<SignedRequest, 'merchId' | 'signature'>
-
 export type Claim =
-  | { readonly kind: 'claimed'; readonly request: ClaimedRequest }
-  | { readonly kind: 'answered'; readonly status: number; readonly response: string }
-  | { readonly kind: 'working' | 'replayed' | 'other_body' }
+  | { readonly kind: 'answered'; readonly response: string }
+  | { readonly kind: 'claimed' | 'working' | 'replayed' | 'other_body' }
 
 export interface KeptAnswer {
-  readonly request: ClaimedRequest
-  readonly status: number
+  readonly request: SignedRequest
   readonly response: string
 }
 
@@ -78,7 +73,7 @@ function sortKey(request: Pick<SignedRequest, 'merchId' | 'signature' | 'idempot
  * and was received only if it was answered: a database that went away between leaves it undone.
  */
 export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim> {
-  if (await claimPastKey(db, request)) return { kind: 'claimed', request }
+  if (await claimPastKey(db, request)) return { kind: 'claimed' }
   const { merchId, idempotencyKey, bodyHash } = request
   const isSame =
     idempotencyKey === null
@@ -97,10 +92,10 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
   if (!known.body_hash.equals(bodyHash)) return { kind: 'other_body' }
   if (known.status !== null) {
     await spendSignature(db, request, known.status)
-    return { kind: 'answered', status: known.status, response: known.response ?? '' }
+    return { kind: 'answered', response: known.response ?? '' }
   }
   const isTaken = await takeOver(db, request, known.signature)
-  return isTaken ? { kind: 'claimed', request } : { kind: 'working' }
+  return { kind: isTaken ? 'claimed' : 'working' }
 }
 
 /**
@@ -124,6 +119,7 @@ function takeOver(db: Db, request: SignedRequest, claimedBy: Buffer): Promise<bo
   })
 }
 
+const ACCEPTED = 201
 /** The status of a signature whose request was never answered under it. */
 const GIVEN_UP = 503
 
@@ -145,21 +141,20 @@ async function claimPastKey(db: Db, request: SignedRequest): Promise<boolean> {
   return forgotten === 1 && (await insertRequests(db, [request])).length === 1
 }
 
-/** Keeps the answers of claimed requests for their retries. */
+/** Keeps the answers of claimed requests, all of which were accepted, for their retries. */
 export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Promise<void> {
   await db.run(sql`
-    update intake_request as kept set status = told.status, response = told.response
+    update intake_request as kept set status = ${ACCEPTED}, response = told.response
     from unnest(
       ${answers.map(({ request }) => request.merchId)}::int[],
       ${answers.map(({ request }) => request.signature)}::bytea[],
-      ${answers.map(({ status }) => status)}::smallint[],
       ${answers.map(({ response }) => response)}::text[]
-    ) as told (merch_id, signature, status, response)
+    ) as told (merch_id, signature, response)
     where kept.merch_id = told.merch_id and kept.signature = told.signature`)
 }
 
 /** Forgets a claim that came to nothing, so that a corrected request may use the key again. */
-export async function dropRequest(db: Db, { merchId, signature }: ClaimedRequest): Promise<void> {
+export async function dropRequest(db: Db, { merchId, signature }: SignedRequest): Promise<void> {
   await db.run(sql`
     delete from intake_request
     where status is null and merch_id = ${merchId} and signature = ${signature}`)

@@ -27,12 +27,7 @@ import {
 } from './intake.ts'
 import { checked, orderFaults, returnFaults } from './intake-faults.ts'
 import { IntakeRequests } from './intake-requests.ts'
-import {
-  type ClaimedRequest,
-  insertRefusal,
-  listRefusals,
-  type SignedRequest,
-} from './intake-store.ts'
+import { insertRefusal, listRefusals, type SignedRequest } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readOrder, readReturn } from './read-order.ts'
 import {
@@ -180,15 +175,15 @@ async function receive<T>(
   const merchant = await requireMerchant(deps.db, request.params.merch_id)
   const body = rawBody(request)
   try {
-    const claim = await claimed(deps, request, { merchant, body })
-    if ('answer' in claim) return JSON.parse(claim.answer)
+    const told = signedRequest(deps, request, { merchant, body })
+    const known = await knownAnswer(deps, told)
+    if (known !== null) return JSON.parse(known)
     try {
       const answer = ok(201, ...(await accept(merchant, parseJson(body))))
-      const response = JSON.stringify(answer)
-      await deps.requests.finish({ request: claim.request, status: 201, response })
+      await deps.requests.finish({ request: told, response: JSON.stringify(answer) })
       return answer
     } catch (cause) {
-      await deps.requests.drop(claim.request)
+      await deps.requests.drop(told)
       throw cause
     }
   } catch (cause) {
@@ -209,17 +204,14 @@ async function receive<T>(
   }
 }
 
-type Claimed = { readonly request: ClaimedRequest } | { readonly answer: string }
-
-async function claimed(
-  deps: ReceiveDeps,
+function signedRequest(
+  deps: IntakeDeps,
   request: Call,
   { merchant, body }: { readonly merchant: Merchant; readonly body: Buffer },
-): Promise<Claimed> {
-  const signature = verified(deps, request, { merchant, body })
-  const wanted: SignedRequest = {
+): SignedRequest {
+  return {
     merchId: merchant.merch_id,
-    signature,
+    signature: verified(deps, request, { merchant, body }),
     idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
     bodyHash: createHash('sha256')
       .update(`${pathOf(request)}\n`)
@@ -227,12 +219,19 @@ async function claimed(
       .digest(),
     at: new Date(deps.now()),
   }
-  const claim = await deps.requests.claim(wanted)
+}
+
+/** What a retry is answered with; null: the request is ours to do. Throws when it is neither. */
+async function knownAnswer(
+  { requests }: ReceiveDeps,
+  request: SignedRequest,
+): Promise<string | null> {
+  const claim = await requests.claim(request)
   switch (claim.kind) {
     case 'claimed':
-      return { request: claim.request }
+      return null
     case 'answered':
-      return { answer: claim.response }
+      return claim.response
     case 'replayed':
       throw new ApiError('replayed')
     case 'other_body':
