@@ -3,7 +3,7 @@
  * parts, built again when theirs do (then reload the page).
  */
 import { spawn } from 'node:child_process'
-import { existsSync, watch } from 'node:fs'
+import { watch } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -19,7 +19,7 @@ server.on('exit', (code) => process.exit(code ?? 1))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill(signal))
 
 let settled: NodeJS.Timeout | undefined
-for (const part of BROWSER_PARTS.filter((name) => existsSync(join(ROOT, name)))) {
+for (const part of BROWSER_PARTS) {
   watch(join(ROOT, part), { recursive: true }, () => {
     clearTimeout(settled)
     settled = setTimeout(build, SETTLE_MS)
