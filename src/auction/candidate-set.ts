@@ -108,13 +108,13 @@ export function pairCandidates(
     estimate,
   }: {
     campaignsOf: (merchId: number) => readonly CampaignTerms[]
-    estimate: (campaign: CampaignTerms, offer: OfferTerms) => Estimate
+    estimate: (campaign: CampaignTerms) => Estimate
   },
 ): Candidate[] {
   return offers.flatMap((terms, offer) =>
     campaignsOf(terms.merchId).map((campaign) => ({
       ...terms,
-      ...estimate(campaign, terms),
+      ...estimate(campaign),
       campaign,
       offer,
     })),
