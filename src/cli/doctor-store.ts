@@ -1,4 +1,5 @@
 /** What `souk doctor` asks the database. */
+import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { DEAD_AFTER_SECONDS } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -58,7 +59,7 @@ export function listLostFeeds(
 ): Promise<{ merch_id: number; error: string | null }[]> {
   return db.rows(sql`
     select merch_id, error from feed_source join merchant using (merch_id)
-    where coalesce(feed_imported_at < ${now}::timestamptz - interval '24 hours', true)
+    where coalesce(feed_imported_at < ${staleBefore(now)}, true)
     order by merch_id`)
 }
 
@@ -66,12 +67,14 @@ export function listLostFeeds(
 export function listStaleHandFeeds(db: Db, now: Date): Promise<{ merch_id: number }[]> {
   return db.rows(sql`
     select merch_id from merchant
-    where feed_imported_at < ${now}::timestamptz - interval '24 hours'
+    where feed_imported_at < ${staleBefore(now)}
       and not exists (select from feed_source where feed_source.merch_id = merchant.merch_id)
       and exists (
         select from campaign where campaign.merch_id = merchant.merch_id and state = 'active')
     order by merch_id`)
 }
+
+const staleBefore = (now: Date): Date => new Date(now.getTime() - FEED_AGE_MAX_MS)
 
 export interface AbandonedLease {
   readonly node_id: number
