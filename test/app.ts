@@ -7,8 +7,8 @@ import { type Node, openNode } from '../src/node.ts'
 import type { Http } from '../src/platform/http.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import type { Connection } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
+import { lanesBehind } from './fold-log.ts'
 import { freePort } from './free-port.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -114,10 +114,7 @@ async function untilFolded({ database, appender }: Node): Promise<void> {
   for (;;) {
     // A busy machine answers late, and the spool has taken what its caller was told is durable.
     const isSpoolEmpty = appender.isSpoolEmpty()
-    const behind = await database.row<{ lanes: string }>(sql`
-      select count(*) as lanes from lane
-      where position < (select coalesce(max(seq), 0) from event where event.lane = lane.lane)`)
-    if (behind?.lanes === '0' && isSpoolEmpty) return
+    if ((await lanesBehind(database)).length === 0 && isSpoolEmpty) return
     if (Date.now() > deadline) throw new Error('the fold did not catch up within a minute')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
