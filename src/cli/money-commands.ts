@@ -190,8 +190,9 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
     name: 'ledger',
     help:
       'Writes every line of the ledger to a CSV file: what merchants owe, and whose it is; each ' +
-      'entry sums to zero. Shows what each account held before, and after. What publishers were ' +
-      'paid is no entry: it stands in the payout files.',
+      'entry sums to zero. Shows what each account held before, and after. What a node tells late, as it ' +
+      'was away, stands on the day it was accepted: write that day again. What publishers were paid ' +
+      'is no entry: it stands in the payout files.',
     options: [...DAYS, OUT_FILE],
     run: reports('ledgerCommand'),
   },
