@@ -28,7 +28,7 @@ const main = (): void => {
   const shop = window as unknown as ShopWindow
   const { merchant, clickParam, windowDays } = script.dataset
   const isTest = 'test' in script.dataset || /[?#].*souk-test/.test(location.href)
-  const endpoint = script.src.replace(/tag\/[^/]*$/, 'api/v1/events/conversions/')
+  const endpoint = `${script.src.split('/tag/souk')[0]}/api/v1/events/conversions/`
   const clicks = openClickIds(clickParam || 'cid', +(windowDays as string) || 30)
   const post = isTest ? null : openOutbox(`${endpoint}checkout/`)
   const isSent = openSentOrders(`${merchant} ${endpoint}`, isTest)

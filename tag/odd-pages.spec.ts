@@ -1,6 +1,7 @@
 /** The tags on pages that other people's scripts, words and settings make odd. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { openPage } from './testing/browser.ts'
 import { startVisits } from './testing/visit.ts'
 
@@ -24,6 +25,25 @@ async function openShop(t: Parameters<typeof openPage>[0]) {
     assert.deepEqual(watched.errors, [])
   }
   return { ...watched, orders, go }
+}
+
+let articles = 0
+
+/** An article with a smart link and a raw one, and what its page holds besides. */
+async function visitArticle(t: Parameters<typeof visit>[0], rest: string, query = '') {
+  const name = `article-${'x'.repeat(++articles)}.html`
+  web.publish(
+    `/${name}`,
+    `<!doctype html><title>An article</title>${rest}
+<script async src="{service}/tag/souk.js${query}" data-publisher="daily"></script>
+<a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/2">raw</a>`,
+  )
+  return visit(t, name)
+}
+
+async function bothEarn(page: Page): Promise<void> {
+  await redirectOf(page, 'smart')
+  await redirectOf(page, 'raw')
 }
 
 test('without cookies an order has the click of its own page', async (t) => {
@@ -119,6 +139,19 @@ test('an image named currentScript does not stand in for the page tag', async (t
   const { page, requests } = await visit(t, 'article.html')
   await redirectOf(page, 'smart')
   assert.ok(!requests.some((request) => request.startsWith(`${web.host('trackers')}/api/`)))
+})
+
+test('a tag’s own name tells where the service is, whatever its address goes on with', async (t) => {
+  const { page } = await visitArticle(t, '', '?v=2026/11/28#/tag/x')
+  await bothEarn(page)
+  const { orders, go } = await openShop(t)
+  web.publish(
+    '/dated.html',
+    `<!doctype html><script>SOUK_ORDER = { order: { id: 'R-7', value: 1, currency: 'USD' } }</script>
+<script src="{service}/tag/souk-merchant.js?v=2026/11/28" data-merchant="{shopid}"></script>`,
+  )
+  await go(`/dated.html?cid=${CLICK}`)
+  assert.deepEqual(orders, [{ ids: [CLICK], status: 201 }])
 })
 
 test('the overlay and test mode read from left to right on every page', async (t) => {

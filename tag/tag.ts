@@ -23,7 +23,7 @@ const main = async (settings: SoukGlobal): Promise<void> => {
   const queue = makeQueue()
   const parts = { _settings: settings, _queue: queue } as Parts
   navigator.souk = parts
-  const base = script.src.replace(/\/tag\/[^/]*$/, '')
+  const base = script.src.split('/tag/souk')[0] as string
   // A prerendered page may never be looked at.
   if ((document as { prerendering?: boolean }).prerendering) await heard('prerenderingchange')
   if (document.readyState === 'loading') await heard('DOMContentLoaded')
