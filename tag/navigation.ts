@@ -27,9 +27,8 @@ export const watchPage = (land: () => void, scan: () => void): void => {
     if (timer) return
     timer = setTimeout(() => {
       timer = 0
-      const before = article
-      article = articleAddress()
-      ;(article === before ? scan : land)()
+      // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
+      ;(article === (article = articleAddress()) ? scan : land)()
     }, SETTLE_MS)
   }
   new MutationObserver(look).observe(document, {

@@ -48,12 +48,14 @@ export const takeBack = ({ _anchor, _changes, _unwatch }: Link): void => {
  * `u1` and `utm_source` go along to the click's report; they never change the auction. A raw link
  * may have parameters of the same names: those are its shop's.
  */
-const labels = ({ _raw, _href }: Link, { u1 }: PageSettings): string => {
-  const own: string[] = (!_raw && _href.match(/[?&](u1|utm_source)=[^?&#]*/g)) || []
+const labels = ({ _raw, _href }: Link, { u1 }: PageSettings): string =>
   // The service takes the first of two, so a link's own label wins.
-  if (u1) own.push(`&u1=${encodeURIComponent(u1)}`)
-  return own.join('').replace(/\?/g, '&')
-}
+  [
+    ...((!_raw && _href.match(/[?&](u1|utm_source)=[^?&#]*/g)) || []),
+    u1 ? `&u1=${encodeURIComponent(u1)}` : '',
+  ]
+    .join('')
+    .replace(/\?/g, '&')
 
 /** Stands for a value that is not known; no attribute can hold this character. */
 const UNKNOWN = '\0'
