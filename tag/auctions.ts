@@ -36,8 +36,8 @@ export const makeAuctions = (
         `${_service.auction_url}/api/v1/auction/?a=${id}&t=${randomNumber()}` +
         `&uuid=${session._uuid}&consent=${consent}&consent_source=${consent_source || ''}`,
       _done(answer) {
-        const { data } = answer as AuctionAnswer
-        for (const { auction_result, impression_pixel_url, has_winner } of data) {
+        for (const { auction_result, impression_pixel_url, has_winner } of (answer as AuctionAnswer)
+          .data) {
           if (!/^https?:/.test(auction_result.redirect_url)) throw id
           if (session._isOver) return
           const result = { ...auction_result, has_winner }

@@ -69,8 +69,8 @@ export const watchConsent = async (): Promise<() => Consent> => {
   ]
   await new Promise((resolve) => {
     setTimeout(resolve, PATIENCE_MS)
-    // A tool that throws has not heard the reader.
-    Promise.allSettled(heard).then(resolve)
+    // A tool that throws has not heard the reader: a refusal, whatever the other says later.
+    Promise.all(heard).then(resolve, resolve)
   })
   return () => {
     // Looked up each time: a page may write a new object where the tag found another.

@@ -55,7 +55,8 @@ export const makeLinkmate = (
         _url: `${_service._base}/api/v1/publishers/${_service.publisher_id}/linkmate/smart_links/`,
         _body: JSON.stringify({
           article: {
-            name: (document.title || location.host).slice(0, NAME_MAX),
+            // A form or an image named `title` has that place, and no `slice`.
+            name: document.title.slice?.(0, NAME_MAX) || location.host,
             url: session._sourceUrl.slice(0, URL_MAX),
           },
           links: fresh.map((raw_url) => ({

@@ -5,6 +5,10 @@
  * back/forward cache, and when a single-page application shows another article.
  */
 
+interface BrowserWindow {
+  navigation: EventTarget
+}
+
 /** Resolves at the page's next event of this type. */
 export const heard = (type: string): Promise<unknown> =>
   new Promise((resolve) => document.addEventListener(type, resolve))
@@ -36,7 +40,11 @@ export const watchPage = (land: () => void, scan: () => void): void => {
     childList: true,
     subtree: true,
   })
-  ;(window as { navigation?: EventTarget }).navigation?.addEventListener('currententrychange', look)
+  try {
+    ;(window as unknown as BrowserWindow).navigation.addEventListener('currententrychange', look)
+  } catch {
+    // No Navigation API: no such name, or that of a page's menus or of a frame on another host.
+  }
   addEventListener('popstate', look)
   addEventListener('pageshow', (event) => event.persisted && land())
 }

@@ -30,7 +30,12 @@ async function openShop(t: Parameters<typeof openPage>[0]) {
 let articles = 0
 
 /** An article with a smart link and a raw one, and what its page holds besides. */
-async function visitArticle(t: Parameters<typeof visit>[0], rest: string, query = '') {
+async function visitArticle(
+  t: Parameters<typeof visit>[0],
+  rest: string,
+  query = '',
+  prepare?: Parameters<typeof visit>[2],
+) {
   const name = `article-${'x'.repeat(++articles)}.html`
   web.publish(
     `/${name}`,
@@ -38,7 +43,7 @@ async function visitArticle(t: Parameters<typeof visit>[0], rest: string, query 
 <script async src="{service}/tag/souk.js${query}" data-publisher="daily"></script>
 <a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/2">raw</a>`,
   )
-  return visit(t, name)
+  return visit(t, name, prepare)
 }
 
 async function bothEarn(page: Page): Promise<void> {
@@ -139,6 +144,24 @@ test('an image named currentScript does not stand in for the page tag', async (t
   const { page, requests } = await visit(t, 'article.html')
   await redirectOf(page, 'smart')
   assert.ok(!requests.some((request) => request.startsWith(`${web.host('trackers')}/api/`)))
+})
+
+test('menus named navigation do not stand in for the API that a browser lacks', async (t) => {
+  const menus = '<nav id="navigation"></nav><nav id="navigation"></nav>'
+  const { page } = await visitArticle(t, menus, '', async (page) => {
+    await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
+  })
+  await bothEarn(page)
+})
+
+test('a page whose Promise is a library’s, older than `allSettled`, has its links earn', async (t) => {
+  const { page } = await visitArticle(t, '<script>delete Promise.allSettled</script>')
+  await bothEarn(page)
+})
+
+test('a form named title does not keep raw links from earning', async (t) => {
+  const { page } = await visitArticle(t, '<form name="title"></form>')
+  await bothEarn(page)
 })
 
 test('a tag’s own name tells where the service is, whatever its address goes on with', async (t) => {
