@@ -159,6 +159,27 @@ test('a page whose Promise is a library’s, older than `allSettled`, has its li
   await bothEarn(page)
 })
 
+for (const [name, souk] of Object.entries({
+  'is frozen': '<script>souk = Object.freeze({ u1: "first" })</script>',
+  'has only getters': '<script>souk = { get u1() { return "first" } }</script>',
+  'is two elements': '<p id="souk"></p><p id="souk"></p>',
+  'is a text': '<script>souk = "daily"</script>',
+})) {
+  test(`where the page’s souk ${name}, links earn, also in the next article`, async (t) => {
+    const { page, quiet, errors } = await visitArticle(t, souk)
+    await bothEarn(page)
+    const u1 = (await redirectOf(page, 'raw')).searchParams.get('u1')
+    assert.equal(u1, souk.includes('first') ? 'first' : null)
+    await page.evaluate(() => {
+      Object.assign(window, { souk: Object.freeze({ u1: 'second' }) })
+      history.pushState({}, '', '/second')
+    })
+    await quiet()
+    assert.equal((await redirectOf(page, 'raw')).searchParams.get('u1'), 'second')
+    assert.deepEqual(errors, [])
+  })
+}
+
 test('a form named title does not keep raw links from earning', async (t) => {
   const { page } = await visitArticle(t, '<form name="title"></form>')
   await bothEarn(page)

@@ -47,8 +47,8 @@ const main = async (settings: SoukGlobal): Promise<void> => {
     // A page that comes back from the back/forward cache was reached as it was at first.
     if (sourceUrl !== location.href) previousUrl = sourceUrl
     sourceUrl = location.href
-    // The page may have written a new object for this article.
-    Object.assign(settings, window.souk)
+    // The page may have written a new object for this article, or keep one that nobody may change.
+    if (settings !== window.souk) parts._settings = { ...parts._settings, ...window.souk }
     links = watchLinks(parts, beginSession(parts, previousUrl))
     scan()
   }
