@@ -120,16 +120,17 @@ const MENU = [
 
 function Menu() {
   return (
+    // Four to a line on a phone, in columns: seven would leave the last one alone.
     <nav
       aria-label="Pages"
-      className="order-last -mx-1 flex w-full flex-wrap justify-between gap-x-1 lg:order-none lg:mx-0 lg:w-auto lg:gap-1"
+      className="order-last flex w-full flex-wrap gap-x-1 min-[30rem]:justify-between lg:order-none lg:w-auto"
     >
       {MENU.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="border-b-2 border-transparent py-3 text-[0.8125rem] font-medium min-[26rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:px-2.5 lg:py-4"
+          className="basis-[23%] border-b-2 border-transparent py-2.5 text-[0.8125rem] font-medium min-[30rem]:basis-auto min-[30rem]:py-3 min-[30rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:px-2.5 lg:py-4"
         >
           {label}
         </Link>
