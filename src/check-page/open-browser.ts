@@ -1,16 +1,19 @@
 /** The browser in which a page is checked. */
 import { mkdtempDisposable } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { environmentWith } from '../config.ts'
 import { Refusal } from '../platform/refusal.ts'
+import { shortTemporaryFolder } from '../platform/socket-folder.ts'
 import { WITHOUT_FEATURES } from './browser-features.ts'
 
 const FLAGS = [
   ...['--disable-gpu', '--no-first-run', '--disable-background-networking'],
   WITHOUT_FEATURES,
 ]
+
+/** Chromium's own, in its temporary folder: it does not start where the path is too long. */
+const SOCKET = 'org.chromium.Chromium.XXXXXX/SingletonSocket'
 
 /**
  * Opens one. It ends by being killed: closed, it would send the requests that a check holds, events
@@ -21,7 +24,8 @@ export async function openBrowser(
 ): Promise<AsyncDisposable & { readonly browser: Browser }> {
   const { chromium } = await loadPlaywright()
   await using opening = new AsyncDisposableStack()
-  const folder = opening.use(await mkdtempDisposable(join(tmpdir(), 'souk-browser-')))
+  const parent = shortTemporaryFolder(`souk-XXXXXX/${SOCKET}`)
+  const folder = opening.use(await mkdtempDisposable(join(parent, 'souk-')))
   const options = {
     executablePath,
     chromiumSandbox: process.getuid?.() !== 0, // Anybody's pages; as root none starts with it.

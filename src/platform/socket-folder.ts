@@ -15,13 +15,16 @@ export interface SocketFolder {
 
 /** 107 on Linux, 103 on macOS and the BSDs; the smaller, so that all behave alike. */
 const SOCKET_PATH_BYTES_MAX = 103
-const SOCKET_NAME_BYTES = '/.s.PGSQL.65535'.length
+const SOCKET = '.s.PGSQL.65535'
 const REFRESH_MS = 3_600_000 // Temporary folders are swept of what has not been touched for days.
 
 /** `folder` itself when its path is short enough, else a link to it for this process. */
 export async function openSocketFolder(folder: string): Promise<SocketFolder> {
-  if (isShort(folder)) return { path: folder, close: async () => undefined }
-  const path = join(await mkdtemp(join(shortTemporaryFolder(), 'souk-')), 's')
+  if (fits(join(folder, SOCKET))) return { path: folder, close: async () => undefined }
+  const path = join(
+    await mkdtemp(join(shortTemporaryFolder(`souk-XXXXXX/s/${SOCKET}`), 'souk-')),
+    's',
+  )
   await symlink(folder, path, 'dir')
   const refresh = setInterval(() => {
     const now = new Date()
@@ -38,10 +41,11 @@ export async function openSocketFolder(folder: string): Promise<SocketFolder> {
   }
 }
 
-function shortTemporaryFolder(): string {
-  return isShort(join(tmpdir(), 'souk-XXXXXX', 's')) ? tmpdir() : '/tmp'
+/** The temporary folder; the system's own where the path of this socket in it would be too long. */
+export function shortTemporaryFolder(socket: string): string {
+  return fits(join(tmpdir(), socket)) ? tmpdir() : '/tmp'
 }
 
-function isShort(folder: string): boolean {
-  return Buffer.byteLength(folder) + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES_MAX
+function fits(socketPath: string): boolean {
+  return Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES_MAX
 }
