@@ -37,7 +37,7 @@ interface Asked {
 
 /** Settles one merchant's debts that were due, and payments that had come, by a time. */
 export function settleMerchant(db: Db, asked: Asked): Promise<Settlement> {
-  return settleAll(db, asked, dueDebts(asked))
+  return settleDebts(db, asked, dueDebts(asked))
 }
 
 /**
@@ -49,7 +49,7 @@ export function settlePublisher(
   db: Db,
   asked: Asked & { readonly pubId: number },
 ): Promise<Settlement> {
-  return settleAll(db, asked, withOthersJoined(dueDebts(asked), asked.pubId))
+  return settleDebts(db, asked, withOthersJoined(dueDebts(asked), asked.pubId))
 }
 
 /** What a merchant owes, and its money that met no debt yet, as the API says it. */
@@ -57,7 +57,7 @@ export async function readAccount(db: Db, asked: Asked): Promise<MerchantAccount
   return accountOf(await settlePublisher(db, { ...asked, pubId: NOBODY }))
 }
 
-async function settleAll(db: Db, asked: Asked, due: Sql): Promise<Settlement> {
+async function settleDebts(db: Db, asked: Asked, due: Sql): Promise<Settlement> {
   const debts = await listDebts(db, due)
   return settle(debts, await listPayments(db, asked))
 }
