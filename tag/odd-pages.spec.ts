@@ -180,6 +180,17 @@ for (const [name, souk] of Object.entries({
   })
 }
 
+test('a page that returns to the settings of an earlier article has these, not the last ones', async (t) => {
+  const { page, quiet } = await visitArticle(t, '<script>souk = first = { u1: "first" }</script>')
+  const u1After = async (path: string, souk: string) => {
+    await page.evaluate(`souk = ${souk}; history.pushState({}, '', '${path}')`)
+    await quiet()
+    return (await redirectOf(page, 'raw')).searchParams.get('u1')
+  }
+  assert.equal(await u1After('/second', '{ u1: "second" }'), 'second')
+  assert.equal(await u1After('/first', 'first'), 'first')
+})
+
 test('a form named title does not keep raw links from earning', async (t) => {
   const { page } = await visitArticle(t, '<form name="title"></form>')
   await bothEarn(page)

@@ -48,7 +48,7 @@ const main = async (settings: SoukGlobal): Promise<void> => {
     if (sourceUrl !== location.href) previousUrl = sourceUrl
     sourceUrl = location.href
     // The page may have written a new object for this article, or keep one that nobody may change.
-    if (settings !== window.souk) parts._settings = { ...parts._settings, ...window.souk }
+    if (settings !== window.souk) parts._settings = settings = { ...settings, ...window.souk }
     links = watchLinks(parts, beginSession(parts, previousUrl))
     scan()
   }
