@@ -113,6 +113,14 @@ test('a page that keeps writing a new `souk` is described like any other', async
   assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
 })
 
+test('a page whose `souk` nobody may change, or is a text, is described like any other', async () => {
+  for (const souk of ['Object.freeze({ consent: "full" })', '"daily"']) {
+    const result = await check(publish(`<script>souk = ${souk}</script>${ARTICLE}${TAG}`))
+    assert.deepEqual(result.blocked, [], souk)
+    assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 }, souk)
+  }
+})
+
 test('a page without the tag is shown as it would be with it, under the publisher named', async (t) => {
   const folder = await temporaryFolder(t, 'souk-check-')
   const screenshot = join(folder, 'page.png')

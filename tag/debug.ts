@@ -2,12 +2,19 @@
  * Loaded by the page tag when the address ends in `#souk-debug`, and by `souk check-page`:
  * `souk.report()` says what the tag does link by link, the overlay shows it.
  */
+import type { DebugTools } from '../src/check-page/page-report.ts'
 import { outlineLinks, showOverlay } from './overlay.ts'
 import { probePolicy } from './probe.ts'
 import { reportPage } from './report.ts'
+import type { SoukGlobal } from './souk-global.ts'
 
-window.souk ??= {}
-window.souk.report = reportPage
-window.souk.probe = probePolicy
-window.souk.outline = () => void outlineLinks(reportPage())
+const tools: DebugTools = {
+  report: reportPage,
+  probe: probePolicy,
+  outline: () => void outlineLinks(reportPage()),
+}
+// One that nobody may change, or that is a text, has another in its place.
+window.souk = Object.isExtensible(window.souk)
+  ? Object.assign(window.souk as SoukGlobal, tools)
+  : { ...window.souk, ...tools }
 if (location.hash === '#souk-debug') showOverlay(reportPage)
