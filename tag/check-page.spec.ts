@@ -121,6 +121,12 @@ test('a page whose `souk` nobody may change, or is a text, is described like any
   }
 })
 
+test('the service of a page is told by the name of its tag, whatever the address goes on with', async () => {
+  const result = await check(publish(ARTICLE + TAG.replace('souk.js', '$&?v=2026/11/28')))
+  assert.equal(result.service, service)
+  assert.deepEqual(result.blocked, [])
+})
+
 test('a page without the tag is shown as it would be with it, under the publisher named', async (t) => {
   const folder = await temporaryFolder(t, 'souk-check-')
   const screenshot = join(folder, 'page.png')

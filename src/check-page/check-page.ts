@@ -193,7 +193,7 @@ async function findTag(page: Page): Promise<FoundTag | null> {
     return script && { src: script.src, publisher }
   })()`)) as { src: string; publisher?: string } | null
   if (found === null) return null
-  return { publisher: found.publisher, service: found.src.replace(/\/tag\/[^/]*$/, '') }
+  return { publisher: found.publisher, service: found.src.split('/tag/souk')[0] as string }
 }
 
 /**
