@@ -40,6 +40,22 @@ test('what is booked while the ledger is written is in neither its lines nor its
   assert.deepEqual(await read(), before)
 })
 
+test('a line whose entry is gone stands in the ledger, and does not end it', async (t) => {
+  const db = await testDatabase(t)
+  await fill(db, { count: 2, perDay: 5 })
+  await db.run(sql`
+    insert into ledger_line
+    select 0, line, account, day, merch_id, pub_id, article_id, amount_micros
+    from ledger_line limit 1`)
+  const days = { dayFrom: '2026-03-01', dayTo: '2026-03-31', lastEntry: await findLastEntry(db) }
+  const first = await listGeneralLedger(db, { ...days, cursor: null, limitRows: 4 })
+  const second = await listGeneralLedger(db, { ...days, cursor: first.next, limitRows: 4 })
+  assert.deepEqual(
+    [...first.rows, ...second.rows].map(({ entry }) => entry),
+    [null, ...Array(3).fill('click:1'), ...Array(3).fill('click:2')].map((text) => ({ text })),
+  )
+})
+
 test('a page of the ledger looks at its own entries, however many there were before', async (t) => {
   const db = await testDatabase(t)
   const last = 20_000

@@ -30,10 +30,10 @@ export async function findLastEntry(db: Db): Promise<string> {
 interface LedgerRow {
   readonly transaction_id: string
   readonly line: number
-  readonly entry: string
-  readonly kind: string
+  readonly entry: string | null // null, as the two: the line's entry is gone (`souk reconcile`)
+  readonly kind: string | null
   readonly day: string
-  readonly at: Date
+  readonly at: Date | null
   readonly corrects: string | null
   readonly account: string
   readonly merch_id: number | null
@@ -59,7 +59,7 @@ export async function listGeneralLedger(
     select transaction_id, line, idempotency_key as entry, kind, page.day, at, corrects, account,
       nullif(merch_id, 0) as merch_id, nullif(pub_id, 0) as pub_id,
       nullif(article_id, 0) as article_id, amount_micros
-    from page join ledger_transaction using (transaction_id)
+    from page left join ledger_transaction using (transaction_id)
     order by transaction_id, line`)
   const last = rows.length < limitRows ? undefined : rows.at(-1)
   return {
@@ -67,7 +67,7 @@ export async function listGeneralLedger(
       ...row,
       entry: { text: entry },
       corrects: { text: corrects },
-      at: reportTime(row.at),
+      at: row.at === null ? null : reportTime(row.at),
       amount_usd: formatExact(amount_micros),
     })),
     next: last === undefined ? null : `${last.day} ${last.transaction_id} ${last.line}`,
