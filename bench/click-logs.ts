@@ -14,10 +14,10 @@ import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { type Cohort, evaluate, METHODS } from '../src/demand/evaluate.ts'
 import { UNFITTED_MODEL } from '../src/demand/prediction-model.ts'
+import { HOUR_MS } from '../src/platform/timestamp.ts'
 
 const KIT = fileURLToPath(new URL('../../shared/data/click-logs/', import.meta.url))
 const FILES = ['random-men', 'random-women', 'bts-men', 'bts-women']
-const HOUR_MS = 3_600_000
 /** The first day only teaches. */
 const TEACHING_HOURS = 24
 

@@ -16,6 +16,7 @@ import {
 } from '../src/events/event.ts'
 import { reconcile } from '../src/ledger/reconcile.ts'
 import { sql } from '../src/platform/sql.ts'
+import { DAY_MS } from '../src/platform/timestamp.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 import { openFoldedLog } from '../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../test/money-events.ts'
@@ -24,7 +25,6 @@ import { openBenchDatabase } from './database.ts'
 
 const GOAL_PER_SECOND = 200_000
 const DAYS = 7
-const DAY_MS = 86_400_000
 const ARTICLES = 100
 const BATCH = 2_000
 /** Of each block: four clicks, two orders, a fifth of a return; the rest is what readers see. */

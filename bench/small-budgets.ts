@@ -14,6 +14,7 @@ import { dayNumberOf, dayText } from '../src/demand/lease-terms.ts'
 import { type SettledClick, settleClicks } from '../src/demand/settle.ts'
 import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
+import { DAY_MS } from '../src/platform/timestamp.ts'
 import { poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 import { openBenchDatabase } from './database.ts'
 
@@ -181,7 +182,7 @@ let startMs = START_MS
 for (const { count, isAnywhere } of ROWS) {
   const random = seededRandom(SEED + count)
   const worlds = await run(database, random, { count, isAnywhere, startMs })
-  startMs += 24 * 3_600_000
+  startMs += DAY_MS
   const cells = BUDGETS.map((clicks) => {
     const of = worlds.filter((world) => world.clicks === clicks)
     const used = of.reduce((sum, world) => sum + world.used, 0)

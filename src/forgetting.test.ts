@@ -4,9 +4,9 @@ import { after, test } from 'node:test'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
 import { sql } from './platform/sql.ts'
+import { HOUR_MS } from './platform/timestamp.ts'
 import { SCHEDULES } from './schedules.ts'
 
-const HOUR_MS = 3_600_000
 const api = await startApi({ after })
 const { account, kettles: merchId } = await makeMarket(api)
 

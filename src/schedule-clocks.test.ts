@@ -6,11 +6,11 @@ import { until } from '../test/market.ts'
 import { scopeOf } from '../test/scope.ts'
 import type { Node } from './node.ts'
 import { sql } from './platform/sql.ts'
+import { DAY_MS, HOUR_MS } from './platform/timestamp.ts'
 import { RUNNER_ENDED, startSchedules } from './run-schedules.ts'
 import { SCHEDULES } from './schedules.ts'
 
 const NEVER = '0 0 30 2 *'
-const HOUR_MS = 3_600_000
 const api = await startApi({ after })
 
 test('a clock that is set, or a machine that slept, is as if the service had been off', async (t) => {
@@ -78,7 +78,7 @@ test('a job under way keeps no other waiting for its end after the clock was set
 test('a worker whose clock is ahead forgets and issues by the database’s', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
-  const node = { ...api.app.node, database, now: () => Date.now() + 500 * 24 * HOUR_MS }
+  const node = { ...api.app.node, database, now: () => Date.now() + 500 * DAY_MS }
   const { promise: told, resolve } = Promise.withResolvers<number>()
   const schedules = [
     { task: 'forget', cron: NEVER, work: async ({ now }: typeof node) => resolve(now()) },

@@ -11,12 +11,12 @@ import type { Node } from './node.ts'
 import { micros } from './platform/money.ts'
 import { openDatabase } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
+import { DAY_MS, HOUR_MS } from './platform/timestamp.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import { RUNNER_ENDED, startSchedules } from './run-schedules.ts'
 import { SCHEDULES } from './schedules.ts'
 
 const NEVER = '0 0 30 2 *'
-const HOUR_MS = 3_600_000
 let aheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + aheadMs })
 const market = await makeMarket(api, { epsilon_ppm: 100_000 })
@@ -67,7 +67,7 @@ test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', a
 })
 
 test('a day that exploring cost nothing lets it grow to its ceiling, never from off', async () => {
-  aheadMs = 24 * HOUR_MS
+  aheadMs = DAY_MS
   await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
   const off = await api.account({ epsilon_ppm: 0 })
   await work('guard_exploration')
@@ -90,7 +90,7 @@ test('a guard of exploration that is done again goes by its day once', async () 
 test('a guard of exploration that fails at one publisher has changed no other', async () => {
   await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
   const last = await api.account()
-  const yesterday = new Date(Date.now() + aheadMs - 24 * HOUR_MS)
+  const yesterday = new Date(Date.now() + aheadMs - DAY_MS)
   await api.db.run(sql`
     insert into receipt (result_number, at, pub_id, auction_id, merch_id, packed)
     values (${Buffer.alloc(16)}, ${yesterday}, ${last.pubId}, 1, 0, ${Buffer.alloc(1)})`)
@@ -119,7 +119,7 @@ test('a night’s reconciliation and fit run on threads of their own, and every 
     return row?.models ?? 0
   }
   const before = [await reconciledAt(), await models()] as const
-  aheadMs += 24 * HOUR_MS
+  aheadMs += DAY_MS
   await Promise.all([work('reconcile'), work('learn_model')])
   assert.ok((await reconciledAt()) > before[0])
   assert.equal(await models(), before[1] + 1, 'a model a day')

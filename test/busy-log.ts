@@ -12,13 +12,13 @@ import {
 } from '../src/events/event.ts'
 import { REASON } from '../src/events/reason.ts'
 import type { Database } from '../src/platform/postgres.ts'
+import { DAY_MS } from '../src/platform/timestamp.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 import type { Scope } from './database.ts'
 import { openFoldedLog } from './fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from './money-events.ts'
 import { makePublisherWorld, type PublisherWorld } from './publisher-world.ts'
 
-const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
 /** Two publishers of a database and their log, which is folded. */

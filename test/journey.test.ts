@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS, utcDay } from '../src/platform/timestamp.ts'
 import { BROWSER } from './app.ts'
 import { freePort } from './free-port.ts'
 import { type Environment, serve, souk } from './souk.ts'
@@ -135,8 +136,7 @@ async function untilStats(
   { key, pubId }: { key: string; pubId: number },
   wanted: { readonly clicks: number; readonly earnings: string },
 ): Promise<void> {
-  const day = (offset: number) =>
-    new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+  const day = (offset: number) => utcDay(Date.now() + offset * DAY_MS)
   const query = new URLSearchParams({ date_from: day(-1), date_to: day(1) })
   const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${query}`
   const deadline = Date.now() + 60_000

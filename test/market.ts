@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PublisherSettings } from '../src/accounts/publisher.ts'
 import type { CampaignSettings } from '../src/demand/campaign.ts'
 import { sql } from '../src/platform/sql.ts'
+import { DAY_MS, utcDay } from '../src/platform/timestamp.ts'
 import { type Account, type Answer, type Api, AUCTION_URL } from './api.ts'
 import { BROWSER } from './app.ts'
 import { makeCampaign, makeMerchant } from './catalogue.ts'
@@ -148,8 +149,7 @@ export async function follow(
 /** Today's statistics of the market's publisher, once everything is folded. */
 export async function statsOf(api: Api, { account }: Market): Promise<Record<string, unknown>[]> {
   await api.app.settled()
-  const day = (offset: number) =>
-    new Date(api.app.node.now() + offset * 86_400_000).toISOString().slice(0, 10)
+  const day = (offset: number) => utcDay(api.app.node.now() + offset * DAY_MS)
   const answer: Answer = await api.call(
     `/api/v1/publishers/${account.pubId}/stats_by_article_merchant_daily/?date_from=${day(-2)}&date_to=${day(2)}`,
     { key: account.key },

@@ -19,6 +19,7 @@ import { edgeRoutes } from '../src/edge-routes.ts'
 import { type Node, openNode } from '../src/node.ts'
 import type { HotReply, HotRoute } from '../src/platform/hot-http.ts'
 import { makeLogger } from '../src/platform/log.ts'
+import { DAY_MS, utcDay } from '../src/platform/timestamp.ts'
 import { databaseUrl, type Scope, testDatabase } from './database.ts'
 import { openFoldedLog } from './fold-log.ts'
 import { makeTrafficWorld, type TrafficWorld, type WorldFile } from './traffic-world.ts'
@@ -70,7 +71,6 @@ export interface Replay {
 
 /** Events that nobody waits for, under way at once; the log gathers them into few commits. */
 const PENDING_MAX = 200
-const DAY_MS = 86_400_000
 
 /** Plays `traffic.jsonl.gz` of a folder to its end, and folds all of it. */
 export async function replayTraffic(scope: Scope, folder: string): Promise<Replay> {
@@ -276,7 +276,7 @@ class Player {
 /** A rate for every day, invented and different each day. */
 function ratesFrom(fromMs: number, days: number) {
   return Array.from({ length: days }, (_, index) => {
-    const day = new Date(fromMs + (index - 1) * DAY_MS).toISOString().slice(0, 10)
+    const day = utcDay(fromMs + (index - 1) * DAY_MS)
     const usdPerBase = (1.1 + (index % 7) / 1000).toFixed(4)
     return [
       { day, currency: 'EUR', usdPerBase, currencyPerBase: '1' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { REASON } from '../events/reason.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import {
   type AttributionPolicy,
   attribute,
@@ -11,7 +12,6 @@ import {
   type Touch,
 } from './attribute.ts'
 
-const DAY_MS = 86_400_000
 const NOW_MS = Date.UTC(2026, 2, 2, 12)
 const policy: AttributionPolicy = { windowDays: 30, isPostImpression: false }
 const order: OrderFacts = {

@@ -5,6 +5,7 @@ import fc from '../../test/fast-check.ts'
 import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { insertRates } from './rate-store.ts'
 
 const SOCKS = { id: 'socks', name: 'Socks', price: '110.00', quantity: 5 }
@@ -112,7 +113,7 @@ test('an Idempotency-Key of orders is free again after 24 hours, for another bod
   const app = await start(t)
   const send = (id: string) => app.post('orders', { orders: [order(id)] }, { key: 'nightly' })
   assert.equal((await send('o1')).status, 201)
-  app.clock.nowMs += 24 * 3_600_000 - 1_000
+  app.clock.nowMs += DAY_MS - 1_000
   assert.equal((await send('o2')).status, 409)
   app.clock.nowMs += 2_000
   const next = await send('o2')

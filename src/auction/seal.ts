@@ -18,6 +18,7 @@ import {
   type Hmac,
   hmacSha256,
 } from '../platform/prepared-keys.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 
 const VERSION = 1
 const HEAD_BYTES = 18
@@ -27,7 +28,7 @@ const MAC_BYTES = 16
 const TOKEN_BYTES = HEAD_BYTES + SEALED_BYTES + MAC_BYTES
 
 /** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
-export const RESULT_AGE_MAX_MS = 24 * 3_600_000
+export const RESULT_AGE_MAX_MS = DAY_MS
 
 /** What the edge needs to bill a click, fixed when the auction ran. */
 export interface SealedResult {

@@ -3,6 +3,7 @@ import { characterCount } from '../platform/characters.ts'
 import { DOMAIN_RULE, readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
 import { PPM } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { readOrigin } from '../platform/url.ts'
 
 const MERCHANT_NAME_LENGTH_MAX = 255
@@ -12,7 +13,7 @@ const WINDOW_DAYS_MAX = 90 // Economics 4: merchants choose 1 to 90 days.
 const DEEP_LINK_LENGTH_MAX = 1000 // With a destination of 6000 bytes it stays under 8000.
 
 /** A feed older than this says nothing reliable about price and stock (economics 1.2). */
-export const FEED_AGE_MAX_MS = 24 * 3_600_000
+export const FEED_AGE_MAX_MS = DAY_MS
 
 /** The settings of a merchant, named as its columns; `domains` are rows of merchant_domain. */
 export interface MerchantSettings {

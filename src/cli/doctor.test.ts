@@ -16,9 +16,9 @@ import { EventStream } from '../events/event-stream.ts'
 import { claimNode, readInstallation } from '../platform/node-registry.ts'
 import type { Database, Db } from '../platform/postgres.ts'
 import { identifier, sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 
 const SECOND_MS = 1_000
-const DAY_MS = 86_400_000
 
 /** Another process that serves, as far as the database knows. */
 const serve = (db: Database) =>

@@ -18,9 +18,9 @@ import { type RefetchOptions, refetchFeeds } from '../catalog/refetch-feeds.ts'
 import { readConfig } from '../config.ts'
 import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 import { listLostFeeds } from './doctor-store.ts'
 
-const HOUR_MS = 3_600_000
 const [LINK, HEAD] = ['https://shop.example/p', 'id,title,link,price,availability\n']
 
 /** A shop that serves its feed, with one product at a price; null: it answers 503. */

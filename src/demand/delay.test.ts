@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../test/seeded-random.ts'
-import { HOUR_MS } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { fitDelays, type Waits } from './delay.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
@@ -99,5 +99,5 @@ test('no wait is taken for less than a minute, or for more than two months', () 
   const wait = { merchId: 1, orders: 1_000, ageMs: 2_400 * HOUR_MS }
   assertNear(fitDelays([{ ...wait, waitMs: 0 }]).delayMs, 60_000, 1e-9)
   const waitMs = 1_000 * 1_200 * HOUR_MS // As evenly as they come.
-  assertNear(fitDelays([{ ...wait, waitMs }]).delayMs, 60 * 24 * HOUR_MS, 1e-9)
+  assertNear(fitDelays([{ ...wait, waitMs }]).delayMs, 60 * DAY_MS, 1e-9)
 })

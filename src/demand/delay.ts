@@ -5,6 +5,7 @@
  * therefore too short while a network is young, whatever its readers do. So each wait is judged
  * among those that the age of its click allowed: as an exponential cut off there.
  */
+import { DAY_MS } from '../platform/timestamp.ts'
 import { type Grid, likeliest } from './likeliest.ts'
 import { type Delays, UNFITTED_MODEL } from './prediction-model.ts'
 
@@ -22,7 +23,7 @@ export interface Waits {
 export const WAITS_DAYS = 28
 
 /** From a minute, under which nothing depends on it, to two months; neighbours 2 % apart. */
-const GRID: Grid = { least: 60_000, most: 60 * 86_400_000, steps: 570 }
+const GRID: Grid = { least: 60_000, most: 60 * DAY_MS, steps: 570 }
 /** Orders that the network's τ is worth against a merchant's own. */
 const NETWORK_ORDERS = 20
 /** What so many orders tell counts of one merchant in the network's τ: merchants differ by more. */

@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { evenly } from '../../test/even-numbers.ts'
 import fc from '../../test/fast-check.ts'
 import { beta, gamma, poisson, seededRandom } from '../../test/seeded-random.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { calibrationPlot } from './calibration-plot.ts'
 import { type Cohort, evaluate, METHODS } from './evaluate.ts'
 import { binsOf, measure, type Outcome, predictiveShares } from './metrics.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
-const DAY_MS = 86_400_000
 const model = { ...UNFITTED_MODEL, delayMs: 60_000 }
 const options = {
   ...{ slotMs: DAY_MS, fromSlot: 10, toSlot: 20, model, refitSlots: 1 },

@@ -11,8 +11,9 @@
  * that it is counted against, and a merchant whose readers take three days would seem to sell 15 %
  * more than it does.
  */
+import { DAY_MS } from '../platform/timestamp.ts'
 
-const HALF_LIFE_MS = 14 * 86_400_000
+const HALF_LIFE_MS = 14 * DAY_MS
 
 export interface Evidence {
   readonly clicks: number // valid ones

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { ALWAYS, type BudgetedCampaign, LeaseBook, UNCAPPED_LEASE } from './lease.ts'
 import type { LeaseGrant } from './lease-terms.ts'
 
 const NOON = Date.parse('2026-04-13T12:00:00Z')
-const DAY_MS = 86_400_000
 const PRICE = 500_000
 const CAMPAIGN: BudgetedCampaign = {
   campaignId: 7,

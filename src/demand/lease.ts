@@ -12,6 +12,7 @@
  * - what is given back is first taken off the local grant, then told: `LeaseRequest.holdMicros`.
  */
 import assert from 'node:assert/strict'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { ClickAges, guardMicros, type InFlight, WinWindow } from './guard.ts'
 import type { HeldLease, LeaseGrant, LeaseRequest } from './lease-terms.ts'
 import {
@@ -31,7 +32,7 @@ const THIRSTY_CLICKS = 20
 /** A flight finds its first lease ready. */
 const AHEAD_OF_FLIGHT_MS = 30_000
 /** P(funded) is judged over the last day (economics 3). */
-const FUNDED_TIME_MS = 86_400_000
+const FUNDED_TIME_MS = DAY_MS
 /** Time constant of the spending rate: the last seconds count most, a burst is seen at once. */
 const RATE_TIME_MS = 20_000
 

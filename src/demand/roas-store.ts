@@ -2,6 +2,7 @@
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { loadModel } from './model-store.ts'
 import { stepRoasMultiplier } from './roas.ts'
 
@@ -54,7 +55,7 @@ export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number
  * cost nothing are the campaign's too: of a reader who clicks twice and buys the later is named.
  */
 async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
-  const from = new Date(nowMs - DAYS_MAX * 86_400_000)
+  const from = new Date(nowMs - DAYS_MAX * DAY_MS)
   const { delayMs, delayMsByMerchant } = await loadModel(db)
   return db.rows<CampaignReturn>(sql`
     select campaign_id, roas as goal, bid_micros, multiplier,

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { HashKeys, type HashPurpose } from './hash-keys.ts'
 
 const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 /** The first moment of a period of both lengths. */
 const START_MS = 20_520 * DAY_MS
 const LIVES: readonly (readonly [HashPurpose, number])[] = [

@@ -6,13 +6,13 @@ import { scopeOf } from '../../test/scope.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
 import { EventRefused } from './event-log.ts'
 import { openPostgresEventLog } from './event-log-postgres.ts'
 import { ensureEventPartitions, startPartitionUpkeep } from './partitions.ts'
 
 const NOON = Date.UTC(2026, 6, 31, 12)
-const DAY_MS = 86_400_000
 
 const { next } = makeIdSource({ nodeId: 1, now: Date.now })
 const eventAt = (atMs: number) => newEvent({ id: next(), atMs, lane: 0, type: EVENT_TYPE.click })

@@ -13,12 +13,11 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { listEarningsAccounts } from './earnings-account.ts'
 import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
-const HOUR_MS = 3_600_000
 const db = await testDatabase()
 const log = openFoldedLog({ after }, db)
 const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')] as const

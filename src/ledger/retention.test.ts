@@ -10,9 +10,9 @@ import { ensureEventPartitions } from '../events/partitions.ts'
 import { type Keys, retireViews } from '../events/view-totals.ts'
 import { type Db, openDatabase } from '../platform/postgres.ts'
 import { constantSql, type Sql, sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { reconcile } from './reconcile.ts'
 
-const DAY_MS = 86_400_000
 const RETENTION_DAYS = 31
 /** On this day the views of 2, 3 and 4 March are older than that; those of the 5th to 7th stay. */
 const NOW_MS = Date.UTC(2026, 2, 5 + RETENTION_DAYS, 4)

@@ -7,6 +7,7 @@ import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { type Sql, sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
 import {
   type Movement,
@@ -18,7 +19,7 @@ import {
 } from './statement.ts'
 
 /** A day after the month's end, so that events which waited in a spool are in the log by then. */
-const GRACE_MS = 86_400_000
+const GRACE_MS = DAY_MS
 
 /** The last month whose statements are issued, or will be by the next run of the nightly job. */
 export function lastIssuableMonth(now: Date): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import {
   MINIMUM_PAYOUT_MICROS,
   makeStatements,
@@ -103,7 +104,7 @@ test('every movement is on exactly one statement, and each closes where the next
   const movement = fc
     .tuple(fc.integer({ min: 0, max: 364 }), fc.integer({ min: -(10 ** 9), max: 10 ** 9 }))
     .map(([day, amount]) => ({
-      atMs: Date.UTC(2026, 0, 1) + day * 86_400_000,
+      atMs: Date.UTC(2026, 0, 1) + day * DAY_MS,
       earningsMicros: micros(amount),
     }))
   fc.assert(

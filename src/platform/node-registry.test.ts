@@ -14,6 +14,7 @@ import {
 } from './node-registry.ts'
 import type { Db } from './postgres.ts'
 import { sql } from './sql.ts'
+import { DAY_MS } from './timestamp.ts'
 
 const fail = (error: unknown) => assert.fail(String(error))
 
@@ -228,7 +229,7 @@ test('a key is lost with its last signer, not once a day has passed since anothe
       values (${nodeId}, 'here', 1, 'edge', true, ${marks}::text[],
         now() - make_interval(hours => ${hoursAgo}))`)
   }
-  const lost = async () => (await listLostKeys(db, 24 * 3_600_000)).map(({ signer }) => signer)
+  const lost = async () => (await listLostKeys(db, DAY_MS)).map(({ signer }) => signer)
   await edge(1, 900, ['1:a'])
   assert.deepEqual(await lost(), [])
   // As a key is changed in order.

@@ -8,12 +8,12 @@ import { MODEL } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import type { HotRequest } from '../platform/hot-http.ts'
 import { micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { FUND_PATIENCE_MS } from './click.ts'
 import { ReservedResults } from './reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './routes.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
-const DAY_MS = 24 * 3_600_000
 const LINK = '9007199254740993'
 const [SHOP, ELSEWHERE] = ['https://shop.example/1', 'https://elsewhere.example/']
 

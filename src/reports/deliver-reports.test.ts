@@ -14,6 +14,7 @@ import { startServer } from '../../test/local-server.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { deliverReports, readBucket } from './deliver-reports.ts'
 import {
   deleteReportDelivery,
@@ -22,7 +23,7 @@ import {
   upsertReportDelivery,
 } from './delivery-store.ts'
 
-const NOW = new Date(START_MS + 86_400_000)
+const NOW = new Date(START_MS + DAY_MS)
 
 const target = (changes: Partial<NewReportDelivery>): NewReportDelivery => ({
   pub_id: 1,
@@ -123,7 +124,7 @@ test('after a longer break the files go on from the day of the last delivery', a
   const folder = await temporaryFolder(t, 'souk-delivery-')
   await upsertReportDelivery(db, target({ pub_id: publisher.pub_id, target: folder }))
   const files = async (day: number) => {
-    const now = new Date(NOW.getTime() + day * 86_400_000)
+    const now = new Date(NOW.getTime() + day * DAY_MS)
     return (await deliverReports(db, now)).map((run) => run.files)
   }
   assert.deepEqual(await files(0), [4 * 7])

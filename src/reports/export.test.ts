@@ -14,11 +14,10 @@ import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { exportReport } from './export.ts'
 import { openReports } from './read-report.ts'
 import { REPORT_COLUMNS, type ReportName } from './report.ts'
-
-const DAY_MS = 86_400_000
 
 async function start(t: TestContext) {
   const db = await testDatabase(t)

@@ -9,6 +9,7 @@ import { deleteViews } from '../events/view-totals-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { areFolded } from '../stats/lane-store.ts'
 import { listClickRows } from './clicks-store.ts'
 import { listChangedOrders } from './notice-store.ts'
@@ -26,7 +27,7 @@ test('what is asked of known days of the log plans and locks no other day', asyn
   const order = { ...events.order('o1', START_MS, { click: 'a' }), merchId }
   const log = openFoldedLog(t, db)
   await log.tell(events.click('a', START_MS, own), order)
-  await log.tell(events.click('b', START_MS + 86_400_000, own))
+  await log.tell(events.click('b', START_MS + DAY_MS, own))
   const [dayFrom, dayTo, limitRows] = ['2026-03-02', '2026-03-02', 10]
   const request = {
     pubId,
@@ -34,7 +35,7 @@ test('what is asked of known days of the log plans and locks no other day', asyn
     dayTo,
     limitRows,
     cursor: null,
-    now: new Date(START_MS + 86_400_000),
+    now: new Date(START_MS + DAY_MS),
   }
   const viewDay = { day: dayFrom, lane: 1, seq: '1', events: '0', key_id: 0 }
   const asked: Record<string, (tx: Db) => Promise<void>> = {

@@ -11,10 +11,9 @@ import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { explainOrder, explainPublisherOrder, listHeldOrders } from './order-record-store.ts'
 import { reportRoutes } from './routes.ts'
-
-const DAY_MS = 86_400_000
 
 async function start(t: TestContext) {
   const db = await testDatabase(t)

@@ -14,6 +14,7 @@ import {
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
 import { micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './make-notices.ts'
@@ -25,8 +26,6 @@ import {
   queueNotices,
   replayDelivery,
 } from './webhook-store.ts'
-
-const DAY_MS = 86_400_000
 
 interface Heard {
   readonly headers: IncomingMessage['headers']

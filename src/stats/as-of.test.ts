@@ -9,6 +9,7 @@ import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { retireViews } from '../events/view-totals.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { foldMoney } from './fold-money.ts'
 import { listStats } from './row-store.ts'
@@ -147,7 +148,7 @@ test('as_of counts a session that runs over midnight on its first day alone, als
   const events = new MoneyEvents()
   const page = { type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId }
   const view = { ...page, sessionKey: Buffer.alloc(16, 1), urlKey: keyOfUrl(new URL(url)) }
-  for (const atMs of [START_MS, START_MS + 86_400_000]) {
+  for (const atMs of [START_MS, START_MS + DAY_MS]) {
     const { seq: _, day: __, ...event } = events.at(atMs, view)
     await log.tell(event)
   }

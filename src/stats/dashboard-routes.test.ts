@@ -12,13 +12,13 @@ import { packReceipt } from '../auction/receipt.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { dashboardStatsRoutes } from './dashboard-routes.ts'
 import type { ClickPage, OrderPage, Overview, Receipt, ReturnPage } from './dashboard-schema.ts'
 import { foldMoney } from './fold-money.ts'
 import { foldViews } from './fold-views.ts'
 
-const DAY_MS = 86_400_000
 const MARCH = 'date_from=2026-03-01&date_to=2026-03-04'
 
 async function start(t: TestContext) {

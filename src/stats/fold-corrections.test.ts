@@ -7,10 +7,10 @@ import { EVENT_TYPE, type EventType, MODEL, type StoredEvent } from '../events/e
 import { REASON } from '../events/reason.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { foldMoney } from './fold-money.ts'
 import type { NetworkBody } from './fold-networks.ts'
 
-const DAY_MS = 86_400_000
 const db = await testDatabase()
 const world = await makePublisherWorld(db)
 const merchId = world.merchant.merch_id
@@ -300,7 +300,6 @@ test('a payment is taken back once, and only after it was recorded', async () =>
 
 test('what a payment has released stays released when an older order comes to count', async () => {
   const events = new MoneyEvents()
-  const HOUR_MS = 3_600_000
   const epp = { merchId, model: MODEL.epp, priceMicros: 80_000_000 }
   const clicks = ['held', 'unknown', 'paid'].map((name) => events.click(name, START_MS, epp))
   const dueLater = [

@@ -6,9 +6,9 @@ import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-even
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { foldMoney } from './fold-money.ts'
 
-const DAY_MS = 86_400_000
 const db = await testDatabase()
 
 /** Folds events in one transaction each batch, on books that were emptied first. */

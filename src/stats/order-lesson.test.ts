@@ -16,9 +16,9 @@ import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 import { foldMoney } from './fold-money.ts'
 
-const HOUR_MS = 3_600_000
 const END_MS = START_MS + 2_000 * HOUR_MS
 const { delayMs } = UNFITTED_MODEL
 const db = await testDatabase()

@@ -13,6 +13,7 @@ import { REASON } from '../events/reason.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { deleteSeenLinks } from './fold-seen-links.ts'
 
 const MINUTE_MS = 60_000
@@ -77,7 +78,7 @@ test('an order after a link that was only seen pays the merchant’s own rate, a
     model: MODEL.cpa,
     commission: '16500000', // 3 % of 550
     earnings: '12375000', // three quarters of it
-    locks_at: new Date(atMs + 90 * 86_400_000),
+    locks_at: new Date(atMs + 90 * DAY_MS),
     evidence: [
       { id: clickId('there'), at_ms: START_MS, verdict: 'other_merchant' },
       { id: '3', at_ms: START_MS + MINUTE_MS, verdict: 'won' },

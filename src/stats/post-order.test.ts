@@ -13,10 +13,10 @@ import { figuresOf } from '../attribution/order-figures.ts'
 import { emptyOrder, type OrderRecord } from '../attribution/order-store.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { noPostings, type Postings, postChange } from './post-order.ts'
 
 const MERCHANT = 3
-const DAY_MS = 86_400_000
 
 /** Whoever may have led to the order: two publishers, exactly or by a guess, under all models. */
 const attributionArbitrary: fc.Arbitrary<OrderAttribution | null> = fc.option(

@@ -8,13 +8,12 @@ import { makeKeyGuard } from '../accounts/require-key.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
+import { DAY_MS } from '../platform/timestamp.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import { foldMoney } from './fold-money.ts'
 import { foldViews } from './fold-views.ts'
 import { statsRoutes } from './routes.ts'
 import type { StatsRow } from './schema.ts'
-
-const DAY_MS = 86_400_000
 
 async function start(t: TestContext) {
   const db = await testDatabase(t)

@@ -9,6 +9,7 @@ import { REASON } from '../../src/events/reason.ts'
 import { encodeBase62 } from '../../src/platform/ids.ts'
 import { micros } from '../../src/platform/money.ts'
 import { sql } from '../../src/platform/sql.ts'
+import { DAY_MS } from '../../src/platform/timestamp.ts'
 import { startApi } from '../api.ts'
 import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../market.ts'
 
@@ -324,7 +325,7 @@ test('a result older than 24 hours gets a fresh auction on the click', async () 
     assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=/)
     return lastClick()
   }
-  clockAheadMs += 24 * 3_600_000 - 10_000
+  clockAheadMs += DAY_MS - 10_000
   const old = await click()
   const sealed = Buffer.from(auction_result.id, 'base64url')
   assert.ok(sealed.includes(old?.result_number ?? '', 0), 'until then the sealed result counts')

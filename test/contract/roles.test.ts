@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS, utcDay } from '../../src/platform/timestamp.ts'
 import { BROWSER } from '../app.ts'
 import { makeCampaign, makeMerchant } from '../catalogue.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
@@ -147,9 +148,7 @@ test('one edge auctions, another takes the click, a worker counts it, the api te
   }
   assert.equal((await post(api, '/api/v1/events/impressions/page_impression/', event)).status, 201)
 
-  const [today, tomorrow] = [0, 1].map((days) =>
-    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10),
-  )
+  const [today, tomorrow] = [0, 1].map((days) => utcDay(Date.now() + days * DAY_MS))
   const range = `date_from=${today}&date_to=${tomorrow}`
   const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${range}`
   await until(VISIBLE_MS, async () => {

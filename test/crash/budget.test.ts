@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DAY_MS, utcDay } from '../../src/platform/timestamp.ts'
 import { BROWSER } from '../app.ts'
 import { type Environment, serve, souk } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -83,8 +84,7 @@ async function isPaid(link: string): Promise<boolean> {
 /** Dollars charged so far: the publisher's share is all of it. */
 async function spent(env: Environment): Promise<number> {
   await sleep(5_000) // Figures are there 5 s after an event.
-  const day = (offset: number) =>
-    new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+  const day = (offset: number) => utcDay(Date.now() + offset * DAY_MS)
   const rows = await souk<{ pub_earnings: string }[]>(
     ...[env, 'stats', '--publisher', 'press', '--from', day(-1), '--to', day(1)],
   )
