@@ -1,5 +1,5 @@
 /**
- * Links that this node holds, so that a known link needs no SQL (architecture, the edge).
+ * Links that this node holds, so that a known link needs no SQL (ARCHITECTURE, Answering).
  *
  * Bounded by bytes; misses that gather while a query is under way are loaded together. When the
  * catalogue or a link changes, everything held becomes stale and is loaded again on its next use;

@@ -2,7 +2,7 @@
  * What one cause does to the ledger: the balanced lines, decided without a database.
  *
  * A cause is one event of the log. It makes at most one transaction, whose lines sum to zero
- * (architecture I7): the merchant gives, the publisher and the platform get. Nothing is ever
+ * (ARCHITECTURE, I7): the merchant gives, the publisher and the platform get. Nothing is ever
  * changed; a return, a revision or a reversal is a further transaction with its own cause that
  * names the one it corrects. Signs are the account holder's own: minus is owed, plus is received.
  */

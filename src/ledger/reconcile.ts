@@ -1,5 +1,5 @@
 /**
- * Recomputes every figure and every cent from the event log and compares (architecture I1, I8).
+ * Recomputes every figure and every cent from the event log and compares (ARCHITECTURE, I1, I8).
  *
  * What is recomputed, and how, stands in the SQL files of `reconcile/`: plain SQL straight over
  * the log, written apart from the fold and sharing nothing with it, so that a mistake in one is

@@ -1,4 +1,4 @@
-/** What is dropped after RETENTION_DAYS, and what stands for it (architecture, Privacy). */
+/** What is dropped after RETENTION_DAYS, and what stands for it (ARCHITECTURE, The log). */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { foldBusyLog } from '../../test/busy-log.ts'

@@ -2,7 +2,7 @@
  * The connection to PostgreSQL: a pool, transactions, typed rows, and notifications.
  *
  * One driver and one dialect, whether the server is the embedded one or a cluster elsewhere
- * (architecture, PostgreSQL everywhere). Values come back exactly: int8, numeric and date as
+ * (ARCHITECTURE, PostgreSQL). Values come back exactly: int8, numeric and date as
  * text, because a JavaScript number or Date would corrupt them; timestamps as Date, in UTC.
  */
 import pg from 'pg'

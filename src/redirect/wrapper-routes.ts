@@ -115,7 +115,7 @@ function newLink(
 ): WantedWrapperLink {
   const { headers } = from.request
   const isFromPage = comesFromPublisher(headers, from.publisher)
-  // Kept with the article: of a reader's own address never the query (architecture, Privacy).
+  // Kept with the article: of a reader's own address never the query.
   const referrer = isFromPage ? originAndPath(headers.referer ?? '') : null
   const articleUrl = query.articleUrl ?? (query.articleName === null ? referrer : null)
   const isUsable =

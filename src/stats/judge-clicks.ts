@@ -1,5 +1,5 @@
 /**
- * Which clicks are paid: the one place that decides it (architecture, "the fold judges").
+ * Which clicks are paid: the one place that decides it (ARCHITECTURE, "the fold judges").
  *
  * A pure function of the clicks in log order and of what came before them. It settles a click
  * exactly when the edge reserved its price, the click is the first reserved one of its result, and

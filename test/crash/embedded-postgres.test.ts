@@ -30,7 +30,7 @@ import { ownMs } from '../own-time.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const USER_PROGRAM = join(import.meta.dirname, 'postgres-user.ts')
-const BACK_WITHIN_MS = 3_000 // architecture, PostgreSQL everywhere
+const BACK_WITHIN_MS = 3_000
 const POLL_MS = 20
 const IS_ROOT = process.getuid?.() === 0
 const children: ChildProcess[] = []
