@@ -5,7 +5,7 @@
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { type ReportPage, readPlace, reportTime } from './report.ts'
+import { nextPlace, type ReportPage, readPlace, reportTime } from './report.ts'
 
 /** Minus is owed, plus is received, by the holder of the account. */
 export const GENERAL_LEDGER_COLUMNS = [
@@ -61,7 +61,6 @@ export async function listGeneralLedger(
       nullif(article_id, 0) as article_id, amount_micros
     from page left join ledger_transaction using (transaction_id)
     order by transaction_id, line`)
-  const last = rows.length < limitRows ? undefined : rows.at(-1)
   return {
     rows: rows.map(({ transaction_id: _, line: __, entry, corrects, amount_micros, ...row }) => ({
       ...row,
@@ -70,7 +69,7 @@ export async function listGeneralLedger(
       at: row.at === null ? null : reportTime(row.at),
       amount_usd: formatExact(amount_micros),
     })),
-    next: last === undefined ? null : `${last.day} ${last.transaction_id} ${last.line}`,
+    next: nextPlace(rows, limitRows, (row) => [row.day, row.transaction_id, row.line]),
   }
 }
 

@@ -7,7 +7,7 @@ import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import type { DayRange } from '../stats/day-range.ts'
-import { type ReportPage, readPlace, reportTime } from './report.ts'
+import { nextPlace, type ReportPage, readPlace, reportTime } from './report.ts'
 
 /** Minus is owed. `corrects` names the entry that this one changes; every row has one subject. */
 export const LEDGER_COLUMNS = [
@@ -57,11 +57,9 @@ export async function listLedgerRows(db: Db, request: LedgerRequest): Promise<Re
       limit 1
     ) as clicked on true
     order by page.day, transaction_id, line`)
-  const last = rows.at(-1)
-  const isLast = last === undefined || rows.length < limitRows
   return {
     rows: rows.map(rowOf),
-    next: isLast ? null : `${last.day} ${last.transaction_id} ${last.line}`,
+    next: nextPlace(rows, limitRows, (row) => [row.day, row.transaction_id, row.line]),
   }
 }
 

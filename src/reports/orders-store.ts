@@ -28,6 +28,7 @@ import {
 } from './click-cells.ts'
 import { type ClickEvent, type ClickPlace, withClickEvents } from './click-event-store.ts'
 import {
+  nextPlace,
   type ReportPage,
   type ReportRequest,
   type ReportRow,
@@ -103,11 +104,9 @@ export async function listOrderRows(
     db,
     rows.map((row) => row.rate_id),
   )
-  const last = rows.at(-1)
-  const isLast = last === undefined || rows.length < limitRows
   return {
     rows: rows.map((row) => rowOf(row, { now: request.now, paidAt, rates })),
-    next: isLast ? null : `${last.order_day} ${last.order_event_id} ${last.line}`,
+    next: nextPlace(rows, limitRows, (row) => [row.order_day, row.order_event_id, row.line]),
   }
 }
 

@@ -86,6 +86,16 @@ export function readPlace(cursor: string | null): ReportPlace {
   return { day, eventId, line }
 }
 
+/** What `readPlace` reads for the next page: the place of the last row; null when all are told. */
+export function nextPlace<Row>(
+  rows: readonly Row[],
+  limitRows: number,
+  placeOf: (row: Row) => readonly [day: string, eventId: string, line: number],
+): string | null {
+  const last = rows.length < limitRows ? undefined : rows.at(-1)
+  return last === undefined ? null : placeOf(last).join(' ')
+}
+
 /** Starting over instead would give a reader that goes on with it every row twice. */
 export function unknownCursor(): ApiError {
   return badRequest([{ field: 'cursor', rule: 'must be `next` of an earlier page of this report' }])

@@ -5,6 +5,7 @@ import { sql } from '../platform/sql.ts'
 import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import { EFFECTIVE_DAY, returnsOf } from '../stats/returned-goods-store.ts'
 import {
+  nextPlace,
   type ReportPage,
   type ReportRequest,
   type ReportRow,
@@ -52,11 +53,9 @@ export async function listReturnRows(db: Db, request: ReportRequest): Promise<Re
     ) as returned
     where (effective_day, event_id, line) > (${day}::date, ${eventId}::bigint, ${line}::smallint)
     order by effective_day, event_id, line limit ${limitRows}`)
-  const last = rows.at(-1)
-  const isLast = last === undefined || rows.length < limitRows
   return {
     rows: rows.map(rowOf),
-    next: isLast ? null : `${last.effective_day} ${last.event_id} ${last.line}`,
+    next: nextPlace(rows, limitRows, (row) => [row.effective_day, row.event_id, row.line]),
   }
 }
 
