@@ -9,7 +9,7 @@ import { openPage } from '../tag/testing/browser.ts'
 import { startApi } from '../test/api.ts'
 import { makeMarket, until } from '../test/market.ts'
 import type { ClickPage, Overview } from './api.ts'
-import { focused, visitAs, visitPage } from './testing/visit.ts'
+import { alter, focused, visitAs, visitPage } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const env = { BASE_URL: 'http://127.0.0.1', TRUSTED_PROXIES: '127.0.0.1' }
@@ -122,16 +122,6 @@ test('the way past the menu is read above what it lies on', async (t) => {
 })
 
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
-
-/** What the service answers, changed on its way to the page. */
-async function alter<T>(page: Page, path: string, change: (entry: T) => void): Promise<void> {
-  await page.route(path, async (route) => {
-    const response = await route.fetch()
-    const json = await response.json()
-    json.data.forEach(change)
-    await route.fulfill({ response, json })
-  })
-}
 
 /** Publishers of these names, of which the first is there. */
 const answerPublishers = (page: Page, names: readonly string[]): Promise<unknown> => {
@@ -375,15 +365,26 @@ test('two years of bars have their months below, on a phone too', async (t) => {
   assert.ok(written.includes('Nov 2024') && written.includes('Nov 2025'), written.join())
 })
 
-test('days of nothing but small losses are drawn as large as they are', async (t) => {
-  const { page } = await visit(t, '/dashboard/')
+/** What is written beside the bars where each day earned this. */
+async function writtenBeside(page: Page, earnings: string): Promise<string[]> {
   await page.addInitScript(WRITTEN)
   await alter<Overview>(page, '**/overview/*', ({ days }) => {
-    for (const day of days) day.earnings = '-0.10'
+    for (const day of days) day.earnings = earnings
   })
   await page.reload()
   await page.getByRole('img').locator('canvas').waitFor()
-  const written = await page.evaluate<string[]>('written')
+  return await page.evaluate<string[]>('written')
+}
+
+test('an axis of whole dollars leaves the room of its cents to the bars', async (t) => {
+  const { page } = await visit(t, '/dashboard/', 390)
+  const written = await writtenBeside(page, '200000000.00')
+  assert.ok(written.includes('$200,000,000') && written.includes('$0'), written.join())
+})
+
+test('days of nothing but small losses are drawn as large as they are', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  const written = await writtenBeside(page, '-0.10')
   assert.ok(written.includes('−$0.10') && !written.includes('$1.00'), written.join())
 })
 

@@ -53,6 +53,20 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log out' }).waitFor()
 }
 
+/** What the service answers, changed on its way to the page. */
+export async function alter<T>(
+  page: Page,
+  path: string,
+  change: (entry: T) => void,
+): Promise<void> {
+  await page.route(path, async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    json.data.forEach(change)
+    await route.fulfill({ response, json })
+  })
+}
+
 /** Where the keyboard is. */
 export const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)

@@ -111,7 +111,7 @@ function drawChart(
         size: (chart, labels) => widthOf(chart, labels ?? []),
         incrs: stepsFrom(unit),
         grid: { stroke: line ?? '', width: 1 },
-        values: (_chart, ticks) => ticks.map(format),
+        values: (_chart, ticks) => withoutCents(ticks.map(format)),
       },
     ],
     series: [
@@ -135,10 +135,16 @@ function topOf(low: number, high: number): number {
   return low < 0 ? 0 : 1
 }
 
-/** Room for the longest label: `$1,000,000.00` takes more than `$0.50`. */
+/** Room for the longest label: `$1,000,000` takes more than `$0.50`. */
 function widthOf({ ctx }: UPlot, labels: readonly string[]): number {
   ctx.font = FONT
   return Math.ceil(Math.max(0, ...labels.map((text) => ctx.measureText(text).width))) + LABEL_GAP_PX
+}
+
+/** Where steps are whole dollars, cents tell nothing, and take a phone the room of its bars. */
+function withoutCents(labels: readonly string[]): string[] {
+  const isWhole = labels.every((text) => text.endsWith('.00'))
+  return labels.map((text) => (isWhole ? text.slice(0, -'.00'.length) : text))
 }
 
 /** Round steps of an axis, none of which is too small to be told apart from zero. */
