@@ -8,7 +8,8 @@ import { DAY_MS } from '../src/platform/timestamp.ts'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
 import { MoneyEvents, START_MS } from '../test/money-events.ts'
-import { visitAs } from './testing/visit.ts'
+import type { Payments } from './api.ts'
+import { alter, visitAs } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -49,4 +50,29 @@ test('payments tell who owes since when, and a month’s statement opens as a pa
   ])
   assert.match(download.suggestedFilename(), /^souk_statement_S\d+-202603\.csv$/)
   assert.match(await readFile(await download.path(), 'utf8'), /,payout,,,,60\.75\n/)
+})
+
+/** A bit of the ground below the words of the last row. */
+const GROUND_PX = 3
+
+test('a table that goes on beyond its edge shows it, until that end is reached', async (t) => {
+  const { page } = await visitAs(account, t, { service: api.url, path: '/dashboard/payments' })
+  await page.setViewportSize({ width: 390, height: 2_000 })
+  await alter<Payments>(page, '**/payments/', (payments) => {
+    const owed = { due_usd: '1.00', due_since: null, open_usd: '1.00', released_usd: '1.00' }
+    payments.merchants = [{ merch_id: 1, merchant_name: 'Kettles', ...owed }]
+  })
+  await page.reload()
+  const table = page.getByRole('region', { name: 'By merchant, table' })
+  const box = await table.boundingBox()
+  assert.ok(box !== null)
+  const { x, y, width, height } = box
+  const groundAt = (left: number) =>
+    page.screenshot({
+      clip: { x: left, y: y + height - 8, width: GROUND_PX, height: GROUND_PX },
+    })
+  const edge = x + width - 9 // Clear of the round corner.
+  assert.notDeepEqual(await groundAt(edge), await groundAt(x + width / 2))
+  await table.evaluate((one) => one.scrollTo(one.scrollWidth, 0))
+  assert.deepEqual(await groundAt(edge), await groundAt(x + width / 2))
 })

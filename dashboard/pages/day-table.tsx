@@ -11,7 +11,7 @@ export function DayTable({ days }: { days: Overview['days'] }) {
         aria-label="Figures by day"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it.
         tabIndex={0}
-        className="max-h-96 overflow-auto print:max-h-none"
+        className="scrolls max-h-96 print:max-h-none"
       >
         <table className="w-full text-right text-sm">
           <thead className="sticky top-0 bg-panel text-soft">

@@ -46,7 +46,7 @@ export function FiguresTable({
         By article and merchant
       </h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
-      <section aria-label="Figures" tabIndex={0} className="overflow-x-auto">
+      <section aria-label="Figures" tabIndex={0} className="scrolls">
         <table className="w-full text-sm">
           <thead>
             <tr className="border-b border-line text-soft">

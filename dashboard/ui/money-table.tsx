@@ -31,7 +31,7 @@ export function MoneyTable<Row>(props: {
         {title}
       </h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it. */}
-      <section aria-label={`${title}, table`} tabIndex={0} className="overflow-x-auto">
+      <section aria-label={`${title}, table`} tabIndex={0} className="scrolls">
         <table className="w-full text-right text-sm">
           <thead>
             <tr className="border-b border-line text-soft">
