@@ -76,3 +76,18 @@ test('a table that goes on beyond its edge shows it, until that end is reached',
   await table.evaluate((one) => one.scrollTo(one.scrollWidth, 0))
   assert.deepEqual(await groundAt(edge), await groundAt(x + width / 2))
 })
+
+test('the four stages of the money stand two by two on a phone, fractions of a cent included', async (t) => {
+  const { page } = await visitAs(account, t, { service: api.url, path: '/dashboard/payments' })
+  await page.setViewportSize({ width: 390, height: 900 })
+  await alter<Payments>(page, '**/payments/', (payments) => {
+    Object.assign(payments, { open_usd: '2504.130141', due_usd: '211.381459' })
+  })
+  await page.reload()
+  await page.getByText('$2,504.13').first().waitFor()
+  const tops = await page
+    .locator('main dl > div')
+    .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+  const [first, second, third, fourth] = tops
+  assert.deepEqual([second, fourth], [first, third])
+})

@@ -45,7 +45,7 @@ function Account({ payments }: { payments: Payments }) {
         {stages.map((stage) => (
           <div
             key={stage.name}
-            className="panel grow basis-[calc(50%-0.375rem)] px-4 py-3 lg:basis-0"
+            className="panel max-w-full grow basis-[calc(50%-0.375rem)] px-4 py-3 lg:basis-0"
           >
             <dt className="flex items-center gap-2 text-sm text-soft">
               <span
@@ -54,7 +54,7 @@ function Account({ payments }: { payments: Payments }) {
               />
               {stage.name}
             </dt>
-            <dd className="number text-xl font-semibold tracking-tight whitespace-nowrap sm:text-2xl">
+            <dd className="number text-lg font-semibold tracking-tight wrap-break-word *:text-xs sm:text-2xl sm:*:text-sm">
               <Amount value={stage.amount} room={0} />
             </dd>
             <dd className="text-xs text-soft">{stage.note}</dd>
