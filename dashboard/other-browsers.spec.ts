@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
-import { visitAs } from './testing/visit.ts'
+import type { Overview, Payments } from './api.ts'
+import { alter, visitAs } from './testing/visit.ts'
 
 // Over http, as the browser reaches it here: on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -60,5 +61,38 @@ test('letters twice as large break no word of a heading on a phone', async (t) =
     })
     const lines = await heading.evaluate(linesOfWords)
     assert.deepEqual(lines, Array(words).fill(1), path)
+  }
+})
+
+/** More than anybody has earned, to the last digit that is kept. */
+const MUCH = '1234567890.123456'
+
+test('letters twice as large make no page wider than the smallest phone, whatever was earned', async (t) => {
+  const { page } = await visit(t, '/dashboard/links')
+  await page.setViewportSize({ width: 320, height: 700 })
+  await alter<Overview>(page, '**/overview/*', ({ totals }) => {
+    totals.earnings = `-${MUCH}`
+  })
+  await alter<Payments>(page, '**/payments/', (payments) => {
+    payments.due_usd = MUCH
+    payments.merchants = [
+      {
+        merch_id: 1,
+        merchant_name: 'Kettles',
+        due_usd: MUCH,
+        due_since: null,
+        open_usd: MUCH,
+        released_usd: MUCH,
+      },
+    ]
+  })
+  for (const path of ['', 'links', 'clicks', 'orders', 'unfilled', 'payments', 'developer']) {
+    await page.goto(`${api.url}/dashboard/${path}`)
+    await page.waitForLoadState('networkidle')
+    const width = await page.evaluate(() => {
+      document.documentElement.style.fontSize = '200%'
+      return document.documentElement.scrollWidth
+    })
+    assert.equal(width, 320, path)
   }
 })

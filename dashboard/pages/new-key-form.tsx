@@ -27,7 +27,7 @@ export function NewKeyForm(props: {
   }
   return (
     <form ref={form} onSubmit={submit} aria-label="New API key" className="panel space-y-3 p-4">
-      <div className="grid gap-3 sm:grid-cols-[1fr_auto_auto]">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-[1fr_auto_auto]">
         <Field
           name="description"
           label="What is it for?"

@@ -105,10 +105,10 @@ function Total(props: {
       type="button"
       aria-pressed={isChosen}
       onClick={() => onChoose(figure)}
-      className="panel grow basis-[calc(50%-0.375rem)] flex flex-col px-4 py-3 text-left hover:border-soft lg:basis-0 aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
+      className="panel max-w-full grow basis-[calc(50%-0.375rem)] flex flex-col px-4 py-3 text-left hover:border-soft lg:basis-0 aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
     >
       <span className="block text-sm text-soft">{COLUMNS[figure]}</span>
-      <span className="number block text-2xl font-semibold tracking-tight whitespace-nowrap">
+      <span className="number block w-full text-2xl font-semibold tracking-tight wrap-break-word">
         {shown(totals[figure])}
       </span>
       <span className="number block text-xs text-soft">{smallPrint(figure, totals)}</span>

@@ -46,7 +46,7 @@ function DayPicker({ day, onChange }: { day: string; onChange: (day: string) => 
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Choice label="Day" options={options} value={day} onChange={onChange} />
-      <span className="flex items-center gap-1.5 text-sm text-soft">
+      <span className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
         <DayField label="Day" value={day} onChange={onChange} />
         UTC
       </span>

@@ -36,8 +36,8 @@ function RangePicker() {
           value={range.from}
           onChange={(from) => change({ from, to: from > range.to ? from : range.to })}
         />
-        {/* In a narrow place they stand below each other: no dash and no word alone. */}
-        <span className="flex items-center gap-1.5">
+        {/* In a narrow place they stand below each other: the dash is never alone. */}
+        <span className="flex flex-wrap items-center gap-1.5">
           –
           <DayField
             label="Last day"
