@@ -83,3 +83,10 @@ test('a digit too many in a year leaves the days that were chosen', async (t) =>
   )
   assert.ok(page.url().endsWith(`?${days}`), page.url())
 })
+
+test('of two buttons that copy, each says what', async (t) => {
+  const { page } = await visit(t, '/dashboard/developer')
+  await page.getByRole('heading', { name: 'Page tag' }).waitFor()
+  const names = await page.getByRole('button', { name: /^Copy/ }).allInnerTexts()
+  assert.deepEqual(names, ['Copy command', 'Copy tag'])
+})

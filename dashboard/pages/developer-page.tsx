@@ -92,7 +92,7 @@ function Trial({ apiKey, me }: { apiKey: string | null; me: User }) {
   const line = `curl -H 'Authorization: ${scheme} ${apiKey ?? '<your key>'}' \\
   ${me.base_url}/api/v1/tokeninfo/`
   return (
-    <Snippet title="Try it" text={line}>
+    <Snippet title="Try it" text={line} copyLabel="Copy command">
       Answers with the key’s own record. All endpoints are in the{' '}
       <a href="/docs/" className="link">
         API reference
@@ -106,7 +106,7 @@ function Tag({ publisher, me }: { publisher: Publisher; me: User }) {
   const { slug, pub_id, name } = publisher
   const text = `<script async src="${me.base_url}/tag/souk.js" data-publisher="${slug}"></script>`
   return (
-    <Snippet title="Page tag" text={text}>
+    <Snippet title="Page tag" text={text} copyLabel="Copy tag">
       One line in the head of every page of <bdi>{name}</bdi>. It runs the auctions, counts views,
       and leaves the page as it was if anything fails. Your publisher id is {pub_id}, your slug{' '}
       {slug}.
@@ -114,7 +114,12 @@ function Tag({ publisher, me }: { publisher: Publisher; me: User }) {
   )
 }
 
-function Snippet(props: { title: string; text: string; children: React.ReactNode }) {
+function Snippet(props: {
+  title: string
+  text: string
+  copyLabel: string
+  children: React.ReactNode
+}) {
   return (
     <section aria-label={props.title} className="space-y-2">
       <h2>{props.title}</h2>
@@ -123,7 +128,7 @@ function Snippet(props: { title: string; text: string; children: React.ReactNode
       <code tabIndex={0} className="code">
         {props.text}
       </code>
-      <CopyButton text={props.text} />
+      <CopyButton text={props.text} label={props.copyLabel} />
     </section>
   )
 }

@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 const SAID_MS = 2_000
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label }: { text: string; label: string }) {
   const [said, setSaid] = useState<string | null>(null)
   const copy = async () => {
     setSaid((await copyText(text)) ? 'Copied' : 'Not copied')
