@@ -65,6 +65,15 @@ test('a print parts no entry of a list, and no heading from what it is of', asyn
   assert.equal(await clicks.evaluate((one) => getComputedStyle(one).breakInside), 'avoid')
 })
 
+test('a print leaves out the menu, which leads nowhere on paper', async (t) => {
+  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })
+  await logIn(page, market.account)
+  await page.emulateMedia({ media: 'print' })
+  assert.ok(await page.getByRole('navigation').isHidden())
+  assert.ok(await page.getByText('Log out').isHidden())
+  assert.ok(await page.getByRole('heading', { level: 1 }).isVisible())
+})
+
 test('a print of the reference has every call whole', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/docs/' })
   await page.emulateMedia({ media: 'print' })

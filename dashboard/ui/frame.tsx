@@ -95,7 +95,7 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
           <span className="hidden truncate text-soft xl:inline">{me.email}</span>
           <button
             type="button"
-            className="button button-small"
+            className="button button-small print:hidden"
             disabled={logOut.isPending}
             onClick={() => logOut.mutate()}
           >
@@ -123,7 +123,7 @@ function Menu() {
     // Four to a line on a phone, in columns: seven would leave the last one alone.
     <nav
       aria-label="Pages"
-      className="order-last flex w-full flex-wrap gap-x-1 min-[30rem]:justify-between lg:order-none lg:w-auto"
+      className="order-last flex w-full flex-wrap gap-x-1 print:hidden min-[30rem]:justify-between lg:order-none lg:w-auto"
     >
       {MENU.map(({ to, label }) => (
         <Link
