@@ -26,11 +26,11 @@ const SETTLE_MS = 200
  */
 export const watchPage = (land: () => void, scan: () => void): void => {
   let article = articleAddress()
-  let timer: ReturnType<typeof setTimeout> | 0 = 0
+  let changes = 0
   const look = (): void => {
-    if (timer) return
-    timer = setTimeout(() => {
-      timer = 0
+    if (changes++) return
+    setTimeout(() => {
+      changes = 0
       // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
       ;(article === (article = articleAddress()) ? scan : land)()
     }, SETTLE_MS)

@@ -191,6 +191,11 @@ test('a page that returns to the settings of an earlier article has these, not t
   assert.equal(await u1After('/first', 'first'), 'first')
 })
 
+test('a page with a variable named URL has its links earn', async (t) => {
+  const { page } = await visitArticle(t, '<script>var URL = "https://daily.example/"</script>')
+  await bothEarn(page)
+})
+
 test('a form named title does not keep raw links from earning', async (t) => {
   const { page } = await visitArticle(t, '<form name="title"></form>')
   await bothEarn(page)

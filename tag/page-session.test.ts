@@ -7,6 +7,9 @@ import { type Job, REPEATS } from './request-queue.ts'
 const PAGE = 'https://news.example/article?id=1#top'
 const LAST_PAGE = 'https://news.example/'
 
+// Browsers have it, Node has not.
+Object.defineProperty(globalThis, 'webkitURL', { value: URL })
+
 function begin(consent: Consent = { consent: 'full', consent_source: 'tcf' }) {
   const location = { href: PAGE }
   Object.defineProperty(globalThis, 'location', { configurable: true, value: location })
