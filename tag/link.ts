@@ -5,7 +5,9 @@ export type Anchor = HTMLAnchorElement | HTMLAreaElement
 
 export interface Link {
   _anchor: Anchor
-  /** Its absolute address when it was found. */
+  /** Its address as the page wrote it. */
+  _text: string | null
+  /** The same, absolute. */
   _href: string
   _verdict: Verdict
   /** The page wants no auction for it, and nothing changed: audit mode, or `rel="noauction"`. */

@@ -43,7 +43,7 @@ function openPage({
   const take = (href: string, more: Partial<Link> = {}) => {
     const matches = (selector: string) => selector === '*' || href.includes(selector)
     const _anchor = { href, matches } as unknown as Link['_anchor']
-    const link = { _anchor, _href: href, _verdict: 'r', _isLeft: false, ...more }
+    const link = { _anchor, _text: href, _href: href, _verdict: 'r', _isLeft: false, ...more }
     links.set(links.size, link)
     linkmate._take(link)
     return link
@@ -88,6 +88,18 @@ test('an answer makes smart what still leads where it was asked for, and what is
   assert.deepEqual(adopted.slice(2), [`${A} 1`])
   answer(0, { [A]: '1' })
   assert.equal(adopted.length, 3, 'none twice')
+})
+
+test('an answer reads the addresses of no links but its own: a read costs the browser a parse', () => {
+  const { linkmate, adopted, take, answer } = openPage()
+  const reads: string[] = []
+  for (const href of [A, B, C]) {
+    const { _anchor } = take(href)
+    Object.defineProperty(_anchor, 'href', { get: () => reads.push(href) && href })
+    linkmate._ask()
+  }
+  answer(1, { [B]: '2' })
+  assert.deepEqual([adopted, reads], [[`${B} 2`], [B]])
 })
 
 test('only members are asked for, only links that the page leaves to us, none that is too long', () => {

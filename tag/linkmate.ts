@@ -70,7 +70,7 @@ export const makeLinkmate = (
             for (const { auction_id, url } of smart_links) ids[url] = auction_id
           }
           for (const link of _links.values()) {
-            const id = link._raw && !link._id && ids[link._anchor.href]
+            const id = link._raw && !link._id && ids[link._href] && ids[link._anchor.href]
             if (id) adopt(link, id)
           }
           done()

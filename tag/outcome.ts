@@ -21,7 +21,7 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
     _anchor.relList.replace('noreferrer', 'noopener')
   }
   _anchor.href = result.redirect_url + labels(link, settings)
-  link._outcome = _anchor.href.split('&')[0]
+  link._outcome = result.redirect_url.split('&')[0]
   if (settings.rel !== false) _anchor.relList.add('sponsored', 'nofollow')
   _anchor.setAttribute('data-souk-auction', JSON.stringify(result))
   link._changes = [before, read(_anchor), fillTexts(_anchor, result)]

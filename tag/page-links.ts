@@ -52,10 +52,10 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       if (room) {
         flush()
         for (const link of _links.values()) {
-          const { href } = link._anchor
-          const isOwn = href === link._href && (!link._outcome || again++ > AGAIN_MAX)
+          const text = link._anchor.getAttribute('href')
+          const isOwn = text === link._text && (!link._outcome || again++ > AGAIN_MAX)
           // What a page adds to an outcome's address changes nothing.
-          const isLed = link._outcome && href.startsWith(link._outcome)
+          const isLed = link._outcome && text?.startsWith(link._outcome)
           if (link._anchor.isConnected && (isOwn || isLed)) continue
           takeBack(link)
           _links.delete(link._anchor)
@@ -68,7 +68,8 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
         const isKept = _anchor.closest('[data-souk-ignore],:read-write')
         const _verdict = isKept ? IGNORED : judge(_anchor, location.host, parts)
         const _isLeft = _settings.donotlink || _anchor.matches('[rel~=noauction]')
-        const link: Link = { _anchor, _href: _anchor.href, _verdict, _isLeft }
+        const _text = _anchor.getAttribute('href')
+        const link: Link = { _anchor, _text, _href: _anchor.href, _verdict, _isLeft }
         _links.set(_anchor, link)
         if (+_verdict) adopt(link, _verdict)
         else if (_verdict === RAW) linkmate._take(link)
