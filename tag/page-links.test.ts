@@ -96,3 +96,18 @@ test('a page that changes all the time has the addresses of its links read once'
   pageLinks._scan()
   assert.match(link?.getAttribute('href') ?? '', /redirect.*a=2&/, 'and so is another link')
 })
+
+test('a reader who scrolls has one call a second for what was seen, not one a link', (t) => {
+  const { view, viewable } = openPage(t, 50)
+  for (let at = 0; at < 50; at++) {
+    view(at)
+    t.mock.timers.tick(100)
+  }
+  t.mock.timers.tick(2_000)
+  const calls = viewable()
+  assert.equal(
+    calls.reduce((sum, events) => sum + events, 0),
+    50,
+  )
+  assert.ok(calls.length <= 6, `${calls.length} calls in six seconds`)
+})

@@ -30,6 +30,7 @@ const LINKS_AT_ONCE = 50
  * on again. A page that goes on writing them has its way in the end.
  */
 const AGAIN_MAX = 1000
+const GATHER_MS = 1000
 
 export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   parts._links = new Map()
@@ -38,11 +39,12 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   /** How many more the last look would have taken; at zero the next one only goes on with it. */
   let room = LINKS_AT_ONCE
   const flush = tellLinks(session, _links, parts._service.brand)
+  const viewed = gatherViews(flush)
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
     if (link._isLeft || link._anchor.href !== link._href) return
     applyOutcome(link, result, _settings)
-    watchView(link, () => fireTrackers('viewable_impression', result), flush)
+    watchView(link, () => fireTrackers('viewable_impression', result), viewed)
   }
   const adopt = makeAuctions(parts, session, apply, fireTrackers)
   const linkmate = makeLinkmate(parts, session, adopt, flush)
@@ -100,5 +102,17 @@ const tellLinks = (session: PageSession, links: Parts['_links'], brand: string):
       }
       session._send(`${brand}_link_${type}impression`, events)
     }
+  }
+}
+
+/** Views gather until a second after the first, so that scrolling does not send one call a link. */
+const gatherViews = (tell: () => void): (() => void) => {
+  let views = 0
+  return () => {
+    if (views++) return
+    setTimeout(() => {
+      views = 0
+      tell()
+    }, GATHER_MS)
   }
 }

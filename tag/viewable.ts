@@ -9,11 +9,9 @@ import type { Link } from './link.ts'
 const ANY_SHARE = 1e-6
 const SHARE_IN_VIEW = 0.5
 const IN_VIEW_MS = 1000
-/** Views gather this long, so that scrolling does not send one call per link. */
-const GATHER_MS = 1000
 
 /** Calls `seen` whenever the link comes into view, and `viewed` once it was long enough there. */
-export const watchView = (link: Link, seen: () => void, flush: () => void): void => {
+export const watchView = (link: Link, seen: () => void, viewed: () => void): void => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const arm = (): void => {
     timer = setTimeout(() => {
@@ -21,7 +19,7 @@ export const watchView = (link: Link, seen: () => void, flush: () => void): void
       if (document.hidden) return arm()
       stop()
       link._isViewed = true
-      setTimeout(flush, GATHER_MS)
+      viewed()
     }, IN_VIEW_MS)
   }
   const observer = new IntersectionObserver(
