@@ -12,6 +12,7 @@ import { foldPaymentReversals, foldPayments } from '../ledger/fold-payments.ts'
 import type { Db } from '../platform/postgres.ts'
 import { addFigures, type FigureChange } from './figures.ts'
 import { foldClicks } from './fold-clicks.ts'
+import { passNamedIds } from './fold-named-ids.ts'
 import { foldNetworks } from './fold-networks.ts'
 import { foldOrders } from './fold-orders.ts'
 import { foldReversals } from './fold-reversals.ts'
@@ -32,6 +33,7 @@ const FOLDS: Partial<Record<EventType, FoldRun>> = {
 }
 
 export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  await passNamedIds(tx, events)
   const changes: FigureChange[] = []
   for (const run of runsOf(events)) {
     const type = (run[0] as StoredEvent).type

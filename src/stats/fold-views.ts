@@ -11,9 +11,11 @@ import { REASON } from '../events/reason.ts'
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { passNamedIds } from './fold-named-ids.ts'
 import { rememberSeen } from './fold-seen-links.ts'
 
 export async function foldViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  await passNamedIds(tx, events)
   const ofType = (type: number) => events.filter((event) => event.type === type)
   await addPageImpressions(tx, ofType(EVENT_TYPE.pageImpression))
   await addLinkImpressions(
