@@ -6,6 +6,7 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE } from '../events/event.ts'
+import { reconcile } from '../ledger/reconcile.ts'
 import { sql } from '../platform/sql.ts'
 
 test('whoever is created next gets no number that the log names', async (t) => {
@@ -24,4 +25,21 @@ test('whoever is created next gets no number that the log names', async (t) => {
   const { pub_id } = publisher
   const { merch_id } = merchant
   assert.deepEqual([pub_id, merch_id, campaignId, offer], [5, 4, 8, { offer_id: '901' }])
+})
+
+test('orders of a campaign that the database has lost are booked and reconcile', async (t) => {
+  const db = await testDatabase(t)
+  const { publisher, merchant, addArticle } = await makePublisherWorld(db)
+  const { auctionId } = await addArticle('Ten mugs')
+  const { tell } = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const { merch_id: merchId } = merchant
+  await tell(
+    events.click('a', START_MS, { merchId, campaignId: 7, auctionId, pubId: publisher.pub_id }),
+    events.order('o1', START_MS + 1_000, { click: 'a', merchId }),
+  )
+
+  const orders = await db.rows(sql`select campaign_id, net_commission_micros from merchant_order`)
+  assert.deepEqual(orders, [{ campaign_id: 7, net_commission_micros: '55000000' }])
+  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })

@@ -15,13 +15,13 @@ with sold as (
   union all
   select campaign_id, day, micros, is_of_day from sold
 ), told as (
+  -- A campaign that a restored database has lost has no budget.
   select campaign_id, null::date as day, sum(micros) as spent, 0 as given_back
-  from spending where campaign_id is not null group by campaign_id
+  from spending join campaign using (campaign_id) group by campaign_id
   union all
   select campaign_id, day, sum(micros), coalesce(-sum(micros) filter (where micros < 0), 0)
-  from spending
-  where campaign_id is not null and is_of_day
-    and day between pg_temp.day_from() and pg_temp.day_to()
+  from spending join campaign using (campaign_id)
+  where is_of_day and day between pg_temp.day_from() and pg_temp.day_to()
   group by campaign_id, day
 ), found as (
   select campaign_id, day, settled_micros from budget_account
