@@ -5,6 +5,7 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { insertRates } from '../attribution/rate-store.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import { sql } from '../platform/sql.ts'
@@ -16,15 +17,20 @@ test('whoever is created next gets no number that the log names', async (t) => {
   await tell(
     events.at(START_MS, { lane: 5, type: EVENT_TYPE.placement, pubId: 4, offerId: '900' }),
     events.click('a', START_MS, { merchId: 3, campaignId: 7, pubId: 2 }),
+    events.order('o1', START_MS, { report: { currency: 'EUR', rate_id: '56' } }),
   )
 
   const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()
   const offer = await db.row(sql`select nextval('offer_id_seq') as offer_id`)
+  const rate = { day: '2026-03-02', currency: 'EUR', usdPerBase: '1.1', currencyPerBase: '1' }
+  await insertRates(db, 'test', [rate])
+  const rates = await db.rows(sql`select rate_id from exchange_rate`)
 
   const { pub_id } = publisher
   const { merch_id } = merchant
   assert.deepEqual([pub_id, merch_id, campaignId, offer], [5, 4, 8, { offer_id: '901' }])
+  assert.deepEqual(rates, [{ rate_id: '57' }])
 })
 
 test('orders of a campaign that the database has lost are booked and reconcile', async (t) => {

@@ -2,10 +2,12 @@
  * Numbers that the log names are given to nobody else.
  *
  * A database restored from a backup is told again what happened since, by spools or the stream.
- * That names publishers, merchants, campaigns and offers which the backup lacks: whoever is created
- * next would get such a number, and with it the orders and debts of another.
+ * That names publishers, merchants, campaigns, offers and rates which the backup lacks: whoever is
+ * created next would get such a number, and with it the orders and debts of another.
  */
-import type { StoredEvent } from '../events/event.ts'
+import { DOLLAR_RATE_ID } from '../attribution/currency.ts'
+import type { OrderBody } from '../attribution/read-order.ts'
+import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -21,7 +23,16 @@ export async function passNamedIds(tx: Db, events: readonly StoredEvent[]): Prom
       ('campaign_campaign_id_seq', ${highest(({ campaignId }) => campaignId)},
         (select last_value from campaign_campaign_id_seq)),
       ('offer_id_seq', ${highest(({ offerId }) => offerId)},
-        (select last_value from offer_id_seq))
+        (select last_value from offer_id_seq)),
+      ('exchange_rate_rate_id_seq', ${highest(rateIdOf)},
+        (select last_value from exchange_rate_rate_id_seq))
     ) as named (sequence, id, given)
     where id > given`)
+}
+
+/** An order that is told again is converted by the rate that it names. */
+function rateIdOf({ type, body }: StoredEvent): string | null {
+  if (type !== EVENT_TYPE.order) return null
+  const { rate_id } = (JSON.parse(body ?? '') as OrderBody).report
+  return rate_id === DOLLAR_RATE_ID ? null : rate_id
 }
