@@ -13,6 +13,11 @@ interface ToldDays extends DayRange {
   readonly asOf?: Date | null
 }
 
+/** The figures of several rows as those of one. */
+export const SUMS = sql`
+  sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
+  sum(revenue_micros)::bigint as revenue_micros, sum(earnings_micros)::bigint as earnings_micros`
+
 /** The figures of each row, by article, merchant and day. */
 export function figuresOf({ asOf = null, ...days }: ToldDays): Sql {
   return asOf === null ? figuresNow(days) : figuresThen(days, asOf)
@@ -48,10 +53,7 @@ export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zon
  */
 function figuresThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
   return sql`
-    select day, article_id, merch_id, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
-      sum(revenue_micros)::bigint as revenue_micros,
-      sum(earnings_micros)::bigint as earnings_micros
-    from (
+    select day, article_id, merch_id, ${SUMS} from (
       select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
       from stats_change
       where pub_id = ${pubId} and changed_at <= ${asOf} and day between ${dayFrom} and ${dayTo}
@@ -136,9 +138,7 @@ export function networkFigures({ pubId, dayFrom, dayTo, asOf = null }: ToldDays)
       ? sql`until is null`
       : sql`network_partition.at <= ${asOf} and coalesce(until > ${asOf}, true)`
   return sql`
-    select report_date as day, article_id, 0 as merch_id, sum(clicks)::bigint as clicks,
-      sum(sales)::bigint as sales, sum(revenue_micros)::bigint as revenue_micros,
-      sum(earnings_micros)::bigint as earnings_micros
+    select report_date as day, article_id, 0 as merch_id, ${SUMS}
     from network_row join network_partition using (import_id, report_date)
     where pub_id = ${pubId} and report_date between ${dayFrom} and ${dayTo} and ${isShown}
     group by report_date, article_id, network, advertiser`

@@ -8,7 +8,7 @@ import { divideHalfEven } from '../platform/round.ts'
 import { sql } from '../platform/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
-import { figuresOf, seenOf } from './figures-store.ts'
+import { figuresOf, SUMS, seenOf } from './figures-store.ts'
 
 /** What a page can show; who wants all of it takes 4.4. */
 const ROWS_MAX = 1_000
@@ -54,26 +54,26 @@ export async function readOverview(db: Db, range: DayRange): Promise<Overview> {
   }
 }
 
+/** What has views alone, or figures alone, has none of the other. */
+const OR_ZERO = sql`
+  coalesce(impressions, 0) as impressions, coalesce(clicks, 0) as clicks,
+  coalesce(sales, 0) as sales, coalesce(revenue_micros, 0) as revenue_micros,
+  coalesce(earnings_micros, 0) as earnings_micros`
+
 /** Every day of the range, those without an event included. */
 function sumByDay(db: Db, range: DayRange): Promise<DaySums[]> {
   const { pubId, dayFrom, dayTo } = range
   return db.rows(sql`
     with figure as (${figuresOf(range)}), seen as (${seenOf(range)}),
     money as (
-      select day, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
-        sum(revenue_micros)::bigint as revenue_micros,
-        sum(earnings_micros)::bigint as earnings_micros
-      from figure group by day
+      select day, ${SUMS} from figure group by day
     ), views as (
       select day, sum(impressions)::bigint as impressions from seen group by day
     ), unpaid as (
       select day, sum(invalid_clicks)::bigint as unpaid_clicks from stats_day
       where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} group by day
     )
-    select each.day::date as day, coalesce(impressions, 0) as impressions,
-      coalesce(clicks, 0) as clicks, coalesce(sales, 0) as sales,
-      coalesce(revenue_micros, 0) as revenue_micros,
-      coalesce(earnings_micros, 0) as earnings_micros, coalesce(unpaid_clicks, 0) as unpaid_clicks
+    select each.day::date as day, ${OR_ZERO}, coalesce(unpaid_clicks, 0) as unpaid_clicks
     from generate_series(${dayFrom}::date, ${dayTo}::date, '1 day') as each (day)
     left join money using (day) left join views using (day) left join unpaid using (day)
     order by each.day`)
@@ -87,16 +87,10 @@ async function sumByArticleAndMerchant(db: Db, range: DayRange): Promise<Overvie
     views as (
       select article_id, sum(impressions)::bigint as impressions from seen group by article_id
     ), money as (
-      select article_id, merch_id, sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
-        sum(revenue_micros)::bigint as revenue_micros,
-        sum(earnings_micros)::bigint as earnings_micros
-      from figure group by article_id, merch_id
+      select article_id, merch_id, ${SUMS} from figure group by article_id, merch_id
     )
-    select article_id, coalesce(merch_id, 0) as merch_id, coalesce(impressions, 0) as impressions,
-      coalesce(clicks, 0) as clicks, coalesce(sales, 0) as sales,
-      coalesce(revenue_micros, 0) as revenue_micros,
-      coalesce(earnings_micros, 0) as earnings_micros, merchant.name as merchant_name,
-      article.name as article_name, article.url as article_url
+    select article_id, coalesce(merch_id, 0) as merch_id, ${OR_ZERO},
+      merchant.name as merchant_name, article.name as article_name, article.url as article_url
     from money full join views using (article_id)
     left join merchant using (merch_id)
     left join article using (article_id)
