@@ -6,7 +6,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { EVENTS_PER_CALL_MAX } from '../events/schema.ts'
-import { orNull, TextOrNull } from '../platform/field-types.ts'
+import { orNull, TextOrNull, Time } from '../platform/field-types.ts'
 import { CURRENCY_PATTERN } from '../platform/pattern.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { RefusalRow } from './intake-store.ts'
@@ -193,7 +193,7 @@ export const AcceptedOrderRecord = Type.Object({
 
 export const RefusalRecord = Type.Object({
   refused_id: Type.String(),
-  at: Type.String({ format: 'date-time' }),
+  at: Time,
   endpoint: Type.String(),
   reason: Type.String(),
   faults: Type.Array(Type.Object({ field: Type.String(), rule: Type.String() })),

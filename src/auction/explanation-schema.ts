@@ -1,12 +1,11 @@
 /** What is told of an auction: its explanation as `explain` makes it, and the clicks on it. */
 import Type, { type Static } from 'typebox'
-import { orNull, TextOrNull } from '../platform/field-types.ts'
+import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
 
 const NumberOrNull = orNull(Type.Number())
 const IdOrNull = orNull(Type.Integer())
 const Dollars = Type.String({ description: 'US dollars, two to six decimals' })
 const DollarsOrNull = orNull(Dollars)
-const Time = Type.String({ format: 'date-time' })
 
 export type Replay = Static<typeof Replay>
 const Replay = Type.Union(
@@ -176,7 +175,7 @@ const ResultClick = Type.Object({
   publisher_earns: Type.Optional({ ...Dollars, description: 'Absent for a merchant' }),
   reason: Type.String(),
   why: Type.String({ description: 'The reason in words' }),
-  reversed_at: orNull(Time),
+  reversed_at: TimeOrNull,
   reverse_reason: TextOrNull,
 })
 

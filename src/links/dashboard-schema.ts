@@ -1,6 +1,6 @@
 /** Wire shapes of the dashboard's page of smart links. */
 import Type, { type Static } from 'typebox'
-import { TextOrNull } from '../platform/field-types.ts'
+import { TextOrNull, Time } from '../platform/field-types.ts'
 import { NextPage, PageCursor } from '../platform/page.ts'
 import { MAX_URL_CHARACTERS } from '../platform/url.ts'
 
@@ -26,7 +26,7 @@ const ListedLink = Type.Object({
   exclusive_match_requested: Type.Boolean(),
   source: Type.String({ description: 'api, linkmate, wrapper' }),
   state: Type.String({ description: 'active, disabled' }),
-  datetime_created: Type.String({ format: 'date-time' }),
+  datetime_created: Time,
 })
 
 export const LinkPage = Type.Object({

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import type { Merchant } from '../catalog/merchant-store.ts'
-import { webUrl } from '../platform/field-types.ts'
+import { Time, webUrl } from '../platform/field-types.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 
 /**
@@ -53,7 +53,7 @@ export const ProductFeed = Type.Object({
   merch_id: Type.Integer(),
   merchant: Type.String(),
   feed_url: Type.String({ description: 'Of the CSV file; the API key opens it' }),
-  datetime_updated: Type.String({ format: 'date-time' }),
+  datetime_updated: Time,
 })
 
 export interface FeedMerchant extends Merchant {

@@ -63,6 +63,12 @@ export function orNull<T extends TSchema>(schema: T, description?: string) {
 
 export const TextOrNull = orNull(Type.String())
 
+/** A time that an answer tells. */
+export const Time = Type.String({ format: 'date-time' })
+export const TimeOrNull = orNull(Time)
+
+export const Dollars = Type.String({ description: 'US dollars, exact' })
+
 function isWebUrl(text: string): boolean {
   return parseWebUrl(text) !== null
 }

@@ -1,6 +1,6 @@
 /** One order, explained, as order-record-store.ts finds it. */
 import Type from 'typebox'
-import { orNull, TextOrNull } from '../platform/field-types.ts'
+import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
 
 const REVENUE_TOLD =
   '`revenue_usd` is `value` × `usd_per_base` ÷ `currency_per_base`; `commission_usd` is that × the ' +
@@ -20,9 +20,6 @@ const LINES_TOLD =
 export const ORDER_TOLD = [REVENUE_TOLD, EARNINGS_TOLD, LINES_TOLD].join(' ')
 export const MERCHANT_ORDER_TOLD = [REVENUE_TOLD, LINES_TOLD].join(' ')
 
-const Time = Type.String({ format: 'date-time' })
-const TimeOrNull = orNull(Time)
-const Dollars = Type.String({ description: 'US dollars, exact' })
 const Hold = orNull(Type.Enum(['no_rate', 'review']), 'What it waits for')
 
 const Terms = Type.Object(

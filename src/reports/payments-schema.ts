@@ -1,9 +1,7 @@
 /** Wire shapes of what became of all that a publisher earned. */
 import Type, { type Static } from 'typebox'
-import { orNull } from '../platform/field-types.ts'
+import { Dollars, orNull, Time } from '../platform/field-types.ts'
 import { StatementRecord } from './schema.ts'
-
-const Dollars = Type.String({ description: 'US dollars, exact' })
 
 /** What was earned and no merchant has paid for yet. */
 const unpaid = {
@@ -17,7 +15,7 @@ export const MerchantEarnings = Type.Object({
   merch_id: Type.Integer(),
   merchant_name: Type.String(),
   ...unpaid,
-  due_since: orNull(Type.String({ format: 'date-time' }), 'Of the oldest part that is due'),
+  due_since: orNull(Time, 'Of the oldest part that is due'),
   released_usd: Type.String({ description: 'Paid by the merchant, less what was taken back' }),
 })
 

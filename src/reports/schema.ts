@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { REASONS_TOLD } from '../events/reason-words.ts'
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
-import { idText, orNull, timestamp } from '../platform/field-types.ts'
+import { Dollars, idText, orNull, Time, timestamp } from '../platform/field-types.ts'
 import { formatExact } from '../platform/money.ts'
 import { REPORT_COLUMNS, REPORT_NAMES, type ReportName } from './report.ts'
 
@@ -96,8 +96,6 @@ export const StatementQuery = Type.Object({
   ),
 })
 
-const Dollars = Type.String({ description: 'US dollars, exact' })
-
 export const StatementRecord = Type.Object({
   statement_id: Type.String(),
   pub_id: Type.Integer(),
@@ -111,7 +109,7 @@ export const StatementRecord = Type.Object({
       `$${formatExact(MINIMUM_PAYOUT_MICROS)} or more, else 0`,
   }),
   closing_usd: Type.String({ description: 'The rest: the opening of the next month' }),
-  issued_at: Type.String({ format: 'date-time' }),
+  issued_at: Time,
 })
 export type StatementRecord = Static<typeof StatementRecord>
 

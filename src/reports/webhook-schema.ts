@@ -1,12 +1,9 @@
 /** Wire shapes of webhooks and their deliveries. */
 import Type, { type Static } from 'typebox'
-import { idText, orNull, smallId, TextOrNull } from '../platform/field-types.ts'
+import { idText, orNull, smallId, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 import { URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
 import type { DeliveryRow, Webhook } from './webhook-store.ts'
-
-const Time = Type.String({ format: 'date-time' })
-const TimeOrNull = orNull(Time)
 
 export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { Explanation } from '../auction/explanation-schema.ts'
-import { orNull, TextOrNull, timestamp } from '../platform/field-types.ts'
+import { orNull, TextOrNull, Time, timestamp } from '../platform/field-types.ts'
 import { NextPage, PageCursor } from '../platform/page.ts'
 
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
@@ -56,7 +56,7 @@ export const ClicksQuery = Type.Object({
 
 export const ClickEntry = Type.Object({
   click_id: Type.String(),
-  at: Type.String({ format: 'date-time' }),
+  at: Time,
   auction_id: Type.String(),
   auction_result_number: Type.String({ description: 'Names the receipt' }),
   article_name: TextOrNull,
@@ -101,7 +101,7 @@ export const OrderEntry = Type.Object({
   at: Type.String({ format: 'date-time', description: 'When it was accepted' }),
   model: Type.String({ description: 'cpc, cpa, epp' }),
   state: Type.String({ description: 'PENDING, LOCKED, REJECTED' }),
-  locks_at: Type.String({ format: 'date-time' }),
+  locks_at: Time,
   reject_reason: TextOrNull,
   is_cancelled: Type.Boolean({ description: 'No sale, though what is locked stands' }),
   revenue: ExactDollars,
@@ -118,7 +118,7 @@ export const ReturnEntry = Type.Object({
   ...ofOrder,
   return_id: Type.String({ description: 'The merchant’s own, of its order’s returns one alone' }),
   at: Type.String({ format: 'date-time', description: 'When it took effect' }),
-  ordered_at: Type.String({ format: 'date-time' }),
+  ordered_at: Time,
   quantity: Type.Integer({ description: 'Pieces that came back' }),
   revenue: Type.String({ description: 'What it took, not positive; US dollars, exact' }),
   earnings: Type.String({ description: 'Likewise; nothing of what is paid by click or purchase' }),

@@ -1,6 +1,6 @@
 /** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
 import Type, { type Static } from 'typebox'
-import { orNull, TextOrNull, timestamp } from '../platform/field-types.ts'
+import { orNull, TextOrNull, Time, timestamp } from '../platform/field-types.ts'
 import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 
 /** Default and maximum (decisions 4.4). */
@@ -100,7 +100,7 @@ export const Stats = Type.Object({
 
 /** What every change tells: when, why, by which events of the log, and of which day and article. */
 const changeHead = {
-  changed_at: Type.String({ format: 'date-time' }),
+  changed_at: Time,
   cause: Type.String({
     description: 'click, order, revision, return, reversal; placement; import; impression',
   }),
@@ -121,7 +121,7 @@ const figureDifferences = {
 
 export const StatsChanges = Type.Object({
   pub_id: Type.Integer(),
-  since: Type.String({ format: 'date-time' }),
+  since: Time,
   next: orNull(
     Type.String(),
     'Cursor of the next page, which continues every list; null: all lists are complete',
