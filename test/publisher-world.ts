@@ -1,22 +1,25 @@
 /** A publisher with a key, articles and links, and a merchant: what reports are asked about. */
-import { createHash } from 'node:crypto'
 import { createApiKey, createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../src/demand/campaign.ts'
+import { insertCampaign } from '../src/demand/campaign-store.ts'
+import { insertSmartLink } from '../src/links/store.ts'
 import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
 import { keyOfUrl } from '../src/platform/url.ts'
 
 export interface PublisherWorld {
   readonly publisher: Publisher
   readonly merchant: Merchant
   readonly headers: { readonly authorization: string }
-  /** Makes a campaign of the merchant that has no cap; its id. */
-  addCampaign(): Promise<number>
-  /** Makes an article with one link; the ids of both. */
-  addArticle(name: string): Promise<{ articleId: number; auctionId: string; url: string }>
+  /** Makes a campaign of the merchant: unless told otherwise for a commission, without a cap. */
+  addCampaign(settings?: Partial<CampaignSettings>): Promise<number>
+  /** Makes an article with one link into a shop; the ids of both, and their addresses. */
+  addArticle(
+    name: string,
+  ): Promise<{ articleId: number; auctionId: string; url: string; link: string }>
 }
 
 export async function makePublisherWorld(db: Db, slug = 'gazette'): Promise<PublisherWorld> {
@@ -38,34 +41,30 @@ export async function makePublisherWorld(db: Db, slug = 'gazette'): Promise<Publ
     publisher,
     merchant,
     headers: { authorization: `SERVICE-API-KEY ${key}` },
-    addCampaign: () => addCampaign(db, merchant),
+    addCampaign: (settings = {}) => addCampaign(db, merchant, settings),
     addArticle: (name) => addArticle(db, publisher, name),
   }
 }
 
 /** Before anything that a test makes happen: impressions count from an article's first day on. */
 const LONG_AGO = new Date('2020-01-01T00:00:00Z')
+let linksMade = 0 // of all publishers: each has an auction id of its own
 
-async function addCampaign(db: Db, { merch_id }: Merchant): Promise<number> {
-  const row = await db.row<{ campaign_id: number }>(sql`
-    insert into campaign (merch_id, model, rate_ppm) values (${merch_id}, 'cpa', 100000)
-    returning campaign_id`)
-  return row?.campaign_id ?? 0
+async function addCampaign(db: Db, { merch_id }: Merchant, more: Partial<CampaignSettings>) {
+  const commission = { model: 'cpa', rate_ppm: 100_000 } as const
+  const settings = { ...CAMPAIGN_DEFAULTS, ...commission, ...more, merch_id }
+  const world = { now: LONG_AGO, knowsCountries: false }
+  return (await insertCampaign(db, { settings, world })).campaign_id
 }
 
-async function addArticle(db: Db, { pub_id, uid }: Publisher, name: string) {
+async function addArticle(db: Db, { pub_id: pubId, uid }: Publisher, name: string) {
+  linksMade += 1
+  const auctionId = String(9_100_000_000_000_000n + BigInt(linksMade))
+  const link = `https://gazette-shop.example/${linksMade}`
   const url = `https://gazette.example/${encodeURIComponent(name)}`
-  const article = await db.row<{ article_id: number }>(sql`
-    insert into article (pub_id, uid, url, url_key, name, datetime_created)
-    values (${pub_id}, ${uid}, ${url}, ${keyOfUrl(new URL(url))}, ${name}, ${LONG_AGO})
-    returning article_id`)
-  const articleId = article?.article_id ?? 0
-  const auctionId = String(9_100_000_000_000_000n + BigInt(articleId))
-  const product = `https://gazette-shop.example/${articleId}`
-  await db.run(sql`
-    insert into smart_link (auction_id, pub_id, article_id, url, url_hash, source,
-      is_article_given)
-    values (${auctionId}, ${pub_id}, ${articleId}, ${product},
-      ${createHash('sha256').update(product).digest()}, 'api', true)`)
-  return { articleId, auctionId, url }
+  const urlKey = keyOfUrl(new URL(url))
+  const wanted = { pubId, uid, url, urlKey, name, publicationDate: null, at: LONG_AGO }
+  const article = { ...wanted, isTrusted: true }
+  const made = await insertSmartLink(db, { article, url: link, isExclusive: false, auctionId })
+  return { articleId: made.article.article_id, auctionId, url, link }
 }

@@ -9,8 +9,7 @@ import { loadLinks } from './link-store.ts'
 test('of several listings at a link’s address the original is in stock, then cheapest, then oldest', async (t) => {
   const db = await testDatabase(t)
   const { merchant, addArticle } = await makePublisherWorld(db)
-  const { auctionId, articleId } = await addArticle('Mugs')
-  const link = `https://gazette-shop.example/${articleId}`
+  const { auctionId, link } = await addArticle('Mugs')
   const original = async () =>
     (await loadLinks(db, [auctionId], () => true)).get(auctionId)?.original?.title
   assert.equal(await original(), undefined)
@@ -33,8 +32,7 @@ test('of several listings at a link’s address the original is in stock, then c
 test('a link that is held for long holds no bytes of a buffer that it shares with others', async (t) => {
   const db = await testDatabase(t)
   const { merchant, addArticle } = await makePublisherWorld(db)
-  const { auctionId, articleId } = await addArticle('Mugs')
-  const link = `https://gazette-shop.example/${articleId}`
+  const { auctionId, link } = await addArticle('Mugs')
   await importOffers(db, merchant.merch_id, [{ id: 'mug', link, price: '5.00 USD' }])
   const held = (await loadLinks(db, [auctionId], () => true)).get(auctionId)
   assert.equal(held?.offers.length, 1)

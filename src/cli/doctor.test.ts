@@ -128,11 +128,10 @@ test('a feed that is fetched, and was not imported for a day, is told with its e
 
 test('feeds brought by hand that are too old to bid are told, where a campaign waits', async (t) => {
   const { db, now, check } = await makePatient(t)
-  const { merchant } = await makePublisherWorld(db)
+  const { addCampaign } = await makePublisherWorld(db)
   await db.run(sql`update merchant set feed_imported_at = ${new Date(now.ms - 2 * DAY_MS)}`)
   assert.doesNotMatch((await check('feeds')).detail, /by hand/, 'nothing of it is to bid')
-  await db.run(sql`
-    insert into campaign (merch_id, model, bid_micros) values (${merchant.merch_id}, 'cpc', 100000)`)
+  await addCampaign()
   assert.match(
     (await check('feeds')).detail,
     /; of 1 brought by hand no offer bids, .* merchant \d+$/,

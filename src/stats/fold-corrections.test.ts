@@ -6,6 +6,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { EVENT_TYPE, type EventType, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
+import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { foldMoney } from './fold-money.ts'
@@ -13,6 +14,7 @@ import type { NetworkBody } from './fold-networks.ts'
 
 const db = await testDatabase()
 const world = await makePublisherWorld(db)
+const BUDGET = micros(1_000_000_000)
 const merchId = world.merchant.merch_id
 
 async function fold(...batches: readonly (readonly StoredEvent[])[]): Promise<void> {
@@ -58,10 +60,10 @@ test('a reversed click is taken back once, on its own day, and says why', async 
 })
 
 test('a reversed click is budget again while its period is open, the merchant’s credit always', async () => {
-  const campaign = await db.row<{ campaign_id: number }>(sql`
-    insert into campaign (merch_id, model, bid_micros, daily_budget_micros, budget_micros)
-    values (${merchId}, 'cpc', 500000, 2000000, 9000000) returning campaign_id`)
-  const campaignId = campaign?.campaign_id ?? 0
+  const campaignId = await world.addCampaign({
+    ...{ model: 'cpc', rate_ppm: null, bid_micros: micros(500_000) },
+    ...{ daily_budget_micros: micros(2_000_000), budget_micros: micros(9_000_000) },
+  })
   const events = new MoneyEvents()
   const paid = { merchId, campaignId, model: MODEL.cpc, priceMicros: 500_000 }
   const click = (name: string, atMs = START_MS) =>
@@ -152,10 +154,7 @@ test('an unpaid invalid click can be reversed and moves no money', async () => {
 })
 
 test('what a sale owes is counted against its campaign’s budget, and goes back with the goods', async () => {
-  const campaign = await db.row<{ campaign_id: number }>(sql`
-    insert into campaign (merch_id, model, rate_ppm, budget_micros)
-    values (${merchId}, 'cpa', 100000, 1000000000) returning campaign_id`)
-  const campaignId = campaign?.campaign_id ?? 0
+  const campaignId = await world.addCampaign({ budget_micros: BUDGET })
   const events = new MoneyEvents()
   const settled = () =>
     db.rows(sql`
@@ -180,13 +179,8 @@ test('what a sale owes is counted against its campaign’s budget, and goes back
 })
 
 test('a sale that moves to a click of another campaign is spent of that one’s budget alone', async () => {
-  const addCampaign = async () => {
-    const row = await db.row<{ campaign_id: number }>(sql`
-      insert into campaign (merch_id, model, rate_ppm, budget_micros)
-      values (${merchId}, 'cpa', 100000, 1000000000) returning campaign_id`)
-    return row?.campaign_id ?? 0
-  }
-  const [guessed, named] = [await addCampaign(), await addCampaign()]
+  const guessed = await world.addCampaign({ budget_micros: BUDGET })
+  const named = await world.addCampaign({ budget_micros: BUDGET })
   const events = new MoneyEvents()
   await fold([
     events.click('a', START_MS, { merchId, campaignId: guessed }),
@@ -207,10 +201,7 @@ test('a sale that moves to a click of another campaign is spent of that one’s 
 })
 
 test('goods that a spool tells of a day late never leave a day with less than nothing spent', async () => {
-  const campaign = await db.row<{ campaign_id: number }>(sql`
-    insert into campaign (merch_id, model, rate_ppm, daily_budget_micros)
-    values (${merchId}, 'cpa', 100000, 1000000000) returning campaign_id`)
-  const campaignId = campaign?.campaign_id ?? 0
+  const campaignId = await world.addCampaign({ daily_budget_micros: BUDGET })
   const events = new MoneyEvents()
   const order = (atMs: number, dollars: number) =>
     events.order('o1', atMs, {
@@ -236,10 +227,7 @@ test('goods that a spool tells of a day late never leave a day with less than no
 })
 
 test('goods that come back are booked also where their campaign’s budget knows of no sale', async () => {
-  const campaign = await db.row<{ campaign_id: number }>(sql`
-    insert into campaign (merch_id, model, rate_ppm) values (${merchId}, 'cpa', 100000)
-    returning campaign_id`)
-  const campaignId = campaign?.campaign_id ?? 0
+  const campaignId = await world.addCampaign()
   const events = new MoneyEvents()
   await fold([
     events.click('a', START_MS, { merchId, campaignId }),
