@@ -1,15 +1,20 @@
 /** The figures of an article and a merchant, of a day, or of all: their names and how they read. */
 import { count, dollars } from '../format.ts'
 
-export const COLUMNS = {
+export const FIGURE_NAMES = {
   earnings: 'Earnings',
   clicks: 'Clicks',
   sales: 'Sales',
   revenue: 'Revenue',
   impressions: 'Page views',
 } as const
-export type Column = keyof typeof COLUMNS
-export const COLUMN_KEYS = Object.keys(COLUMNS) as Column[]
+export type FigureKey = keyof typeof FIGURE_NAMES
+
+/** The columns of a table of them. */
+export const FIGURE_COLUMNS = Object.entries(FIGURE_NAMES).map(([name, head]) => {
+  const key = name as FigureKey
+  return { key, head, cell: (of: Record<FigureKey, string | number>) => shown(of[key]) }
+})
 
 /** Amounts are texts, all others numbers. */
 export const shown = (figure: string | number): string =>

@@ -1,11 +1,11 @@
 /** What was earned with each merchant, and who owes it since when. */
 import type { Payments } from '../api.ts'
 import { date } from '../format.ts'
-import { type Column, MoneyTable } from '../ui/money-table.tsx'
+import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
 
 type Merchant = Payments['merchants'][number]
 
-const COLUMNS: readonly Column<Merchant>[] = [
+const COLUMNS: readonly MoneyColumn<Merchant>[] = [
   { head: 'Owed', amount: (one) => one.due_usd },
   { head: 'Since', cell: ({ due_since: since }) => (since === null ? '–' : date(since)) },
   { head: 'Not final yet', amount: (one) => one.open_usd },

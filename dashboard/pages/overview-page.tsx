@@ -12,7 +12,7 @@ import { DayChart } from '../ui/day-chart.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { DayTable } from './day-table.tsx'
-import { COLUMNS, shown } from './figure-columns.ts'
+import { FIGURE_NAMES, shown } from './figure-columns.ts'
 import { FiguresTable } from './figures-table.tsx'
 
 /** The service shows a click within 5 s; a page that stands open follows. */
@@ -52,7 +52,7 @@ function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
   const isMoney = figure === 'earnings'
   const chart = useMemo(
     () => ({
-      label: COLUMNS[figure],
+      label: FIGURE_NAMES[figure],
       days: days.map((day) => day.event_date),
       values: days.map((day) => Number(day[figure])),
       format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
@@ -107,7 +107,7 @@ function Total(props: {
       onClick={() => onChoose(figure)}
       className="panel max-w-full grow basis-[calc(50%-0.375rem)] flex flex-col px-4 py-3 text-left hover:border-soft lg:basis-0 aria-pressed:border-accent aria-pressed:shadow-[inset_0_-3px_0] aria-pressed:shadow-accent"
     >
-      <span className="block text-sm text-soft">{COLUMNS[figure]}</span>
+      <span className="block text-sm text-soft">{FIGURE_NAMES[figure]}</span>
       <span className="number block w-full text-2xl font-semibold tracking-tight wrap-break-word">
         {shown(totals[figure])}
       </span>

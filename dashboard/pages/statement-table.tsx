@@ -1,11 +1,11 @@
 /** Each month's statement: what it came to, as a page to print and as a file. */
 import { type Payments, statementUrl } from '../api.ts'
 import { monthOfYear } from '../format.ts'
-import { type Column, MoneyTable } from '../ui/money-table.tsx'
+import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
 
 type Statement = Payments['statements'][number]
 
-const COLUMNS: readonly Column<Statement>[] = [
+const COLUMNS: readonly MoneyColumn<Statement>[] = [
   { head: 'Paid out', amount: (one) => one.payout_usd },
   { head: 'Released', amount: (one) => one.released_usd },
   { head: 'Taken back', amount: (one) => one.taken_back_usd },
