@@ -4,7 +4,12 @@ import { holderOf, type KeyGuard, NEEDS_KEY, requireOperator } from '../accounts
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { type Db, isUnreachable } from '../platform/postgres.ts'
-import { type AcceptedReversal, acceptReversal, showReversal } from './reverse-clicks.ts'
+import {
+  type AcceptedReversal,
+  acceptReversal,
+  namingFaults,
+  showReversal,
+} from './reverse-clicks.ts'
 import { ReversalBody, ReversalRecord } from './schema.ts'
 import { untilFolded } from './until-folded.ts'
 
@@ -18,6 +23,7 @@ export const reversalRoutes =
     app.post(
       '/api/v1/reversals/',
       {
+        config: { rules: ({ body }) => namingFaults(body as object | null) },
         schema: {
           operationId: 'reverseClicks',
           summary: 'Takes back what was paid for invalid clicks, at most once per click',

@@ -82,11 +82,17 @@ const reversedAlready = (field: ReversalField): Fault => ({
   rule: 'was reversed before; at most once per click',
 })
 
+/** Either a click or a result: neither would reverse nothing, and of both one would be ignored. */
+export function namingFaults(wanted: { click?: unknown; result?: unknown } | null): Fault[] {
+  const { click = null, result = null } = wanted ?? {}
+  if ((click === null) !== (result === null)) return []
+  return [{ field: 'click', rule: 'either a click or a result must be given' }]
+}
+
 function checked({ clickId, resultNumber }: WantedReversal) {
   const field: ReversalField = clickId === null ? 'result' : 'click'
-  if ((clickId === null) === (resultNumber === null)) {
-    throw badRequest([{ field: 'click', rule: 'either a click or a result must be given' }])
-  }
+  const faults = namingFaults({ click: clickId, result: resultNumber })
+  if (faults.length > 0) throw badRequest(faults)
   const id = (clickId ?? resultNumber ?? '').toLowerCase()
   if (!HEX_32.test(id)) {
     throw badRequest([{ field, rule: 'must be 32 hexadecimal characters' }])

@@ -66,6 +66,15 @@ test('what only the key’s holder shows is listed beside what the body shows', 
   ])
 })
 
+test('that a reversal names no click, or too much, is listed beside its other faults', async () => {
+  const { key } = ann
+  const reversals = '/api/v1/reversals/'
+  assert.deepEqual(await fieldsOf(reversals, { key, body: {} }), ['reason', 'click'])
+  const both = { click: 'a'.repeat(32), result: 'a'.repeat(32), reason: '' }
+  assert.deepEqual(await fieldsOf(reversals, { key, body: both }), ['reason', 'click'])
+  assert.deepEqual(await fieldsOf(reversals, { key, body: 'null' }), ['body', 'click'])
+})
+
 test('a field is told once, by what is wrong with it alone', async () => {
   const { key } = two
   const texts = [
