@@ -7,15 +7,17 @@ import Type from 'typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import { notFound } from '../platform/errors.ts'
+import { type Fault, notFound } from '../platform/errors.ts'
+import { listOf } from '../platform/validation.ts'
 import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
-import type { WebhookOwner } from './webhook.ts'
+import { type WebhookOwner, webhookFaults } from './webhook.ts'
 import {
   CreatedWebhook,
   DELIVERIES_TOLD,
   DeliveryRecord,
   deliveryId,
+  EVENTS_MAX,
   MerchantParams,
   toDeliveryRecord,
   toWebhookRecord,
@@ -78,6 +80,9 @@ const webhookRoutes =
     app.post(
       all,
       {
+        config: {
+          rules: ({ body, params }) => bodyFaults(body as object | null, ownerOf(params as object)),
+        },
         schema: {
           operationId: `create${noun}Webhook`,
           summary: 'Create a webhook; the answer alone shows its secret',
@@ -112,6 +117,20 @@ const webhookRoutes =
       },
     )
   }
+
+/** What the schema cannot say of a body; what is not of its type is left to the schema. */
+function bodyFaults(
+  body: { readonly url?: unknown; readonly events?: unknown } | null,
+  owner: WebhookOwner,
+): Fault[] {
+  const { url, events } = body ?? {}
+  const isText = (value: unknown) => typeof value === 'string'
+  return webhookFaults({
+    owner,
+    url: isText(url) ? url : '',
+    events: listOf(events, EVENTS_MAX).filter(isText),
+  })
+}
 
 const oneWebhookRoutes =
   ({ db, now }: Deps, { base, noun, params, ownerOf }: Party): FastifyPluginAsyncTypebox =>

@@ -11,6 +11,9 @@ export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 export const webhookId = { webhook_id: smallId }
 export const deliveryId = { delivery_id: idText() }
 
+/** More than there are: who names one twice is understood. */
+export const EVENTS_MAX = 16
+
 export const WebhookBody = Type.Object({
   url: Type.String({
     minLength: 1,
@@ -19,7 +22,7 @@ export const WebhookBody = Type.Object({
   }),
   events: Type.Array(Type.String({ maxLength: 64 }), {
     minItems: 1,
-    maxItems: 16,
+    maxItems: EVENTS_MAX,
     description: `${WEBHOOK_EVENTS.join(', ')}; payout.ready for publishers only`,
   }),
 })

@@ -75,6 +75,20 @@ test('that a reversal names no click, or too much, is listed beside its other fa
   assert.deepEqual(await fieldsOf(reversals, { key, body: 'null' }), ['body', 'click'])
 })
 
+test('the address and the events of a webhook are listed beside each other', async () => {
+  const { key, pubId } = ann
+  const hooks = `/api/v1/publishers/${pubId}/webhooks/`
+  const wrongs = [
+    [{ url: 'x', events: [] }, ['events', 'url']],
+    [{ url: 'ftp://x.example/', events: ['order.placed', 1] }, ['events[1]', 'url', 'events']],
+    [{ url: 'https://x.example/' }, ['events']],
+    [{ url: 1, events: ['order.placed'] }, ['url', 'events']],
+  ] as const
+  for (const [body, fields] of wrongs) {
+    assert.deepEqual(await fieldsOf(hooks, { key, body }), [...fields], JSON.stringify(body))
+  }
+})
+
 test('a field is told once, by what is wrong with it alone', async () => {
   const { key } = two
   const texts = [
