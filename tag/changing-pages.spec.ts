@@ -77,7 +77,7 @@ test('what a script of the page adds to an outcome’s address stays, and costs 
     `${HEAD}<a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/5">raw</a>
     <script>
       const label = () => {
-        for (const anchor of document.links) {
+        for (const anchor of document.querySelectorAll('[data-souk-auction]')) {
           const url = new URL(anchor)
           if (url.searchParams.has('ref')) continue
           url.searchParams.set('ref', 'us')
