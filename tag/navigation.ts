@@ -4,6 +4,7 @@
  * At the first load, at the activation of a prerendered page, when a page comes back from the
  * back/forward cache, and when a single-page application shows another article.
  */
+import { gather } from './gather.ts'
 
 interface BrowserWindow {
   navigation: EventTarget
@@ -26,15 +27,10 @@ const SETTLE_MS = 200
  */
 export const watchPage = (land: () => void, scan: () => void): void => {
   let article = articleAddress()
-  let changes = 0
-  const look = (): void => {
-    if (changes++) return
-    setTimeout(() => {
-      changes = 0
-      // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
-      ;(article === (article = articleAddress()) ? scan : land)()
-    }, SETTLE_MS)
-  }
+  const look = gather(() => {
+    // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
+    ;(article === (article = articleAddress()) ? scan : land)()
+  }, SETTLE_MS)
   new MutationObserver(look).observe(document, {
     attributeFilter: ['href'],
     childList: true,

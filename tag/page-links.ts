@@ -4,6 +4,7 @@
  */
 import { makeAuctions } from './auctions.ts'
 import { IGNORED, judge, RAW } from './find-links.ts'
+import { gather } from './gather.ts'
 import type { AuctionResult, Link } from './link.ts'
 import { makeLinkmate } from './linkmate.ts'
 import { applyOutcome, takeBack } from './outcome.ts'
@@ -30,6 +31,7 @@ const LINKS_AT_ONCE = 50
  * on again. A page that goes on writing them has its way in the end.
  */
 const AGAIN_MAX = 1000
+/** Views gather this long, so that scrolling does not send one call a link. */
 const GATHER_MS = 1000
 
 export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
@@ -39,7 +41,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   /** How many more the last look would have taken; at zero the next one only goes on with it. */
   let room = LINKS_AT_ONCE
   const flush = tellLinks(session, _links, parts._service.brand)
-  const viewed = gatherViews(flush)
+  const viewed = gather(flush, GATHER_MS)
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
     if (link._isLeft || link._anchor.href !== link._href) return
@@ -102,17 +104,5 @@ const tellLinks = (session: PageSession, links: Parts['_links'], brand: string):
       }
       session._send(`${brand}_link_${type}impression`, events)
     }
-  }
-}
-
-/** Views gather until a second after the first, so that scrolling does not send one call a link. */
-const gatherViews = (tell: () => void): (() => void) => {
-  let views = 0
-  return () => {
-    if (views++) return
-    setTimeout(() => {
-      views = 0
-      tell()
-    }, GATHER_MS)
   }
 }
