@@ -980,6 +980,7 @@ create table stats_day (
   constraint stats_day_pkey PRIMARY KEY (pub_id, day, article_id, merch_id)
 );
 CREATE INDEX stats_day_clicks ON stats_day USING btree (pub_id, clicks DESC, day DESC, article_id, merch_id);
+CREATE INDEX stats_day_merchant ON stats_day USING btree (merch_id, day);
 CREATE INDEX stats_day_placed ON stats_day USING btree (pub_id, placed_at) WHERE (placed_at IS NOT NULL);
 
 create table stream_day (

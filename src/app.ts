@@ -39,6 +39,7 @@ import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { lostPage } from './redirect/pages.ts'
+import { dashboardMerchantRoutes } from './reports/dashboard-merchant-routes.ts'
 import { dashboardPaymentRoutes } from './reports/dashboard-routes.ts'
 import { merchantRoutes } from './reports/merchant-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
@@ -199,6 +200,7 @@ function insideDashboard(
     dashboardStatsRoutes({ db, now }),
     dashboardAuctionRoutes({ db, receiptHours, now }),
     dashboardPaymentRoutes({ db, now }),
+    dashboardMerchantRoutes({ db, now }),
   ]
 }
 

@@ -55,7 +55,7 @@ export async function requireSession(
   return user
 }
 
-interface SessionRequest {
+export interface SessionRequest {
   readonly sessionUser?: UserRow
 }
 

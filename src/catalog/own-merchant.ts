@@ -1,8 +1,9 @@
-/** Whose merchant is it? For endpoints under /api/v1/merchants/<merch_id>/ that take an API key. */
+/** Whose merchant is it? For what takes an API key, under /api/v1/merchants/, and the dashboard. */
 import type { KeyHolder } from '../accounts/require-key.ts'
-import { ApiError } from '../platform/errors.ts'
+import { type SessionRequest, sessionUserOf } from '../accounts/session.ts'
+import { ApiError, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
-import { requireMerchant } from './merchant-store.ts'
+import { findMerchant, type Merchant, requireMerchant } from './merchant-store.ts'
 
 /** Throws 404 when there is no such merchant, 403 when the key is of another user. */
 export async function requireOwnMerchant(
@@ -14,4 +15,14 @@ export async function requireOwnMerchant(
   if (merchant.uid !== uid) {
     throw new ApiError('notYours', { message: 'The key is not of this merchant’s user' })
   }
+}
+
+/** The path's merchant if it is the user's; another one's and none at all are the same 404. */
+export async function requireOwnedMerchant(
+  db: Db,
+  request: SessionRequest & { readonly params: { readonly merch_id: number } },
+): Promise<Merchant> {
+  const merchant = await findMerchant(db, request.params.merch_id)
+  if (merchant?.uid !== sessionUserOf(request).uid) throw notFound('No such merchant of yours')
+  return merchant
 }

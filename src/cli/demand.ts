@@ -89,7 +89,7 @@ async function withConflicts(db: Db, campaign: Campaign) {
 export async function listCampaignsCommand(context: CommandContext) {
   const db = await context.database()
   const spending = new Map(
-    (await listSpending(db, utcDay(context.now()))).map((row) => [row.campaign_id, row]),
+    (await listSpending(db, { today: utcDay(context.now()) })).map((row) => [row.campaign_id, row]),
   )
   const conflicts = Map.groupBy(
     await listConflicts(db, { campaignId: null, pubId: null }),

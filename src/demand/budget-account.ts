@@ -124,8 +124,11 @@ export interface Spending {
   readonly over_cap_micros: string
 }
 
-/** Lists what every campaign has spent; those that never spent anything are missing. */
-export function listSpending(db: Db, today: string): Promise<Spending[]> {
+/** What campaigns have spent, of one merchant or of all; who never spent anything is missing. */
+export function listSpending(
+  db: Db,
+  { today, merchId = null }: { readonly today: string; readonly merchId?: number | null },
+): Promise<Spending[]> {
   return db.rows<Spending>(sql`
     select campaign_id,
       coalesce(sum(settled_micros) filter (where day is null), 0) as spent_micros,
@@ -134,6 +137,7 @@ export function listSpending(db: Db, today: string): Promise<Spending[]> {
         case when day is null then budget_micros else daily_budget_micros end, settled_micros
       ))) as over_cap_micros
     from budget_account join campaign using (campaign_id)
-    where day is null or day = ${today}
+    where (day is null or day = ${today})
+      and ${merchId === null ? sql`true` : sql`merch_id = ${merchId}`}
     group by campaign_id`)
 }

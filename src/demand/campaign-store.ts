@@ -108,10 +108,14 @@ export async function setCampaignState(
   return toCampaign(row)
 }
 
-export async function listCampaigns(db: Db): Promise<Campaign[]> {
-  const rows = await db.rows<CampaignRow>(
-    sql`select ${COLUMNS} from campaign order by campaign_id limit ${LIST_ROWS_MAX}`,
-  )
+/** The campaigns of one merchant, or of all. */
+export async function listCampaigns(
+  db: Db,
+  { merchId = null }: { readonly merchId?: number | null } = {},
+): Promise<Campaign[]> {
+  const isWanted = merchId === null ? sql`true` : sql`merch_id = ${merchId}`
+  const rows = await db.rows<CampaignRow>(sql`
+    select ${COLUMNS} from campaign where ${isWanted} order by campaign_id limit ${LIST_ROWS_MAX}`)
   return rows.map(toCampaign)
 }
 

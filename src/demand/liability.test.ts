@@ -115,7 +115,7 @@ test('open clicks of a campaign per order count until their orders are unlikely 
   const order = { campaignId: 1, day: '2026-04-13', leaseId: '0', reservedMicros: 0 }
   await settleClicks(db, [{ ...order, paidMicros: 3_500_000 }])
   assert.equal(await isOver(NOON + 24 * HOUR), true)
-  const [spent] = await listSpending(db, '2026-04-13')
+  const [spent] = await listSpending(db, { today: '2026-04-13' })
   assert.deepEqual(spent, {
     campaign_id: 1,
     spent_micros: '3500000',
@@ -145,7 +145,7 @@ test('by how much orders exceeded a day’s budget is told on that day alone', a
   const order = { campaignId: 1, day, leaseId: '0', reservedMicros: 0, paidMicros: 3_500_000 }
   await settleClicks(db, [order])
   const told = async (today: string) => {
-    const [spent] = await listSpending(db, today)
+    const [spent] = await listSpending(db, { today })
     return [spent?.spent_micros, spent?.spent_today_micros, spent?.over_cap_micros]
   }
   assert.deepEqual(await told(day), ['3500000', '3500000', '2500000'])

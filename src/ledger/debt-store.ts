@@ -130,6 +130,14 @@ export async function sumNotDue(
   return BigInt(row?.earnings_micros ?? 0)
 }
 
+/** What of a merchant's debts is not due by a time, and may still change. */
+export async function sumNotOwed(db: Db, { merchId, until }: Asked): Promise<bigint> {
+  const row = await db.row<{ cost_micros: string | null }>(sql`
+    select sum(cost_micros)::text as cost_micros from (${debts(merchId)}) as debt
+    where due_at > ${until}`)
+  return BigInt(row?.cost_micros ?? 0)
+}
+
 /** All that a merchant ever owed, or what of it was for one publisher. */
 function debts(merchId: number, pubId: number | null = null): Sql {
   const isWanted = pubId === null ? sql`true` : sql`pub_id = ${pubId}`

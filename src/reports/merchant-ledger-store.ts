@@ -6,7 +6,9 @@ import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
 import type { DayRange } from '../stats/day-range.ts'
+import type { AccountEntry, AccountPage } from './merchant-overview-schema.ts'
 import { nextPlace, type ReportPage, readPlace, reportTime } from './report.ts'
 
 /** Minus is owed. `corrects` names the entry that this one changes; every row has one subject. */
@@ -19,6 +21,7 @@ export interface LedgerRequest extends Omit<DayRange, 'pubId'> {
   readonly merchId: number
   readonly cursor: string | null
   readonly limitRows: number
+  readonly isNewestFirst?: boolean
 }
 
 interface LedgerRow {
@@ -30,35 +33,59 @@ interface LedgerRow {
   readonly idempotency_key: string
   readonly corrects: string | null
   readonly pub_id: number
+  readonly publisher_name: string | null
   readonly amount_micros: string
   readonly result_number: Buffer | null
   readonly campaign_id: number | null
 }
 
-/** A page of the account, in the order of days and entries. */
+/** A page of the account as the API and files tell it. */
 export async function listLedgerRows(db: Db, request: LedgerRequest): Promise<ReportPage> {
-  const { merchId, dayFrom, dayTo, limitRows } = request
-  const { day, eventId: id, line } = readPlace(request.cursor)
+  const { rows, next } = await readLedger(db, request)
+  return { rows: rows.map(rowOf), next }
+}
+
+/** The same as its page of the dashboard tells it. */
+export async function readAccountPage(db: Db, request: LedgerRequest): Promise<AccountPage> {
+  const { rows, next } = await readLedger(db, request)
+  return { entries: rows.map(entryOf), next }
+}
+
+/** In the order of days and entries, or against it. */
+async function readLedger(
+  db: Db,
+  request: LedgerRequest,
+): Promise<{ rows: LedgerRow[]; next: string | null }> {
+  const { merchId, dayFrom, dayTo, cursor, limitRows, isNewestFirst = false } = request
+  const { day, eventId: id, line } = readPlace(cursor)
+  const direction = isNewestFirst ? sql`desc` : sql`asc`
+  const order = sql`day ${direction}, transaction_id ${direction}, line ${direction}`
+  const isBeyond = isNewestFirst ? sql`<` : sql`>`
+  const isLeft =
+    cursor === null
+      ? sql`true`
+      : sql`(day, transaction_id, line) ${isBeyond} (${day}::date, ${id}::bigint, ${line}::smallint)`
   const rows = await db.rows<LedgerRow>(sql`
     with page as materialized (
       select transaction_id, line, day, pub_id, amount_micros from ledger_line
       where account = 'merchant' and merch_id = ${merchId} and day between ${dayFrom} and ${dayTo}
-        and (day, transaction_id, line) > (${day}::date, ${id}::bigint, ${line}::smallint)
-      order by day, transaction_id, line limit ${limitRows}
+        and ${isLeft}
+      order by ${order} limit ${limitRows}
     )
     select transaction_id, line, page.day, at, kind, idempotency_key, corrects, page.pub_id,
-      amount_micros, result_number, campaign_id
+      publisher.name as publisher_name, amount_micros, result_number, campaign_id
     from page
     join ledger_transaction entry using (transaction_id)
+    left join publisher on publisher.pub_id = page.pub_id
     left join lateral (
       select result_number, campaign_id from click
       where kind in ('click', 'reversal') and click_id = decode(
         substr(coalesce(corrects, idempotency_key), length('click:') + 1), 'hex')
       limit 1
     ) as clicked on true
-    order by page.day, transaction_id, line`)
+    order by page.${order}`)
   return {
-    rows: rows.map(rowOf),
+    rows,
     next: nextPlace(rows, limitRows, (row) => [row.day, row.transaction_id, row.line]),
   }
 }
@@ -79,6 +106,21 @@ function rowOf(row: LedgerRow): Record<(typeof LEDGER_COLUMNS)[number], CsvCell>
     campaign_id: row.campaign_id,
     order_id: only('order'),
     payment_reference: only('payment'),
+  }
+}
+
+function entryOf(row: LedgerRow): AccountEntry {
+  const { sort, id } = subjectOf(row.corrects ?? row.idempotency_key)
+  return {
+    entry: row.idempotency_key,
+    kind: row.kind,
+    at: formatTimestamp(row.at),
+    amount_usd: formatExact(row.amount_micros),
+    publisher_name: row.publisher_name,
+    auction_result_number: row.result_number?.toString('hex') ?? null,
+    campaign_id: row.campaign_id,
+    order_id: sort === 'order' ? id : null,
+    payment_reference: sort === 'payment' ? id : null,
   }
 }
 

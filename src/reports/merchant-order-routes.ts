@@ -13,7 +13,7 @@ import { MerchantParams } from './webhook-schema.ts'
 /** Whether a locked order is paid for takes settling all that the merchant owes and paid. */
 const ORDERS_AT_ONCE = 2
 
-const MerchantOrderParams = Type.Object({
+export const MerchantOrderParams = Type.Object({
   ...MerchantParams.properties,
   order_id: Type.String({ description: 'The merchant’s own, percent-encoded' }),
 })

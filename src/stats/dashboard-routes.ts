@@ -20,6 +20,7 @@ import {
   OrderPage,
   OrdersQuery,
   Overview,
+  PAGE_DAYS_MAX,
   RangeQuery,
   Receipt,
   ReturnPage,
@@ -30,10 +31,8 @@ import { readOverview } from './overview-store.ts'
 import { findResult, readReceipt } from './receipt-view-store.ts'
 import { readReturnPage } from './return-page-store.ts'
 
-/** Two years and a leap day: a chart of more days than pixels says nothing. */
-const DAYS_MAX = 732
 const config = {
-  rules: ({ query }: FastifyRequest) => rangeFaults(query as object, DAYS_MAX),
+  rules: ({ query }: FastifyRequest) => rangeFaults(query as object, PAGE_DAYS_MAX),
 }
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
 

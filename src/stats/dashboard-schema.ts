@@ -8,6 +8,9 @@ import { NextPage, PageCursor } from '../platform/page.ts'
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
 const ExactDollars = Type.String({ description: 'US dollars, two to six decimals' })
 
+/** Two years and a leap day: a chart of more days than pixels says nothing. */
+export const PAGE_DAYS_MAX = 732
+
 /** Unlike 4.4, one day is asked as (D, D): a form's two fields say what they mean. */
 export const RangeQuery = Type.Object({
   date_from: timestamp('First UTC day, ISO 8601'),

@@ -1,0 +1,54 @@
+/** What keeps a campaign from winning clicks now, of what its merchant can change itself. */
+import type { Micros } from '../platform/money.ts'
+import type { CampaignSettings } from './campaign.ts'
+import type { Campaign } from './campaign-store.ts'
+
+export const STANDINGS = [
+  'running',
+  'paused',
+  'not_begun',
+  'ended',
+  'budget_spent',
+  'daily_budget_spent', // until the next UTC day
+] as const
+export type Standing = (typeof STANDINGS)[number]
+
+type Known = Pick<
+  Campaign,
+  | 'state'
+  | 'starts_at'
+  | 'ends_at'
+  | 'bid_micros'
+  | 'exclusive_bid_micros'
+  | 'budget_micros'
+  | 'daily_budget_micros'
+>
+
+interface Spent {
+  readonly spentMicros: number
+  readonly spentTodayMicros: number
+}
+
+/** The reason that lasts longest, if there are several. */
+export function standingOf(campaign: Known, spent: Spent, now: Date): Standing {
+  const { state, starts_at: start, ends_at: end } = campaign
+  if (end !== null && end <= now) return 'ended'
+  if (isSpent(campaign, campaign.budget_micros, spent.spentMicros)) return 'budget_spent'
+  if (state === 'paused') return 'paused'
+  if (start !== null && start > now) return 'not_begun'
+  const isOver = isSpent(campaign, campaign.daily_budget_micros, spent.spentTodayMicros)
+  return isOver ? 'daily_budget_spent' : 'running'
+}
+
+/** A win is funded only where the dearest click that may come of it is (economics 2.2). */
+function isSpent(
+  {
+    bid_micros,
+    exclusive_bid_micros,
+  }: Pick<CampaignSettings, 'bid_micros' | 'exclusive_bid_micros'>,
+  budget: Micros | null,
+  spentMicros: number,
+): boolean {
+  const dearest = Math.max(bid_micros ?? 0, exclusive_bid_micros ?? 0, 1)
+  return budget !== null && budget - spentMicros < dearest
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { foldBusyLog } from '../../test/busy-log.ts'
+import { startDashboard } from '../../test/dashboard-session.ts'
+import { testDatabase } from '../../test/database.ts'
+import { insertRefusal } from '../attribution/intake-store.ts'
+import { updateMerchant } from '../catalog/merchant-store.ts'
+import { micros } from '../platform/money.ts'
+import { sql } from '../platform/sql.ts'
+import { formatTimestamp } from '../platform/timestamp.ts'
+import { dashboardMerchantRoutes } from './dashboard-merchant-routes.ts'
+import { listLedgerRows, readAccountPage } from './merchant-ledger-store.ts'
+import type { AccountEntry, AccountPage, MerchantOverview } from './merchant-overview-schema.ts'
+
+/** All days of the busy log. */
+const DAYS = { dayFrom: '2026-03-01', dayTo: '2026-07-31' }
+const RANGE = `date_from=${DAYS.dayFrom}&date_to=${DAYS.dayTo}`
+const microsOf = (dollars: string) => Math.round(Number(dollars) * 1_000_000)
+const sum = (amounts: readonly string[]) =>
+  amounts.reduce((total, amount) => total + microsOf(amount), 0)
+
+const db = await testDatabase()
+const { one, other } = await foldBusyLog({ after }, db)
+const clock = { now: new Date('2026-08-01T00:00:00Z') }
+const inside = [dashboardMerchantRoutes({ db, now: () => clock.now })]
+const dashboard = await startDashboard({ after }, { db, inside })
+const { merch_id: merchId } = one.merchant
+await updateMerchant(db, { merchId, changes: { uid: one.publisher.uid } })
+const own = await dashboard.logIn('gazette@example.com')
+
+async function overview(range = RANGE): Promise<MerchantOverview> {
+  const path = `merchants/${merchId}/overview/?${range}`
+  const { status, json } = await own.call<MerchantOverview>(path)
+  assert.equal(status, 200, JSON.stringify(json))
+  return json.data[0]
+}
+
+test('what a merchant paid for is the same by day, by publisher and in its account', async () => {
+  const { totals, days, publishers } = await overview()
+  const ledger = await db.row<{ micros: string }>(sql`
+    select -sum(amount_micros)::bigint as micros from ledger_line
+    where account = 'merchant' and merch_id = ${merchId} and pub_id <> 0`)
+  assert.equal(microsOf(totals.cost), Number(ledger?.micros))
+  for (const rows of [days, publishers]) {
+    assert.equal(sum(rows.map(({ cost }) => cost)), microsOf(totals.cost))
+    assert.equal(sum(rows.map(({ revenue }) => revenue)), microsOf(totals.revenue))
+    for (const name of ['clicks', 'sales'] as const) {
+      assert.equal(
+        rows.reduce((total, row) => total + row[name], 0),
+        totals[name],
+      )
+    }
+  }
+  assert.ok(totals.clicks > 0 && totals.sales > 0 && microsOf(totals.revenue) > 0)
+  assert.deepEqual([days.length, days[0]?.event_date], [153, DAYS.dayFrom])
+  assert.deepEqual(
+    new Set(publishers.map((row) => row.publisher_name)),
+    new Set(['gazette', 'other']),
+  )
+})
+
+test('a day’s cost is that of its entries, and a payment is none', async () => {
+  for (const day of ['2026-03-02', '2026-03-03', '2026-03-07']) {
+    const { totals } = await overview(`date_from=${day}&date_to=${day}`)
+    const days = { dayFrom: day, dayTo: day, cursor: null, limitRows: 1_000 }
+    const { rows } = await listLedgerRows(db, { merchId, ...days })
+    const costs = rows.filter(({ pub_id }) => pub_id !== null)
+    assert.equal(microsOf(totals.cost) + sum(costs.map((row) => String(row.amount_usd))), 0)
+  }
+})
+
+test('what is owed, what is not due yet and what was paid ahead come to the account, at any time', async () => {
+  const row = await db.row<{ micros: string }>(sql`
+    select -sum(amount_micros)::bigint as micros from ledger_line
+    where account = 'merchant' and merch_id = ${merchId}`)
+  const latest = new Date('2026-08-01T00:00:00Z')
+  for (const now of [latest, new Date('2030-01-01T00:00:00Z')]) {
+    clock.now = now
+    const { owed_usd, not_due_usd, credit_usd } = await overview()
+    const account = microsOf(owed_usd) + microsOf(not_due_usd) - microsOf(credit_usd)
+    assert.equal(account, Number(row?.micros))
+  }
+  clock.now = latest
+})
+
+test('a merchant’s account is listed the last entry first, each one once', async () => {
+  const { rows } = await listLedgerRows(db, { merchId, ...DAYS, cursor: null, limitRows: 1_000 })
+  const asked = { merchId, ...DAYS, limitRows: 7, isNewestFirst: true }
+  const read: AccountEntry[] = []
+  for (let cursor: string | null = null; read.length === 0 || cursor !== null; ) {
+    const { entries, next }: AccountPage = await readAccountPage(db, { ...asked, cursor })
+    read.push(...entries)
+    cursor = next
+  }
+  const page = await own.call<AccountPage>(`merchants/${merchId}/entries/?${RANGE}`)
+  assert.deepEqual(page.json.data[0].entries, read)
+  const keyOf = ({ entry }: (typeof rows)[number]) =>
+    typeof entry === 'object' && entry !== null ? entry.text : null
+  assert.deepEqual(
+    read.map(({ entry }) => entry),
+    rows.map(keyOf).toReversed(),
+  )
+  assert.equal(
+    sum(read.map(({ amount_usd }) => amount_usd)),
+    sum(rows.map((row) => String(row.amount_usd))),
+  )
+  for (const { kind, publisher_name: name } of read) {
+    assert.equal(name === null, kind === 'payment' || kind === 'payment_reversal')
+  }
+})
+
+test('campaigns stand with what they spent of their budgets, and why they do not run', async () => {
+  const spent = await one.addCampaign({
+    model: 'cpc',
+    rate_ppm: null,
+    bid_micros: micros(500_000),
+    budget_micros: micros(600_000),
+  })
+  await db.run(sql`
+    insert into budget_account (campaign_id, day, cap_micros, settled_micros, escrow_micros)
+    values (${spent}, null, 600000, 200000, 0)`)
+  const ended = await one.addCampaign({ ends_at: new Date('2026-07-01T00:00:00Z') })
+  const { campaigns } = await overview()
+  const standings = new Map(campaigns.map((row) => [row.campaign_id, row]))
+  assert.equal(standings.get(ended)?.standing, 'ended')
+  const { standing, spent: amount, budget, bid } = standings.get(spent) ?? {}
+  assert.deepEqual([standing, amount, budget, bid], ['budget_spent', '0.20', '0.60', '0.50'])
+  const rivals = await db.rows(sql`select from campaign where merch_id <> ${merchId}`)
+  const all = await db.rows(sql`select from campaign`)
+  assert.ok(rivals.length > 0)
+  assert.equal(campaigns.length, all.length - rivals.length, 'none of another merchant’s')
+})
+
+test('a feed that is too old to bid is told, with why it was not fetched again', async () => {
+  assert.deepEqual((await overview()).feed, {
+    ...{ imported_at: null, is_stale: true, url: null, error: null },
+  })
+  const at = new Date(clock.now.getTime() - 60_000)
+  await db.run(sql`update merchant set feed_imported_at = ${at} where merch_id = ${merchId}`)
+  const url = 'https://shop:secret@gazette-shop.example/feed.csv'
+  await db.run(sql`
+    insert into feed_source (merch_id, url, format, tried_at, error)
+    values (${merchId}, ${url}, 'auto', ${at}, 'answered 503')`)
+  const { feed } = await overview()
+  assert.deepEqual(feed, {
+    imported_at: formatTimestamp(at),
+    is_stale: false,
+    url: feed.url,
+    error: 'answered 503',
+  })
+  assert.ok(!feed.url?.includes('secret'))
+})
+
+test('what was refused of a merchant’s reports is told with its reason', async () => {
+  const faults = [{ field: 'orders[0].order.value', rule: 'must be a decimal' }]
+  await insertRefusal(db, {
+    ...{ at: clock.now, merchId, endpoint: 'orders', reason: 'bad_request', faults },
+    ...{ body: '{}', origin: null, isProven: true },
+  })
+  const { json } = await own.call<{ reason: string; faults: object[] }>(
+    `merchants/${merchId}/refused/`,
+  )
+  assert.deepEqual(
+    json.data.map((entry) => [entry.reason, entry.faults]),
+    [['bad_request', faults]],
+  )
+})
+
+test('a merchant’s page is its own user’s alone', async () => {
+  const stranger = await dashboard.logIn('other@example.com')
+  const nobody = await dashboard.logIn(null)
+  for (const page of [`overview/?${RANGE}`, `entries/?${RANGE}`, 'refused/']) {
+    const path = `merchants/${merchId}/${page}`
+    assert.equal((await stranger.call(path)).status, 404)
+    assert.equal((await nobody.call(path)).status, 401)
+    assert.equal((await own.call(`merchants/${other.merchant.merch_id}/${page}`)).status, 404)
+    assert.equal((await own.call(`merchants/999999/${page}`)).status, 404)
+  }
+  const names = async (session: typeof own) => (await session.call('merchants/')).json.data
+  assert.deepEqual(await names(own), [{ merch_id: merchId, name: "gazette's shop" }])
+  assert.deepEqual(await names(stranger), [])
+  assert.equal((await nobody.call('merchants/')).status, 401)
+})
+
+test('a range that cannot be read is refused, with the field that is wrong', async () => {
+  for (const [query, field] of [
+    ['date_from=2026-03-01', 'date_to'],
+    ['date_from=2026-03-02&date_to=2026-03-01', 'date_to'],
+    ['date_from=2024-01-01&date_to=2026-03-01', 'date_to'],
+    [`${RANGE}&cursor=elsewhere`, 'cursor'],
+  ] as const) {
+    const { status, json } = await own.call(`merchants/${merchId}/entries/?${query}`)
+    assert.deepEqual([status, json.error.data.map((fault) => fault.field)], [400, [field]], query)
+  }
+})
