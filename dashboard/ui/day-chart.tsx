@@ -84,6 +84,8 @@ function drawChart(
     colourOf(element, name),
   )
   const { bars } = UPlot.paths
+  // Where there is nothing, no amount has a height.
+  const isScaled = (tick: number) => tick === 0 || values.some((value) => value !== 0)
   const nameOf = days.length > YEAR_DAYS ? monthOfYear : shortDay // 2 Mar would be two days.
   const axis = { stroke: soft ?? '', font: FONT, ticks: { show: false } }
   const options: UPlot.Options = {
@@ -111,7 +113,8 @@ function drawChart(
         size: (chart, labels) => widthOf(chart, labels ?? []),
         incrs: stepsFrom(unit),
         grid: { stroke: line ?? '', width: 1 },
-        values: (_chart, ticks) => withoutCents(ticks.map(format)),
+        values: (_chart, ticks) =>
+          withoutCents(ticks.map((tick) => (isScaled(tick) ? format(tick) : ''))),
       },
     ],
     series: [
