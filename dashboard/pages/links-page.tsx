@@ -182,7 +182,7 @@ function LinkLine({ link }: { link: ListedLink }) {
         <code className="number min-w-0 grow truncate font-mono text-[0.8125rem] text-soft">
           {auction_id}
         </code>
-        <CopyButton text={smart_link_url} label="Copy address" />
+        <CopyButton text={smart_link_url} label="Copy address" of={auction_id} />
       </div>
     </li>
   )

@@ -3,7 +3,8 @@ import { useState } from 'react'
 
 const SAID_MS = 2_000
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+export function CopyButton(props: { text: string; label: string; of?: string }) {
+  const { text, label, of } = props
   const [said, setSaid] = useState<string | null>(null)
   const copy = async () => {
     setSaid((await copyText(text)) ? 'Copied' : 'Not copied')
@@ -12,6 +13,8 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   return (
     <button type="button" className="button button-small" onClick={copy}>
       <span aria-live="polite">{said ?? label}</span>
+      {/* Which of many, for those who hear a list of buttons. */}
+      {of !== undefined && <span className="sr-only"> of {of}</span>}
     </button>
   )
 }
