@@ -6,10 +6,14 @@ import type {
   PublisherRecord,
   UserRecord,
 } from '../src/accounts/schema.ts'
+import type { RefusalRecord } from '../src/attribution/schema.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
+import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { Fault } from '../src/platform/errors.ts'
+import type { AccountPage, MerchantOverview } from '../src/reports/merchant-overview-schema.ts'
+import type { MerchantOrderRecord } from '../src/reports/order-record-schema.ts'
 import type { Payments } from '../src/reports/payments-schema.ts'
 import type {
   ClickPage,
@@ -24,10 +28,19 @@ export type Publisher = Static<typeof PublisherRecord>
 export type ApiKey = Static<typeof ApiKeyRecord>
 export type NewKey = Static<typeof CreatedKey>
 export type SmartLink = Static<typeof SmartLinkRecord>
+export type MerchantOrder = Static<typeof MerchantOrderRecord>
+export type Refusal = Static<typeof RefusalRecord>
+export interface Merchant {
+  readonly merch_id: number
+  readonly name: string
+}
 export type {
+  AccountPage,
   ClickPage,
   CreateSmartLinkBody,
+  Explanation,
   LinkPage,
+  MerchantOverview,
   NoFill,
   OrderPage,
   Overview,
@@ -74,6 +87,16 @@ export const api = {
   logIn: (body: { email: string; password: string }) => post<User>(LOGIN, body),
   logOut: () => post<object>('/dashboard/api/logout/', {}),
   publishers: () => all<Publisher>('/dashboard/api/publishers/'),
+  merchants: () => all<Merchant>('/dashboard/api/merchants/'),
+  merchantOverview: (merchId: number, range: Range) =>
+    first<MerchantOverview>(`${ofMerchant(merchId)}/overview/?${days(range)}`),
+  entries: (merchId: number, range: Range, cursor: string | null) =>
+    first<AccountPage>(`${ofMerchant(merchId)}/entries/?${days(range, { cursor })}`),
+  merchantReceipt: (merchId: number, result: string) =>
+    first<Explanation>(`${ofMerchant(merchId)}/receipts/${result}/`),
+  merchantOrder: (merchId: number, orderId: string) =>
+    first<MerchantOrder>(`${ofMerchant(merchId)}/orders/${encodeURIComponent(orderId)}/`),
+  refused: (merchId: number) => all<Refusal>(`${ofMerchant(merchId)}/refused/`),
   keys: () => all<ApiKey>('/dashboard/api/keys/'),
   createKey: (body: WantedKey) => post<NewKey>('/dashboard/api/keys/', body),
   disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
@@ -104,6 +127,8 @@ export const statementUrl = (
 
 const LOGIN = '/dashboard/api/login/'
 const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`
+
+const ofMerchant = (merchId: number): string => `/dashboard/api/merchants/${merchId}`
 
 const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
   query({ date_from: from, date_to: to, ...more })

@@ -13,6 +13,7 @@ import { isRefusal } from './api.ts'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
+import { MerchantPage } from './pages/merchant-page.tsx'
 import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { PaymentsPage } from './pages/payments-page.tsx'
@@ -28,7 +29,7 @@ const root = createRootRoute({
   component: Frame,
   notFoundComponent: NothingHere,
   validateSearch: readSearch,
-  search: { middlewares: [retainSearchParams(['pub', 'from', 'to'])] },
+  search: { middlewares: [retainSearchParams(['pub', 'merch', 'from', 'to'])] },
 })
 const page = <P extends string>(path: P, component: () => React.ReactNode) =>
   createRoute({ getParentRoute: () => root, path, component })
@@ -47,6 +48,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.unfilled, UnfilledPage),
   pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
+  page(PATHS.merchant, MerchantPage),
   page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).
 ])
 const router = createRouter({

@@ -4,6 +4,7 @@ import { readSearch } from './paths.ts'
 
 const NOTHING = {
   pub: undefined,
+  merch: undefined,
   from: undefined,
   to: undefined,
   day: undefined,
@@ -15,6 +16,7 @@ const NOTHING = {
 test('what an address says is taken where it is valid', () => {
   const said = {
     pub: 7,
+    merch: 8,
     from: '2028-02-29',
     to: '2028-02-29',
     day: '2028-02-29',
@@ -33,7 +35,7 @@ test('what an address says is taken where it is valid', () => {
 test('what is not valid is as if it were not there, days only in pairs', () => {
   const day = '2026-03-02'
   for (const search of [
-    { pub: '7', outcome: 'all', figure: 'cost', find: 7 },
+    { pub: '7', merch: '8', outcome: 'all', figure: 'cost', find: 7 },
     { pub: 1.5 },
     { from: day },
     { to: day },

@@ -7,12 +7,14 @@ export const PATHS = {
   unfilled: '/unfilled',
   payments: '/payments',
   receipt: '/receipts/$result',
+  merchant: '/merchant',
   developer: '/developer',
 } as const
 
 /** What pages keep in their address: whose figures, of which UTC days, and what of a page. */
 export interface Search {
   readonly pub?: number | undefined
+  readonly merch?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly day?: string | undefined // of what is told day by day
@@ -35,10 +37,11 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * of each: the router lets through what is not named.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { pub, from, to, day, outcome, figure, find } = search
+  const { pub, merch, from, to, day, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
-    pub: Number.isSafeInteger(pub) ? (pub as number) : undefined,
+    pub: readId(pub),
+    merch: readId(merch),
     from: isRange ? from : undefined,
     to: isRange ? to : undefined,
     day: isDay(day) ? day : undefined,
@@ -46,6 +49,10 @@ export function readSearch(search: Record<string, unknown>): Search {
     figure: FIGURES.find((one) => one === figure),
     find: typeof find === 'string' ? find : undefined,
   }
+}
+
+function readId(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) ? (value as number) : undefined
 }
 
 /** A day of the calendar: 30 February is none. */

@@ -2,6 +2,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMatch, useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use, useEffect } from 'react'
+import { useAddress } from './address.ts'
 import { api, isNotLoggedIn, type Publisher, type User } from './api.ts'
 import { PATHS } from './paths.ts'
 
@@ -15,6 +16,14 @@ export const usePublishers = () =>
     queryFn: api.publishers,
     staleTime: 60_000,
     gcTime: Infinity, // The page behind the login is drawn with them, however long that stands.
+  })
+
+export const useMerchants = () =>
+  useQuery({
+    queryKey: ['merchants'],
+    queryFn: api.merchants,
+    staleTime: 60_000,
+    gcTime: Infinity, // As the publishers.
   })
 
 /** A session that has ended meanwhile: whatever call notices brings the login. */
@@ -64,7 +73,7 @@ export function useLogOut() {
     onSuccess: () => {
       tabs.postMessage(null)
       void enter(client, null)
-      const search = { pub: undefined, from: undefined, to: undefined }
+      const search = { pub: undefined, merch: undefined, from: undefined, to: undefined }
       return navigate({ to: PATHS.overview, search })
     },
   })
@@ -88,6 +97,14 @@ export function useChosenPublisher(publishers: readonly Publisher[]) {
     void navigate({ to: '.', search: (search) => ({ ...search, pub: known }), replace: true })
   }, [pub, known, navigate])
   return [chosen, choose] as const
+}
+
+/** The merchant that the address names, or the first one; null for an account without any. */
+export function useChosenMerchant() {
+  const { data: merchants = [] } = useMerchants()
+  const [{ merch }, change] = useAddress()
+  const chosen = merchants.find(({ merch_id }) => merch_id === merch) ?? merchants[0] ?? null
+  return [chosen, (merchId: number) => change({ merch: merchId })] as const
 }
 
 export const PublisherContext = createContext<Publisher | null>(null)

@@ -1,7 +1,7 @@
 /** The candidates of an auction, best first: their numbers, and why each lost. */
-import type { ReactNode } from 'react'
 import type { Receipt } from '../api.ts'
 import { dollars, microDollars, percent } from '../format.ts'
+import { type Fact, Facts, known } from '../ui/facts.tsx'
 import { Parts } from '../ui/parts.tsx'
 
 type Explanation = NonNullable<Receipt['explanation']>
@@ -83,29 +83,15 @@ function Score({ candidate, best }: { candidate: Candidate; best: number }) {
 
 function Numbers({ candidate }: { candidate: Candidate }) {
   const { bid, orders_per_click, value_per_order, value_micros, weight, reserve } = candidate
-  const numbers: [string, ReactNode][] = [
-    ...pair('Bid', bid === null ? null : dollars(bid)),
-    ...pair('Value of a click', value_micros === null ? null : microDollars(value_micros)),
-    ...pair('Orders per click', orders_per_click === null ? null : percent(orders_per_click, 2)),
-    ...pair('Value per order', value_per_order === null ? null : dollars(value_per_order)),
-    ...pair('Weight', weight === null ? null : weight.toFixed(4)),
-    ...pair('Reader pays', candidate.price === null ? 'unknown' : dollars(candidate.price)),
-    ...pair('Match', percent(candidate.confidence)),
-    ...pair('Floor', reserve === null ? null : dollars(reserve)),
+  const facts: Fact[] = [
+    ...known('Bid', bid === null ? null : dollars(bid)),
+    ...known('Value of a click', value_micros === null ? null : microDollars(value_micros)),
+    ...known('Orders per click', orders_per_click === null ? null : percent(orders_per_click, 2)),
+    ...known('Value per order', value_per_order === null ? null : dollars(value_per_order)),
+    ...known('Weight', weight === null ? null : weight.toFixed(4)),
+    ...known('Reader pays', candidate.price === null ? 'unknown' : dollars(candidate.price)),
+    ...known('Match', percent(candidate.confidence)),
+    ...known('Floor', reserve === null ? null : dollars(reserve)),
   ]
-  return (
-    <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1.5 text-sm">
-      {numbers.map(([name, value]) => (
-        <div key={name}>
-          <dt className="inline text-soft">{name} </dt>
-          <dd className="number inline">{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
-/** Nothing where there is no number: an empty name tells nobody anything. */
-function pair(name: string, value: string | null): [string, string][] {
-  return value === null ? [] : [[name, value]]
+  return <Facts facts={facts} />
 }

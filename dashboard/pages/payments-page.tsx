@@ -7,6 +7,7 @@ import { PATHS } from '../paths.ts'
 import { usePublisher } from '../session.ts'
 import { Amount } from '../ui/amount.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
+import { Sums } from '../ui/sums.tsx'
 import { Title } from '../ui/title.tsx'
 import { MerchantTable } from './merchant-table.tsx'
 import { StatementTable } from './statement-table.tsx'
@@ -41,26 +42,12 @@ function Account({ payments }: { payments: Payments }) {
   return (
     <>
       <Way stages={stages} />
-      <dl className="flex flex-wrap gap-3">
-        {stages.map((stage) => (
-          <div
-            key={stage.name}
-            className="panel max-w-full grow basis-[calc(50%-0.375rem)] px-4 py-3 lg:basis-0"
-          >
-            <dt className="flex items-center gap-2 text-sm text-soft">
-              <span
-                aria-hidden="true"
-                className={`size-2.5 shrink-0 rounded-full print:[print-color-adjust:exact] ${stage.tone}`}
-              />
-              {stage.name}
-            </dt>
-            <dd className="number text-lg font-semibold tracking-tight wrap-break-word *:text-xs sm:text-2xl sm:*:text-sm">
-              <Amount value={stage.amount} room={0} />
-            </dd>
-            <dd className="text-xs text-soft">{stage.note}</dd>
-          </div>
-        ))}
-      </dl>
+      <Sums
+        sums={stages.map(({ amount, ...stage }) => ({
+          ...stage,
+          value: <Amount value={amount} room={0} />,
+        }))}
+      />
       <MerchantTable merchants={merchants} />
       <StatementTable statements={statements} />
       <p className="max-w-prose text-sm text-soft">

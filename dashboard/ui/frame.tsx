@@ -1,14 +1,16 @@
 /** What surrounds every page: the name, the menu, whose figures these are; or the login. */
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useMatch } from '@tanstack/react-router'
 import { Activity } from 'react'
-import { isNotLoggedIn, type Publisher, type User } from '../api.ts'
+import { isNotLoggedIn, type Merchant, type Publisher, type User } from '../api.ts'
 import { LoginPage } from '../pages/login-page.tsx'
 import { PATHS } from '../paths.ts'
 import {
   PublisherContext,
+  useChosenMerchant,
   useChosenPublisher,
   useLogOut,
   useMe,
+  useMerchants,
   usePublishers,
 } from '../session.ts'
 import { Failure, Progress } from './notice.tsx'
@@ -40,6 +42,7 @@ export function Frame() {
 
 function LoggedIn({ me }: { me: User }) {
   const publishers = usePublishers()
+  const merchants = useMerchants()
   const [chosen, choose] = useChosenPublisher(publishers.data ?? [])
   return (
     <>
@@ -48,8 +51,8 @@ function LoggedIn({ me }: { me: User }) {
       </a>
       <Header me={me} publishers={publishers.data ?? []} chosen={chosen} onChoose={choose} />
       <main id="content" className="mx-auto max-w-6xl px-4 py-6 sm:px-6 sm:py-8">
-        <Progress query={publishers} />
-        {publishers.data !== undefined && (
+        <Progress query={publishers.isPending ? publishers : merchants} />
+        {publishers.data !== undefined && merchants.data !== undefined && (
           <PublisherContext value={chosen}>
             <Outlet />
           </PublisherContext>
@@ -77,22 +80,10 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
         <Menu />
         {/* As wide as a name may be before the menu would have to make way. */}
         <div className="flex min-w-0 flex-[1_1_11rem] items-center justify-end gap-3 py-2 text-sm">
-          {publishers.length > 1 && (
-            <select
-              aria-label="Publisher"
-              className="h-9 max-w-72 min-w-0 rounded-lg border border-edge bg-panel px-2 text-ellipsis"
-              value={chosen?.pub_id}
-              onChange={({ target }) => onChoose(Number(target.value))}
-            >
-              {publishers.map(({ pub_id, name }) => (
-                // A browser shows the chosen one as it reads: an Arabic name from its beginning.
-                <option key={pub_id} value={pub_id} dir="auto">
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-          <span className="hidden truncate text-soft xl:inline">{me.email}</span>
+          <WhoseChoice publishers={publishers} chosen={chosen} onChoose={onChoose} />
+          <span title={me.email} className="hidden truncate text-soft xl:inline">
+            {me.email}
+          </span>
           <button
             type="button"
             className="button button-small print:hidden"
@@ -108,29 +99,71 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
   )
 }
 
-const MENU = [
+type ChoiceProps = Pick<HeaderProps, 'publishers' | 'chosen' | 'onChoose'>
+
+/** Whose page this is: one of the publishers, or on the merchant's page one of the merchants. */
+function WhoseChoice({ publishers, chosen, onChoose }: ChoiceProps) {
+  const { data: merchants = [] } = useMerchants()
+  const [merchant, chooseMerchant] = useChosenMerchant()
+  const isMerchants = useMatch({ from: PATHS.merchant, shouldThrow: false }) !== undefined
+  const [label, options, value, choose] = isMerchants
+    ? (['Merchant', merchants.map(optionOf), merchant?.merch_id, chooseMerchant] as const)
+    : (['Publisher', publishers.map(optionOf), chosen?.pub_id, onChoose] as const)
+  if (options.length < 2) return null
+  return (
+    <select
+      aria-label={label}
+      className="h-9 max-w-72 min-w-0 rounded-lg border border-edge bg-panel px-2 text-ellipsis"
+      value={value}
+      onChange={({ target }) => choose(Number(target.value))}
+    >
+      {options.map(({ id, name }) => (
+        // A browser shows the chosen one as it reads: an Arabic name from its beginning.
+        <option key={id} value={id} dir="auto">
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const optionOf = (one: Publisher | Merchant) => ({
+  id: 'pub_id' in one ? one.pub_id : one.merch_id,
+  name: one.name,
+})
+
+const OF_PUBLISHERS = [
   { to: PATHS.overview, label: 'Overview' },
   { to: PATHS.links, label: 'Links' },
   { to: PATHS.clicks, label: 'Clicks' },
   { to: PATHS.orders, label: 'Orders' },
   { to: PATHS.unfilled, label: 'Unfilled' },
   { to: PATHS.payments, label: 'Payments' },
-  { to: PATHS.developer, label: 'Developer' },
 ] as const
+const OF_MERCHANTS = [{ to: PATHS.merchant, label: 'Merchant' }] as const
+const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
 
+/** The pages of what the account has; of one that has nothing, those that say how to get it. */
 function Menu() {
+  const hasPublishers = usePublishers().data?.length !== 0
+  const hasMerchants = (useMerchants().data?.length ?? 0) > 0
+  const items = [
+    ...(hasPublishers || !hasMerchants ? OF_PUBLISHERS : []),
+    ...(hasMerchants ? OF_MERCHANTS : []),
+    ...OF_ALL,
+  ]
   return (
     // Four to a line on a phone, in columns: seven would leave the last one alone.
     <nav
       aria-label="Pages"
       className="order-last flex w-full flex-wrap gap-x-1 print:hidden min-[30rem]:justify-between lg:order-none lg:w-auto"
     >
-      {MENU.map(({ to, label }) => (
+      {items.map(({ to, label }) => (
         <Link
           key={to}
           to={to}
           activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="basis-[23%] border-b-2 border-transparent py-2.5 text-[0.8125rem] font-medium min-[30rem]:basis-auto min-[30rem]:py-3 min-[30rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:px-2.5 lg:py-4"
+          className="basis-[23%] border-b-2 border-transparent py-2.5 text-[0.8125rem] font-medium min-[30rem]:basis-auto min-[30rem]:py-3 min-[30rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:px-2 lg:py-4"
         >
           {label}
         </Link>

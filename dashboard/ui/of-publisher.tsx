@@ -1,14 +1,17 @@
-/** A page of a publisher's own; an account without one reads here how to get it. */
-import { Link } from '@tanstack/react-router'
+/** A page of a publisher's own; a merchant's account has one of its own, and no other. */
+import { Link, Navigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
 import { PATHS } from '../paths.ts'
-import { useMe, usePublisherIfAny } from '../session.ts'
+import { useMe, useMerchants, usePublisherIfAny } from '../session.ts'
 import { CopyButton } from './copy-button.tsx'
 import { EmptyState } from './notice.tsx'
 
 export function OfPublisher({ children }: { children: ReactNode }) {
   const publisher = usePublisherIfAny()
-  if (publisher === null) return <NoPublisher />
+  const { data: merchants = [] } = useMerchants()
+  if (publisher === null) {
+    return merchants.length > 0 ? <Navigate to={PATHS.merchant} replace /> : <NoPublisher />
+  }
   // Drawn anew for another: what a form holds, or has just made, is of one publisher.
   return <Fragment key={publisher.pub_id}>{children}</Fragment>
 }
@@ -22,8 +25,8 @@ function NoPublisher() {
       <code className="code my-3 text-left wrap-anywhere whitespace-pre-wrap">{command}</code>
       <CopyButton text={command} label="Copy command" />
       <p className="mt-4">
-        A merchant’s account needs none: orders, returns, webhooks and receipts are in the API, with
-        a key from the{' '}
+        A merchant’s account needs none: its own page is here once the operator has given it its
+        merchant, with <code>souk merchant update --user</code>. API keys are made on the{' '}
         <Link to={PATHS.developer} className="link">
           developer options page
         </Link>

@@ -1,0 +1,136 @@
+/** What a merchant sees of its money: what it paid for and why, its campaigns, what was refused. */
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { createUser } from '../src/accounts/create-account.ts'
+import { signBody } from '../src/attribution/signed-request.ts'
+import { findMerchant, updateMerchant } from '../src/catalog/merchant-store.ts'
+import { micros } from '../src/platform/money.ts'
+import { sql } from '../src/platform/sql.ts'
+import { type Account, startApi } from '../test/api.ts'
+import { follow, makeMarket, runAuction, untilReceipt } from '../test/market.ts'
+import type { Explanation } from './api.ts'
+import { visitAs } from './testing/visit.ts'
+
+// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
+const market = await makeMarket(api)
+const { account, kettles, pans } = market
+const publisher = account.publishers[0]?.name ?? ''
+const shop = { email: 'shop@kettles.example', password: 'a long password' }
+const { uid } = await createUser(api.db, { ...shop, isAdmin: false })
+await updateMerchant(api.db, { merchId: kettles, changes: { uid } })
+const campaignId = await market.campaign(kettles, {
+  bid_micros: micros(400_000),
+  daily_budget_micros: micros(1_000_000),
+})
+await market.campaign(pans, { bid_micros: null, model: 'cpa', rate_ppm: 20_000 })
+
+const visit = (t: TestContext, by: Pick<Account, 'email' | 'password'>) =>
+  visitAs({ ...account, ...by }, t, { service: api.url, path: '/dashboard/' })
+const accountOf = (page: Page) => page.getByRole('region', { name: 'Entries of the account' })
+
+/** What a call with the page's session is answered. */
+async function ask<T>(page: Page, merchId: number, path: string) {
+  const answer = await page.request.get(`${api.url}/dashboard/api/merchants/${merchId}/${path}`)
+  return { status: answer.status(), json: (await answer.json()) as { data: T[] } }
+}
+
+/** A reader's click on a link that only its own merchant can win; the click's id. */
+async function click(url: string): Promise<string> {
+  const entry = await runAuction(api, await market.link(url, { isExclusive: true }))
+  await sleep(320) // No person clicks within 300 ms; the service knows.
+  const { location } = await follow(api, entry.auction_result.redirect_url)
+  await untilReceipt(api, entry)
+  await api.app.settled()
+  return new URL(location).searchParams.get('cid') ?? ''
+}
+
+/** Sends an order as the shop's server does; the status of the answer. */
+async function report(merchId: number, order: object): Promise<number> {
+  const body = { orders: [{ order, products: [] }] }
+  const secret = (await findMerchant(api.db, merchId))?.postback_secret ?? ''
+  const timestamp = String(Math.floor(api.app.node.now() / 1000))
+  const signature = signBody(secret, timestamp, Buffer.from(JSON.stringify(body)))
+  const { status } = await api.call(`/api/v1/merchants/${merchId}/orders/`, {
+    body,
+    headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature.toString('hex') },
+  })
+  await api.app.settled()
+  return status
+}
+
+test('a merchant’s account begins with its own page, and is offered no page of publishers', async (t) => {
+  const { page } = await visit(t, shop)
+  await page.getByRole('heading', { level: 1, name: 'Kettles' }).waitFor()
+  assert.equal(new URL(page.url()).pathname, '/dashboard/merchant')
+  const menu = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
+  assert.deepEqual(await menu.allTextContents(), ['Merchant', 'Developer'])
+  await page.getByRole('heading', { name: 'No entry on these days' }).waitFor()
+  await page.getByText('Running', { exact: true }).waitFor()
+})
+
+test('a merchant sees what a click cost it and why, and when its day’s budget is spent', async (t) => {
+  await click('https://kettles.example/p/1')
+  const { page } = await visit(t, shop)
+  const entries = accountOf(page)
+  await entries.getByText('−$0.40').waitFor()
+  await page.getByText(`Campaign ${campaignId}: up to $0.40 a click`).waitFor()
+  await page.getByText('$0.40 of $1.00').waitFor()
+  await entries.getByText('Why').click()
+  await entries.getByText('$0.40: an exclusive link costs the campaign').waitFor()
+  await entries.getByText('run again, its stored inputs give this price, to the bit').waitFor()
+
+  await click('https://kettles.example/p/1')
+  await page.reload()
+  await page.getByText('$0.80 of $1.00').waitFor()
+  await page.getByText('Today’s budget spent').waitFor()
+})
+
+test('a merchant sees by which rate an order costs what it does, and which were refused', async (t) => {
+  await updateMerchant(api.db, { merchId: pans, changes: { uid } })
+  const cid = await click('https://pans.example/p/1')
+  const order = { id: 'A-1', value: '100.00', currency: 'USD', click_ids: [cid] }
+  assert.equal(await report(pans, order), 201)
+  assert.equal(await report(pans, { ...order, id: 'A-2', value: '-1' }), 400)
+  const { page } = await visit(t, shop)
+  await page.getByLabel('Merchant').selectOption('Pans')
+  await page.getByRole('heading', { level: 1, name: 'Pans' }).waitFor()
+  const entries = accountOf(page)
+  await entries.getByText('Order A-1').waitFor()
+  await entries.getByText('Why').click()
+  await entries.getByText('2 % of $100.00 is $2.00. You may cancel it until').waitFor()
+  await page.getByText('Orders and returns that were refused').click()
+  await page.getByText('must be a decimal such as "105.00", not negative').waitFor()
+  await page.getByRole('row', { name: `${publisher} 1 1 $100.00 $2.00` }).waitFor()
+})
+
+test('an account with both has the pages of both, and chooses whose they are', async (t) => {
+  await updateMerchant(api.db, { merchId: pans, changes: { uid: account.uid } })
+  const { page } = await visit(t, account)
+  await page.getByRole('heading', { level: 1, name: publisher }).waitFor()
+  await page.getByRole('link', { name: 'Merchant' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Pans' }).waitFor()
+  assert.equal(await page.getByLabel('Merchant', { exact: true }).count(), 0, 'there is but one')
+  const { status } = await ask(page, kettles, 'refused/')
+  assert.equal(status, 404)
+})
+
+test('of an auction that a rival won, a merchant is told its own numbers alone', async (t) => {
+  await click('https://kettles.example/p/1')
+  await click('https://elsewhere.example/p/1') // Nobody’s product: no merchant took part.
+  const receipts = await api.db.rows<{ result: string }>(sql`
+    select encode(result_number, 'hex') as result from receipt order by at`)
+  const { page } = await visit(t, account)
+  const answers = await Promise.all(
+    receipts.map(({ result }) => ask<Explanation>(page, pans, `receipts/${result}/`)),
+  )
+  assert.equal(answers.filter(({ status }) => status === 404).length, 1)
+  const told = answers.flatMap(({ json }) => json.data)
+  assert.ok(told.every(({ candidates }) => candidates.every(({ merch_id }) => merch_id === pans)))
+  const won = told.filter(({ outcome }) => outcome.merch_id === pans)
+  assert.equal(won.length, 1)
+  const lost = told.filter((one) => !won.includes(one))
+  assert.ok(lost.length > 0 && lost.every(({ outcome }) => outcome.price === null))
+})

@@ -1,0 +1,86 @@
+/** Every entry of a merchant's account on the chosen days: what each click and order cost it. */
+import { type AccountPage, api } from '../api.ts'
+import { date, time } from '../format.ts'
+import { useRange } from '../range.ts'
+import { Amount, type Room, roomFor } from '../ui/amount.tsx'
+import { EmptyState, Progress } from '../ui/notice.tsx'
+import { NextPage, usePages } from '../ui/paged-list.tsx'
+import { Parts } from '../ui/parts.tsx'
+import { EntryWhy } from './entry-why.tsx'
+
+type Entry = AccountPage['entries'][number]
+
+export function AccountList({ merchId }: { merchId: number }) {
+  const [range] = useRange()
+  const pages = usePages(['entries', merchId, range], (cursor) =>
+    api.entries(merchId, range, cursor),
+  )
+  const entries = pages.data?.pages.flatMap((page) => page.entries) ?? []
+  const room = roomFor(entries.map(({ amount_usd }) => amount_usd))
+  return (
+    <section aria-label="Entries of the account" className="space-y-3">
+      {pages.isSuccess && entries.length === 0 && <NoEntry />}
+      {entries.length > 0 && (
+        <ul className="panel divide-y divide-line">
+          {entries.map((entry) => (
+            <EntryLine key={entry.entry} merchId={merchId} entry={entry} room={room} />
+          ))}
+        </ul>
+      )}
+      <Progress query={pages} />
+      <NextPage pages={pages} label="Earlier entries" />
+    </section>
+  )
+}
+
+function EntryLine(props: { merchId: number; entry: Entry; room: Room }) {
+  const { merchId, entry, room } = props
+  const { at, campaign_id: campaign, publisher_name: publisher } = entry
+  return (
+    <li className="grid grid-cols-[1fr_auto] gap-x-6 px-4 py-2.5 text-sm sm:grid-cols-[7rem_1fr_auto]">
+      <time dateTime={at} className="number col-span-2 text-soft sm:col-span-1">
+        {time(at)} <span className="block max-sm:inline">{date(at)}</span>
+      </time>
+      <div className="min-w-0">
+        <p className="font-medium">{titleOf(entry)}</p>
+        <p className="flex gap-x-1 overflow-hidden text-soft *:truncate">
+          <Parts of={[publisher, campaign === null ? null : `campaign ${campaign}`]} />
+        </p>
+        <EntryWhy merchId={merchId} entry={entry} />
+      </div>
+      <p className="number text-right font-semibold">
+        <Amount value={entry.amount_usd} room={room} />
+      </p>
+    </li>
+  )
+}
+
+function titleOf({ kind, order_id: order, payment_reference: payment }: Entry): string {
+  switch (kind) {
+    case 'click':
+      return 'Click'
+    case 'reversal':
+      return 'Click taken back'
+    case 'order':
+      return `Order ${order}`
+    case 'revision':
+      return `Order ${order}, changed`
+    case 'return':
+      return `Return of order ${order}`
+    case 'payment':
+      return `Your payment ${payment}`
+    case 'payment_reversal':
+      return `Your payment ${payment} was taken back`
+    default:
+      return kind
+  }
+}
+
+function NoEntry() {
+  return (
+    <EmptyState title="No entry on these days">
+      Each click and order that costs you something is listed here as soon as it is counted, and
+      each payment of yours.
+    </EmptyState>
+  )
+}
