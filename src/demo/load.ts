@@ -109,7 +109,7 @@ async function makeNetwork(deps: DemoDeps, tx: Db, sitePort: number): Promise<De
   const password = `demo-${randomBytes(4).toString('hex')}`
   const { uid } = await createUser(tx, { email, password, isAdmin: true })
   const publishers = await makePublishers(tx, uid)
-  const merchants = await makeMerchants(tx, { now: deps.now(), sitePort })
+  const merchants = await makeMerchants(tx, { uid, now: deps.now(), sitePort })
   const wanted = { uid, description: 'Demo key', expiresAt: null, now: deps.now() }
   const { key: apiKey } = await createApiKey(tx, wanted)
   const state = { sitePort, email, password, apiKey, merchants, publishers, links: {} }
@@ -161,12 +161,13 @@ async function makePublishers(db: Db, uid: number): Promise<Record<string, numbe
 
 async function makeMerchants(
   db: Db,
-  { now, sitePort }: { now: Date; sitePort: number },
+  { uid, now, sitePort }: { uid: number; now: Date; sitePort: number },
 ): Promise<Record<string, number>> {
   const made: Record<string, number> = {}
   for (const { slug, name, campaigns } of MERCHANTS) {
     const { merch_id: merchId } = await insertMerchant(db, {
       ...MERCHANT_DEFAULTS,
+      uid, // One login shows both sides of each click.
       name,
       domains: [siteHost(slug)],
       origins: [siteUrl(slug, sitePort)],
