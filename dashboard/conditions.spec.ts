@@ -388,6 +388,13 @@ test('days of nothing but small losses are drawn as large as they are', async (t
   assert.ok(written.includes('−$0.10') && !written.includes('$1.00'), written.join())
 })
 
+test('days of nothing have no amount beside them but zero', async (t) => {
+  const { page } = await visit(t, '/dashboard/')
+  const written = await writtenBeside(page, '0.00')
+  const amounts = new Set(written.filter((text) => text.startsWith('$')))
+  assert.deepEqual(amounts, new Set(['$0.00']))
+})
+
 test('what is chosen can be told where the reader has colours of their own', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks')
   await page.emulateMedia({ forcedColors: 'active' })
