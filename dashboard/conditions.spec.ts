@@ -348,53 +348,6 @@ test('the four figures stand two by two on the smallest phone', async (t) => {
   assert.deepEqual([second, fourth], [first, third])
 })
 
-/** Takes down what is written into pictures. */
-const WRITTEN = `globalThis.written = []
-const { fillText } = CanvasRenderingContext2D.prototype
-CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
-  written.push(text)
-  return fillText.call(this, text, ...where)
-}`
-
-test('two years of bars have their months below, on a phone too', async (t) => {
-  const { page } = await visit(t, '/dashboard/', 320)
-  await page.addInitScript(WRITTEN)
-  await page.goto(`${api.url}/dashboard/?from=2024-11-22&to=2026-11-23`)
-  await page.getByRole('img').locator('canvas').waitFor()
-  const written = await page.evaluate<string[]>('written')
-  assert.ok(written.includes('Nov 2024') && written.includes('Nov 2025'), written.join())
-})
-
-/** What is written beside the bars where each day earned this. */
-async function writtenBeside(page: Page, earnings: string): Promise<string[]> {
-  await page.addInitScript(WRITTEN)
-  await alter<Overview>(page, '**/overview/*', ({ days }) => {
-    for (const day of days) day.earnings = earnings
-  })
-  await page.reload()
-  await page.getByRole('img').locator('canvas').waitFor()
-  return await page.evaluate<string[]>('written')
-}
-
-test('an axis of whole dollars leaves the room of its cents to the bars', async (t) => {
-  const { page } = await visit(t, '/dashboard/', 390)
-  const written = await writtenBeside(page, '200000000.00')
-  assert.ok(written.includes('$200,000,000') && written.includes('$0'), written.join())
-})
-
-test('days of nothing but small losses are drawn as large as they are', async (t) => {
-  const { page } = await visit(t, '/dashboard/')
-  const written = await writtenBeside(page, '-0.10')
-  assert.ok(written.includes('−$0.10') && !written.includes('$1.00'), written.join())
-})
-
-test('days of nothing have no amount beside them but zero', async (t) => {
-  const { page } = await visit(t, '/dashboard/')
-  const written = await writtenBeside(page, '0.00')
-  const amounts = new Set(written.filter((text) => text.startsWith('$')))
-  assert.deepEqual(amounts, new Set(['$0.00']))
-})
-
 test('what is chosen can be told where the reader has colours of their own', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks')
   await page.emulateMedia({ forcedColors: 'active' })
