@@ -125,6 +125,10 @@ export const statementUrl = (
   format: 'html' | 'csv',
 ): string => `${ofPublisher(pubId)}/statements/${month}/?format=${format}`
 
+/** Where a browser finds all entries of some days of a merchant's account, as a file. */
+export const ledgerUrl = (merchId: number, range: Range): string =>
+  `${ofMerchant(merchId)}/ledger/?${days(range)}`
+
 const LOGIN = '/dashboard/api/login/'
 const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`
 

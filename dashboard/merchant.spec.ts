@@ -1,5 +1,6 @@
 /** What a merchant sees of its money: what it paid for and why, its campaigns, what was refused. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
@@ -82,6 +83,13 @@ test('a merchant sees what a click cost it and why, and when its day’s budget 
   await entries.getByText('$0.40: an exclusive link costs the campaign').waitFor()
   await entries.getByText('run again, its stored inputs give this price, to the bit').waitFor()
 
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'as a CSV file' }).click(),
+  ])
+  assert.match(download.suggestedFilename(), /^souk_ledger_.*\.csv$/)
+  assert.match(await readFile(await download.path(), 'utf8'), /,click,.*,-0\.40,/)
+
   await click('https://kettles.example/p/1')
   await page.reload()
   await page.getByText('$0.80 of $1.00').waitFor()
@@ -133,4 +141,19 @@ test('of an auction that a rival won, a merchant is told its own numbers alone',
   assert.equal(won.length, 1)
   const lost = told.filter((one) => !won.includes(one))
   assert.ok(lost.length > 0 && lost.every(({ outcome }) => outcome.price === null))
+})
+
+const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
+
+test('a merchant’s page is no wider than the smallest phone, whatever the names', async (t) => {
+  for (const merchId of [kettles, pans]) {
+    await updateMerchant(api.db, { merchId, changes: { uid, name: `${LONG} ${merchId}` } })
+  }
+  const { page } = await visit(t, shop)
+  await page.setViewportSize({ width: 320, height: 900 })
+  await page.getByLabel('Merchant').selectOption(`${LONG} ${pans}`)
+  const entries = accountOf(page)
+  await entries.getByText('Why').first().click()
+  await entries.getByText('Reported as').waitFor()
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
 })

@@ -121,6 +121,7 @@ test('the description of an answer names its type, where it is a file, a page or
     ['readMerchantLedger', '200', 'application/json', 'text/csv'],
     ['readProductFeed', '200', 'text/csv'],
     ['readReport', '200', JSON_TYPE, 'text/csv'],
+    ['readMyLedger', '200', 'text/csv'],
     ['readMyStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
     ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
     ['reportPageImpression', '201'],

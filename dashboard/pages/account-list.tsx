@@ -1,5 +1,5 @@
 /** Every entry of a merchant's account on the chosen days: what each click and order cost it. */
-import { type AccountPage, api } from '../api.ts'
+import { type AccountPage, api, ledgerUrl } from '../api.ts'
 import { date, time } from '../format.ts'
 import { useRange } from '../range.ts'
 import { Amount, type Room, roomFor } from '../ui/amount.tsx'
@@ -20,6 +20,11 @@ export function AccountList({ merchId }: { merchId: number }) {
   return (
     <section aria-label="Entries of the account" className="space-y-3">
       {pages.isSuccess && entries.length === 0 && <NoEntry />}
+      {entries.length > 0 && (
+        <a href={ledgerUrl(merchId, range)} download className="link block w-fit text-sm">
+          All entries of these days as a CSV file
+        </a>
+      )}
       {entries.length > 0 && (
         <ul className="panel divide-y divide-line">
           {entries.map((entry) => (

@@ -21,11 +21,11 @@ import type { Db } from '../platform/postgres.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
 import { PAGE_DAYS_MAX, RangeQuery } from '../stats/dashboard-schema.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
+import { LEDGER_FILE, ledgerFile } from './merchant-ledger-file.ts'
 import { readAccountPage } from './merchant-ledger-store.ts'
-import { MerchantOrderParams } from './merchant-order-routes.ts'
 import { AccountPage, MerchantOverview } from './merchant-overview-schema.ts'
 import { readMerchantOverview } from './merchant-overview-store.ts'
-import { MerchantOrderRecord } from './order-record-schema.ts'
+import { MerchantOrderParams, MerchantOrderRecord } from './order-record-schema.ts'
 import { explainMerchantOrder } from './order-record-store.ts'
 import { ReportQuery } from './schema.ts'
 import { MerchantParams } from './webhook-schema.ts'
@@ -91,6 +91,7 @@ export const dashboardMerchantRoutes =
     )
     await app.register(accountRoutes({ db, turns }))
     await app.register(whyRoutes({ db, now, turns }))
+    await app.register(refusedRoute({ db }))
   }
 
 const accountRoutes =
@@ -116,6 +117,29 @@ const accountRoutes =
       },
     )
 
+    app.get(
+      '/dashboard/api/merchants/:merch_id/ledger/',
+      {
+        config,
+        schema: {
+          operationId: 'readMyLedger',
+          params: MerchantParams,
+          querystring: RangeQuery,
+          response: { 200: { description: 'A CSV file', content: LEDGER_FILE } },
+        },
+      },
+      async (request, reply) => {
+        const { merch_id: merchId } = await requireOwnedMerchant(db, request)
+        const days = { merchId, ...readDays(request.query) }
+        const { headers, body } = await ledgerFile({ db, turns }, days)
+        return reply.headers(headers).send(body)
+      },
+    )
+  }
+
+const refusedRoute =
+  ({ db }: Pick<DashboardMerchantDeps, 'db'>): FastifyPluginAsyncTypebox =>
+  async (app) => {
     app.get(
       '/dashboard/api/merchants/:merch_id/refused/',
       {

@@ -1,15 +1,11 @@
 /** A merchant's account over the API: every entry that it owes or was paid by. */
-import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { readAccount } from '../ledger/debt-store.ts'
-import { begunStream } from '../platform/begun-stream.ts'
-import { csvFileHeaders } from '../platform/csv.ts'
-import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
-import { csvOfPages } from './export.ts'
-import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-ledger-store.ts'
+import { LEDGER_FILE, ledgerFile } from './merchant-ledger-file.ts'
+import { LEDGER_COLUMNS, listLedgerRows } from './merchant-ledger-store.ts'
 import { plainRow } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import { LedgerPage, REPORT_DAYS_MAX, REPORT_LIMIT, ReportQuery } from './schema.ts'
@@ -17,10 +13,7 @@ import { MerchantParams } from './webhook-schema.ts'
 
 /** A page may take the database a second, and the pool's connections are for all. */
 const PAGES_AT_ONCE = 2
-const LEDGER = {
-  'application/json': { schema: LedgerPage },
-  'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) },
-}
+const LEDGER = { 'application/json': { schema: LedgerPage }, ...LEDGER_FILE }
 
 /** The caller's key is checked by the routes that register these. */
 export const merchantLedgerRoutes =
@@ -50,17 +43,12 @@ export const merchantLedgerRoutes =
         const { merch_id: merchId } = request.params
         const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
         const days = { merchId, ...readDays(request.query) }
-        const page = (place: Pick<LedgerRequest, 'cursor' | 'limitRows'>) => () =>
-          listLedgerRows(db, { ...days, ...place })
         if (format === 'csv') {
-          const lines = csvOfPages(LEDGER_COLUMNS, (place) =>
-            turns.run(merchId, page(place), unlessBegun(place.cursor !== null)),
-          )
-          const file = await begunStream(lines)
-          const name = `souk_ledger_${days.dayFrom}_${days.dayTo}.csv`
-          return reply.headers(csvFileHeaders(name)).send(file)
+          const { headers, body } = await ledgerFile({ db, turns }, days)
+          return reply.headers(headers).send(body)
         }
-        const { rows, next } = await turns.run(merchId, page({ cursor, limitRows: limit }))
+        const page = { ...days, cursor, limitRows: limit }
+        const { rows, next } = await turns.run(merchId, () => listLedgerRows(db, page))
         const account = await turns.run(merchId, () => readAccount(db, { merchId, until: now() }))
         return reply.send({ merch_id: merchId, ...account, next, rows: rows.map(plainRow) })
       },

@@ -1,22 +1,19 @@
 /** One order over the API as it concerns its merchant: what it costs, and why. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
-import { MERCHANT_ORDER_TOLD, MerchantOrderRecord } from './order-record-schema.ts'
+import {
+  MERCHANT_ORDER_TOLD,
+  MerchantOrderParams,
+  MerchantOrderRecord,
+} from './order-record-schema.ts'
 import { explainMerchantOrder } from './order-record-store.ts'
 import type { ReportDeps } from './report-deps.ts'
-import { MerchantParams } from './webhook-schema.ts'
 
 /** Whether a locked order is paid for takes settling all that the merchant owes and paid. */
 const ORDERS_AT_ONCE = 2
-
-export const MerchantOrderParams = Type.Object({
-  ...MerchantParams.properties,
-  order_id: Type.String({ description: 'The merchant’s own, percent-encoded' }),
-})
 
 /** The caller's key is checked by the routes that register these. */
 export const merchantOrderRoute =

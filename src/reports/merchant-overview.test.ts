@@ -169,7 +169,7 @@ test('what was refused of a merchant’s reports is told with its reason', async
 test('a merchant’s page is its own user’s alone', async () => {
   const stranger = await dashboard.logIn('other@example.com')
   const nobody = await dashboard.logIn(null)
-  for (const page of [`overview/?${RANGE}`, `entries/?${RANGE}`, 'refused/']) {
+  for (const page of [`overview/?${RANGE}`, `entries/?${RANGE}`, `ledger/?${RANGE}`, 'refused/']) {
     const path = `merchants/${merchId}/${page}`
     assert.equal((await stranger.call(path)).status, 404)
     assert.equal((await nobody.call(path)).status, 401)

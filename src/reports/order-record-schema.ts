@@ -1,6 +1,7 @@
 /** One order, explained, as order-record-store.ts finds it. */
 import Type from 'typebox'
 import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
+import { MerchantParams } from './webhook-schema.ts'
 
 const REVENUE_TOLD =
   '`revenue_usd` is `value` × `usd_per_base` ÷ `currency_per_base`; `commission_usd` is that × the ' +
@@ -143,6 +144,11 @@ export const OrderRecord = Type.Object({
   lines: Type.Array(Line),
   returns: Type.Array(Return),
   entries: Type.Array(Entry, { description: 'What the ledger holds of it, line by line' }),
+})
+
+export const MerchantOrderParams = Type.Object({
+  ...MerchantParams.properties,
+  order_id: Type.String({ description: 'The merchant’s own, percent-encoded' }),
 })
 
 /** The same as its merchant is told it, who need not know what the publisher gets of it. */

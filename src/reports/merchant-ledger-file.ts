@@ -1,0 +1,27 @@
+/** A merchant's account as a file. */
+import type { Readable } from 'node:stream'
+import Type from 'typebox'
+import { begunStream } from '../platform/begun-stream.ts'
+import { csvFileHeaders } from '../platform/csv.ts'
+import type { Db } from '../platform/postgres.ts'
+import { type FairTurns, unlessBegun } from '../platform/turns.ts'
+import { csvOfPages } from './export.ts'
+import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-ledger-store.ts'
+
+export const LEDGER_FILE = { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) } }
+
+/** All entries of some days, read as fast as they are taken. */
+export async function ledgerFile(
+  { db, turns }: { readonly db: Db; readonly turns: FairTurns },
+  days: Omit<LedgerRequest, 'cursor' | 'limitRows'>,
+): Promise<{ headers: Readonly<Record<string, string>>; body: Readable }> {
+  const lines = csvOfPages(LEDGER_COLUMNS, (place) =>
+    turns.run(
+      days.merchId,
+      () => listLedgerRows(db, { ...days, ...place }),
+      unlessBegun(place.cursor !== null),
+    ),
+  )
+  const name = `souk_ledger_${days.dayFrom}_${days.dayTo}.csv`
+  return { headers: csvFileHeaders(name), body: await begunStream(lines) }
+}
