@@ -1,4 +1,5 @@
 /** Every entry of a merchant's account on the chosen days: what each click and order cost it. */
+import type { ReactNode } from 'react'
 import { type AccountPage, api, ledgerUrl } from '../api.ts'
 import { date, time } from '../format.ts'
 import { useRange } from '../range.ts'
@@ -60,22 +61,24 @@ function EntryLine(props: { merchId: number; entry: Entry; room: Room }) {
   )
 }
 
-function titleOf({ kind, order_id: order, payment_reference: payment }: Entry): string {
+/** Ids are other people's, and have a direction of their own. */
+function titleOf({ kind, order_id: order, payment_reference: payment }: Entry): ReactNode {
+  const id = <bdi>{order ?? payment}</bdi>
   switch (kind) {
     case 'click':
       return 'Click'
     case 'reversal':
       return 'Click taken back'
     case 'order':
-      return `Order ${order}`
+      return <>Order {id}</>
     case 'revision':
-      return `Order ${order}, changed`
+      return <>Order {id}, changed</>
     case 'return':
-      return `Return of order ${order}`
+      return <>Return of order {id}</>
     case 'payment':
-      return `Your payment ${payment}`
+      return <>Your payment {id}</>
     case 'payment_reversal':
-      return `Your payment ${payment} was taken back`
+      return <>Your payment {id} was taken back</>
     default:
       return kind
   }

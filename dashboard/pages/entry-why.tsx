@@ -97,10 +97,11 @@ function costWords({ terms, revenue_usd, commission_usd }: MerchantOrder): strin
 function stateWords({ state, hold, locks_at, reject_reason: reason }: MerchantOrder): string {
   if (hold === 'review') return 'You are still to approve it.'
   if (hold === 'no_rate') return 'It waits for an exchange rate of its day.'
-  if (state === 'REJECTED')
+  if (state === 'REJECTED') {
     return `Rejected: ${reason === 'cancelled' ? 'you cancelled it' : reason}.`
-  if (state === 'PENDING') return `You may cancel it until ${date(locks_at ?? '')}.`
-  return `Final since ${date(locks_at ?? '')}.`
+  }
+  if (locks_at === null) return ''
+  return `${state === 'PENDING' ? 'You may cancel it until' : 'Final since'} ${date(locks_at)}.`
 }
 
 function clickWords({ evidence, attribution }: MerchantOrder): string | null {

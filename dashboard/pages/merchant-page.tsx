@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { api, type Merchant, type MerchantOverview } from '../api.ts'
 import { count, date, dollars, time } from '../format.ts'
 import { useRange } from '../range.ts'
-import { useChosenMerchant } from '../session.ts'
+import { useChosenMerchant, useMe } from '../session.ts'
 import { Amount } from '../ui/amount.tsx'
 import { DayChart } from '../ui/day-chart.tsx'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
@@ -119,7 +119,7 @@ function Feed({ feed }: { feed: MerchantOverview['feed'] }) {
   return (
     <section aria-label="Product feed" className="panel px-4 py-3 text-sm">
       <p className={isStale ? 'text-bad' : ''}>{age}</p>
-      {url !== null && <p className="text-soft">Fetched again and again from {url}</p>}
+      {url !== null && <p className="text-soft">Fetched anew every six hours from {url}</p>}
       {error !== null && <p className="mt-1 text-bad">The last try failed: {error}</p>}
     </section>
   )
@@ -154,10 +154,11 @@ function Owed({ overview }: { overview: MerchantOverview }) {
 }
 
 function NoMerchant() {
+  const { data: me } = useMe()
   return (
     <EmptyState title="Your account has no merchant" isPage>
       The operator of this service makes one, or gives you the one there is, with{' '}
-      <code>souk merchant update --id ID --user your address</code>.
+      <code>souk merchant update --id ID --user {me?.email}</code>.
     </EmptyState>
   )
 }
