@@ -14,6 +14,7 @@ import { guardedAgent } from './platform/fetch-guard.ts'
 import { DAY_MS, HOUR_MS } from './platform/timestamp.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices } from './reports/make-notices.ts'
+import { DELIVERY_DAYS } from './reports/webhook.ts'
 import { deleteOldDeliveries } from './reports/webhook-store.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 import { deleteSeenLinks } from './stats/fold-seen-links.ts'
@@ -31,8 +32,6 @@ export interface Schedule {
 /** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
 const PAGE_SESSION_DAYS = 60
 const SEEN_DAYS = 3
-/** A delivery can be looked at, and sent again, for as long as its order may still change. */
-const DELIVERY_DAYS = 180
 
 export const SCHEDULES: readonly Schedule[] = [
   {

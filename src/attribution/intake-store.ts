@@ -7,7 +7,7 @@ import { type Sql, sql } from '../platform/sql.ts'
 const REQUEST_KEPT = '24 hours'
 /** A first request that has not finished by then died on the way: its retry may go ahead. */
 const WORKING_SECONDS_MAX = 60
-const REFUSAL_KEPT = '90 days'
+export const REFUSAL_KEPT = '90 days'
 const STRAY_REFUSAL_KEPT = '7 days'
 /** Refusals kept of one merchant in an hour: a broken client must not fill the disk, */
 const REFUSED_PER_HOUR_MAX = 1_000

@@ -27,7 +27,7 @@ import {
 } from './intake.ts'
 import { checked, orderFaults, returnFaults } from './intake-faults.ts'
 import { IntakeRequests } from './intake-requests.ts'
-import { insertRefusal, listRefusals, type SignedRequest } from './intake-store.ts'
+import { insertRefusal, listRefusals, REFUSAL_KEPT, type SignedRequest } from './intake-store.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readOrder, readReturn } from './read-order.ts'
 import {
@@ -114,6 +114,7 @@ export const intakeRoutes =
         schema: {
           operationId: 'listRefused',
           summary: 'What was refused of this merchant, newest first, with the reasons',
+          description: `At most ${REFUSALS_SHOWN_MAX}, of the last ${REFUSAL_KEPT}.`,
           params: Params,
           headers: SignatureHeaders,
           response: { 200: envelope(RefusalRecord) },

@@ -42,20 +42,23 @@ const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
     'unbillable_reason says why the click itself costs nobody anything: paid_per_order, as its ' +
     `orders are paid for; no_bidder: no campaign won it; ${REASONS_TOLD}`,
   orders:
-    'One row per product; earnings and revenue are the whole order’s, the same in each of its ' +
+    'One row per product, on the day on which its order was first told, whatever its ' +
+    'checkout_timestamp; earnings and revenue are the whole order’s, the same in each of its ' +
     'rows: line_earnings and line_revenue are what may be summed. Where a link was only seen, ' +
     'which the order’s own record calls an impression, the click is the one that tells whose it ' +
     'was, and may have led to another shop',
-  returns: 'One row per product that came back; amounts are negative',
+  returns:
+    'One row per product that came back, on the day on which that was told, or its order if that ' +
+    'was later; amounts are negative',
   payments:
-    'One row per order product, or day of clicks, that a merchant’s payment released. What a ' +
-    'merchant owes stands in a row as it falls due: the clicks of a UTC day when it is over, an ' +
-    'order at its locks_at, what comes back after that when it comes. Its money covers the row ' +
-    'from the front; what is covered in part (PART_PAID) releases that part of its earnings, ' +
-    'rounded down on the running total. What is taken back (TAKEN_BACK) closes what is open of its ' +
-    'own debt, and covers others as far as that was paid: what it covers names no payment. The ' +
-    'rows of a statement_id are what that statement sums up, but for what was told after it was ' +
-    'issued',
+    'One row per order product, or day of clicks, that a merchant’s payment released, on the day ' +
+    'of its paid_at. What a merchant owes stands in a row as it falls due: the clicks of a UTC ' +
+    'day when it is over, an order at its locks_at, what comes back after that when it comes. ' +
+    'Its money covers the row from the front; what is covered in part (PART_PAID) releases that ' +
+    'part of its earnings, rounded down on the running total. What is taken back (TAKEN_BACK) ' +
+    'closes what is open of its own debt, and covers others as far as that was paid: what it ' +
+    'covers names no payment. The rows of a statement_id are what that statement sums up, but ' +
+    'for what was told after it was issued',
 }
 
 export const REPORTS_TOLD = REPORT_NAMES.map(

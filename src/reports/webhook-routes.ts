@@ -11,7 +11,7 @@ import { type Fault, notFound } from '../platform/errors.ts'
 import { listOf } from '../platform/validation.ts'
 import { createWebhook } from './create-webhook.ts'
 import type { ReportDeps } from './report-deps.ts'
-import { type WebhookOwner, webhookFaults } from './webhook.ts'
+import { DELIVERY_DAYS, type WebhookOwner, webhookFaults } from './webhook.ts'
 import {
   CreatedWebhook,
   DELIVERIES_TOLD,
@@ -31,6 +31,7 @@ import {
   hasWebhook,
   listDeliveries,
   listWebhooks,
+  ROWS_MAX,
   replayDelivery,
 } from './webhook-store.ts'
 
@@ -185,6 +186,7 @@ const deliveryRoutes =
         schema: {
           operationId: `list${noun}Deliveries`,
           summary: 'What a webhook was sent, newest first, and how it was answered',
+          description: `At most ${ROWS_MAX}, of the last ${DELIVERY_DAYS} days.`,
           security: NEEDS_KEY,
           params: Type.Object({ ...params.properties, ...webhookId }),
           response: { 200: envelope(DeliveryRecord) },

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { idText, orNull, smallId, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
-import { URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
+import { FAILURES_MAX, RETRIED_HOURS, URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
 import type { DeliveryRow, Webhook } from './webhook-store.ts'
 
 export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
@@ -48,8 +48,10 @@ export const DELIVERIES_TOLD = [
   'HMAC-SHA256 over that timestamp, a dot and the bytes of the body, keyed with the text of the',
   'secret; X-Souk-Event and X-Souk-Delivery repeat event and delivery_id.',
   'Any 2xx answer within ten seconds is a success; redirects are not followed. A failed one is',
-  'retried for a day and a half, with the same delivery_id and a new timestamp. A delivery may come',
-  'twice, and deliveries may come in any order.',
+  `retried for ${RETRIED_HOURS} hours, with the same delivery_id and a new timestamp. A delivery may`,
+  'come twice, and deliveries may come in any order. A webhook is switched off when a delivery',
+  `has failed for the last time and ${FAILURES_MAX} tries in a row have: of what happens from then on,`,
+  'until it is switched on again, it is never told.',
 ].join(' ')
 
 /** What notices hold (make-notices.ts, key-notices.ts). */

@@ -18,7 +18,7 @@ export interface Webhook {
 
 const COLUMNS = sql`webhook_id, pub_id, merch_id, url, events, state, failures, notice,
   datetime_created`
-const ROWS_MAX = 1_000
+export const ROWS_MAX = 1_000
 
 /** Null stands for everybody: the operator's. */
 function isOwn(owner: WebhookOwner | null): Sql {

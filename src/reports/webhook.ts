@@ -59,8 +59,9 @@ export function readEvents(events: readonly string[]): WebhookEvent[] {
 
 const FIRST_RETRY_MS = 30_000
 const RETRY_MS_MAX = 6 * 3_600_000
-/** With doubling waits of up to six hours these last a day and a half. */
 export const ATTEMPTS_MAX = 15
+/** From the first of these tries to the last, whose waits double up to six hours. */
+export const RETRIED_HOURS = 32
 
 /** When to try again after `attempts` failed ones; null: not any more. */
 export function nextAttemptAt(attempts: number, now: Date): Date | null {
@@ -68,6 +69,9 @@ export function nextAttemptAt(attempts: number, now: Date): Date | null {
   const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
   return new Date(now.getTime() + waitMs)
 }
+
+/** A delivery can be looked at, and sent again, for as long as its order may still change. */
+export const DELIVERY_DAYS = 180
 
 /** In a row, whatever they were about. */
 export const FAILURES_MAX = 30

@@ -14,11 +14,17 @@ import {
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { guardedAgent } from '../platform/fetch-guard.ts'
 import { micros } from '../platform/money.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
 import { createWebhook } from './create-webhook.ts'
 import { deliverWebhooks } from './deliver-webhooks.ts'
 import { makeNotices, queuePayouts } from './make-notices.ts'
-import { ATTEMPTS_MAX, FAILURES_MAX, nextAttemptAt, WEBHOOK_EVENTS } from './webhook.ts'
+import {
+  ATTEMPTS_MAX,
+  FAILURES_MAX,
+  nextAttemptAt,
+  RETRIED_HOURS,
+  WEBHOOK_EVENTS,
+} from './webhook.ts'
 import {
   enableWebhook,
   listDeliveries,
@@ -225,6 +231,17 @@ test('a delivery that fails is tried again later, and after long enough not any 
   assert.ok(await replayDelivery(s.db, { deliveryId, owner, now: s.clock.now }))
   assert.equal(await s.deliver(), 1)
   assert.deepEqual(s.heard[0]?.body, s.heard.at(-1)?.body, 'a replay tells the same')
+})
+
+test('a delivery that fails is tried again for as many hours as the reference says', () => {
+  let last = new Date(START_MS)
+  let attempts = 0
+  for (let next: Date | null = last; next !== null; next = nextAttemptAt(attempts, last)) {
+    last = next
+    attempts += 1
+  }
+  assert.equal(attempts, ATTEMPTS_MAX)
+  assert.equal(Math.trunc((last.getTime() - START_MS) / HOUR_MS), RETRIED_HOURS)
 })
 
 const payouts = (pubId: number, count: number) =>
