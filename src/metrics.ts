@@ -26,7 +26,11 @@ export function makeMetrics(options: MetricsOptions) {
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[] = []) =>
     new Counter<T>({ name, help, labelNames: [...labelNames], registers })
   if (options.isWorker) watchFigures(registry, options)
-  const appended = counter('souk_events_total', 'Events by where they went.', ['outcome'])
+  const appended = counter(
+    'souk_events_total',
+    'Events not taken at once: spooled, drained into the log, refused by it for good, unavailable.',
+    ['outcome'],
+  )
   const went = (outcome: string) => {
     appended.inc({ outcome }, 0) // A series that begins with its first event has not grown by it.
     return (events: number) => appended.inc({ outcome }, events)
@@ -45,7 +49,7 @@ export function makeMetrics(options: MetricsOptions) {
     ),
     linksLeftOut: counter(
       'souk_linkmate_links_left_out_total',
-      'New links refused: the hourly limit of calls without a key.',
+      'New links refused: the hourly limit of calls without a key, or of wrappers.',
     ),
     unrecordedClicks: counter('souk_unrecorded_clicks_total', 'Clicks that nothing could record.'),
     folded: counter('souk_folded_events_total', 'Events folded.', ['lane']),
@@ -55,7 +59,7 @@ export function makeMetrics(options: MetricsOptions) {
       labelNames: ['lane'],
       registers,
     }),
-    webhooksDelivered: counter('souk_webhook_deliveries_total', 'Webhook deliveries answered.'),
+    webhooksDelivered: counter('souk_webhook_deliveries_total', 'Webhook deliveries that arrived.'),
     webhooksDisabled: counter('souk_webhooks_disabled_total', 'Webhooks switched off.'),
     answered: answerTimer(registers),
   }
