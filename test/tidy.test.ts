@@ -204,6 +204,22 @@ test('what the program imports is installed without the tools of development', (
   assert.deepEqual(faults, [])
 })
 
+test('a section of the economics that a comment cites is told in CONTRIBUTING, with files that are there', () => {
+  const guide = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
+  const [, table = ''] = guide.split('| Economics |')
+  const rows = [...table.matchAll(/^\| (\d[\d., ]*) \| .* \| (.*) \|$/gm)]
+  const told = rows.flatMap(([, sections = '']) => sections.split(', '))
+  report(files, ({ text }) => {
+    const cited = [...text.matchAll(/\beconomics (\d(?:\.\d)?)/gi)].map(([, at = '']) => at)
+    const isTold = (at: string) =>
+      told.some((row) => row.startsWith(at) || at.startsWith(`${row}.`))
+    return cited.filter((at) => !isTold(at)).map((at) => `cites economics ${at}: give it a row`)
+  })
+  const named = rows.flatMap(([, , cell = '']) => [...cell.matchAll(/`([^`]+)`/g)])
+  assert.ok(named.length > 20)
+  for (const [, name = ''] of named) readFileSync(join(ROOT, 'src', name))
+})
+
 test('the lockfile has no holes: npm ci refuses one that has, on whatever machine', () => {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const names = new Set(
