@@ -110,13 +110,13 @@ export const PUBLISHER_SETTINGS: Rows<PublisherSettings> = {
     `of readers who were not asked: ${CONSENT_DEFAULTS.join(' or ')} (full)`,
     readOptional(readWord(...CONSENT_DEFAULTS)),
   ],
-  allow_hosts: ['--allow-host <H>', 'other host that links may lead to', readRepeated],
+  allow_hosts: ['--allow-host <H>', 'other host that links may lead to; repeatable', readRepeated],
   is_price_required: ['--require-price', 'only offers whose price is known'],
 }
 
 export const MERCHANT_SETTINGS: Rows<MerchantSettings> = {
   name: ['--name <N>', 'name'],
-  domains: ['--domain <D>', 'a domain of its shop, the first is shown', readRepeated],
+  domains: ['--domain <D>', 'a domain of its shop; repeatable, the first is shown', readRepeated],
   uid: ['--user <E>', 'e-mail address of its user', readText],
   click_param: ['--click-param <name>', 'query parameter for the click id (cid)', readText],
   deep_link: [
@@ -153,14 +153,22 @@ export const CAMPAIGN_SETTINGS: Rows<CampaignSettings> = {
   rate_ppm: ['--rate <fraction>', 'cpa: commission on an order', readFraction],
   payment_micros: ['--payment <dollars>', 'epp: paid per purchase', readDollars],
   roas: ['--roas <number>', 'cpc: revenue wanted per dollar', readNumber],
-  daily_budget_micros: ['--daily-budget <dollars>', 'most per UTC day', readDollars],
-  budget_micros: ['--budget <dollars>', 'most in total', readDollars],
+  daily_budget_micros: [
+    '--daily-budget <dollars>',
+    'most per UTC day; only orders can exceed it',
+    readDollars,
+  ],
+  budget_micros: ['--budget <dollars>', 'most in total; only orders can exceed it', readDollars],
   starts_at: ['--start <ISO>', 'when it begins', readInstant],
   ends_at: ['--end <ISO>', 'when it ends', readInstant],
   countries: ['--country <codes>', 'only readers from these: US,GB', readCodes],
   devices: ['--device <kinds>', `only these: ${DEVICES.join()}`, readWords],
   allow_publishers: ['--allow-publisher <ID>', 'only these publishers; repeatable', readIds],
   block_publishers: ['--block-publisher <ID>', 'never this publisher; repeatable', readIds],
-  tracker_impression: ['--tracker-impression <URL>', 'fired at the auction', readRepeated],
-  tracker_viewable: ['--tracker-viewable <URL>', 'fired when in view', readRepeated],
+  tracker_impression: [
+    '--tracker-impression <URL>',
+    'fired at the auction; repeatable',
+    readRepeated,
+  ],
+  tracker_viewable: ['--tracker-viewable <URL>', 'fired when in view; repeatable', readRepeated],
 }
