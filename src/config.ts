@@ -89,11 +89,12 @@ export const VARIABLES = [
   [
     'RATE_LIMITS',
     'auction=2000:10000,events=1000:5000,linkmate=20:100,key=50:200,redirect=50:200',
-    '`group=rate:burst,…`, each once at most; `group=0` turns one off, `0` all.',
+    '`group=rate:burst,…`: calls a second, and at once, of an address (`key`: of a key) at a node; ' +
+      '`group=0` turns one off, `0` all.',
   ],
   ['TRUSTED_PROXIES', '', 'CIDR list of proxies that may set X-Forwarded-For.'],
   ['GEO_HEADER', '', 'Request header that carries an ISO 3166 country code.'],
-  ['GEOIP_DB', '', 'Path of a MaxMind country database.'],
+  ['GEOIP_DB', '', 'Path of a MaxMind country database, where `GEO_HEADER` is not set.'],
   ['CORS_ORIGINS', '', 'Origins that may call account endpoints from a browser.'],
   ['PRICING', 'second_price', '`second_price` or `first_price`, for the whole market.'],
   [
