@@ -1,6 +1,7 @@
 /** What is told of an auction: its explanation as `explain` makes it, and the clicks on it. */
 import Type, { type Static } from 'typebox'
 import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
+import { WORDS_TOLD } from './loss-reason.ts'
 
 const NumberOrNull = orNull(Type.Number())
 const IdOrNull = orNull(Type.Integer())
@@ -57,7 +58,7 @@ const ExplainedPublisher = Type.Object({
 export type ExplainedReason = Static<typeof ExplainedReason>
 const ExplainedReason = Type.Object({
   code: Type.Integer(),
-  word: Type.String(),
+  word: Type.String({ description: WORDS_TOLD }),
   name: Type.String(),
   why: Type.String(),
 })

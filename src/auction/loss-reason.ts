@@ -102,6 +102,12 @@ const BY_CODE = new Map<number, LossReason>(
   }),
 )
 
+/** For the API's reference: whoever acts on a word must know which there are. */
+export const WORDS_TOLD = `Of its code, in the order of the checks: ${[...BY_CODE.values()]
+  .filter(({ code }) => code !== LOSS.none)
+  .map(({ code, word }) => `${code} ${word}`)
+  .join(', ')}`
+
 /** The words of a code; throws RangeError for a number that was never given. */
 export function lossReason(code: number): LossReason {
   const reason = BY_CODE.get(code)

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { BETA_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { orNull } from '../platform/field-types.ts'
+import { WORDS_TOLD } from './loss-reason.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
@@ -86,7 +87,7 @@ export const WhatIf = Type.Object({
 export type NoFillReason = Static<typeof NoFillReason>
 export const NoFillReason = Type.Object({
   code: Type.Integer(),
-  word: Type.String(),
+  word: Type.String({ description: WORDS_TOLD }),
   name: Type.String(),
   sentence: Type.String(),
   auctions: Type.Integer({

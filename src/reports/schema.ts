@@ -39,7 +39,10 @@ export const ReportQuery = Type.Object({
 const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
   clicks:
     'One row per click or impression (is_click); earnings is in cents, earnings_usd is not. ' +
-    'unbillable_reason says why the click itself costs nobody anything: paid_per_order, as its ' +
+    'cookie_id is a hash of the reader, or of the page session, to each publisher another; ' +
+    'channel the utm_source, and click_u1_param the u1, with which the link was opened; ' +
+    'link_type open or exclusive; link_source api, linkmate or wrapper. unbillable_reason says ' +
+    'why the click itself costs nobody anything: paid_per_order, as its ' +
     `orders are paid for; no_bidder: no campaign won it; ${REASONS_TOLD}`,
   orders:
     'One row per product, on the day on which its order was first told, whatever its ' +
