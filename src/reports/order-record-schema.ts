@@ -118,7 +118,7 @@ export const OrderRecord = Type.Object({
   hold: Hold,
   locks_at: TimeOrNull,
   rejected_at: TimeOrNull,
-  reject_reason: TextOrNull,
+  reject_reason: orNull(Type.String(), 'cancelled, click_reversed, or what the operator wrote'),
   ordered_at: TimeOrNull,
   accepted_at: TimeOrNull,
   source: orNull(Type.String(), 'Of the report whose amounts count'),
