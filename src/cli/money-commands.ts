@@ -1,5 +1,6 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
 import { REPORT_NAMES } from '../reports/report.ts'
+import { NETWORK_FIELDS } from '../stats/network-map.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
 import {
@@ -108,7 +109,13 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
         isRequired: true,
       },
       FILE,
-      { flags: '--map <M>', help: 'JSON file of columns, or the name of a ready map' },
+      {
+        flags: '--map <M>',
+        help:
+          'name of a ready map, or a JSON object in a file: which column, or list of columns, has ' +
+          `what of ${NETWORK_FIELDS.join(', ')}. Needed are date, earnings, and sub_id (our click ` +
+          'id), publisher (a slug) or article_url',
+      },
       REJECTS,
     ],
     run: money('importNetworkCommand'),

@@ -11,7 +11,7 @@ import { badRequest, type Fault } from '../platform/errors.ts'
 import { dayOf } from '../platform/timestamp.ts'
 
 /** What a row may say. `date` and `earnings` are needed, and something that names the publisher. */
-const NETWORK_FIELDS = [
+export const NETWORK_FIELDS = [
   'date', // of the sale
   'account', // the publisher's account there; part of what an import replaces
   'advertiser',
