@@ -19,7 +19,10 @@ export const ResultParams = Type.Object({
 
 export const WhatIfBody = Type.Object({
   pub_id: Type.Integer(),
-  date: Type.String({ pattern: DAY, description: 'UTC day; unclicked receipts are kept 48 hours' }),
+  date: Type.String({
+    pattern: DAY,
+    description: 'UTC day; unclicked receipts are kept for RECEIPT_HOURS (48)',
+  }),
   floor: Type.Optional(
     Type.String({ description: 'US dollars a click; floors of categories stay' }),
   ),

@@ -130,7 +130,8 @@ const OPENAPI = {
   info: {
     title: 'Souk',
     version: '1',
-    description: 'Smart links, product matching, auctions, events and statistics.',
+    description:
+      'Links, product matching, auctions, events, orders, statistics, reports, payments.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   components: {
