@@ -69,7 +69,8 @@ const DATABASE_COMMANDS: readonly CommandSpec[] = [
     name: 'doctor',
     help:
       'Checks what the service stands on: database, migrations, disk, clock, spool, secrets; that ' +
-      'the fold keeps up and reconciles; feeds, leases, the nodes’ keys and settings, and NATS.',
+      'the fold keeps up and reconciles; feeds, leases, the nodes’ keys and settings, and NATS; ' +
+      'exits with 1 where one is wrong.',
     run: doctor('doctorCommand'),
     format: formatChecks,
     isRefusal: ({ ok }: Checks) => !ok,

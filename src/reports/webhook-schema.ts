@@ -62,7 +62,8 @@ const DATA_TOLD = [
   'order.locked also locked_at, net_revenue_usd and, for a publisher, net_earnings_usd, for a',
   'merchant net_commission_usd: what stands of the order, less all that has come back so far.',
   'payout.ready: statement_id, month and amount_usd, told to publishers only.',
-  'key.used_from_new_place: token_id, description and used_at.',
+  'key.used_from_new_place, of a key that was used before, but never from this network (IPv4 /24,',
+  'IPv6 /48): token_id, description and used_at.',
 ].join(' ')
 
 export const DeliveryRecord = Type.Object({
