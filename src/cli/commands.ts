@@ -9,6 +9,7 @@ import { FEED_FORMATS } from '../catalog/feed-format.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import { CAMPAIGN_DEFAULTS } from '../demand/campaign.ts'
+import { LIST_ROWS_MAX } from '../platform/sql.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
@@ -45,6 +46,8 @@ const reports = commandsOf(() => import('./reports.ts'))
 const auctions = commandsOf(() => import('./auctions.ts'))
 const evaluate = commandsOf(() => import('./evaluate.ts'))
 const checkPage = commandsOf(() => import('./check-page.ts'))
+
+const AT_MOST = `${LIST_ROWS_MAX.toLocaleString('en')} at most`
 
 const SERVER_COMMANDS: readonly CommandSpec[] = [
   {
@@ -92,7 +95,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'user list',
-    help: 'Lists users.',
+    help: `Lists users, ${AT_MOST}.`,
     run: accounts('listUsersCommand'),
   },
   {
@@ -130,7 +133,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'key list',
-    help: 'Lists API keys, without the keys themselves.',
+    help: `Lists API keys, without the keys themselves, ${AT_MOST}.`,
     run: accounts('listKeysCommand'),
   },
 ]
@@ -177,7 +180,7 @@ const DEMAND_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'campaign list',
-    help: 'Lists campaigns.',
+    help: `Lists campaigns, ${AT_MOST}.`,
     run: demand('listCampaignsCommand'),
   },
   {
@@ -227,7 +230,7 @@ const LINK_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'link list',
-    help: 'Lists the newest smart links.',
+    help: `Lists smart links, the newest first, ${AT_MOST}.`,
     run: links('listLinksCommand'),
   },
 ]

@@ -79,7 +79,7 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'orders held',
-    help: 'Lists orders that wait for an exchange rate or for a person.',
+    help: 'Lists orders that wait for an exchange rate or for a person, the oldest thousand at most.',
     run: money('listHeldCommand'),
   },
   {
