@@ -270,7 +270,7 @@ const EVALUATION_COMMANDS: readonly CommandSpec[] = [
     name: 'evaluate',
     help: 'Measures the predictions on the log, forward in time, against three baselines.',
     options: [
-      { flags: '--from <D>', help: 'first day (28 days before the last)', read: readDay },
+      { flags: '--from <D>', help: 'first day (for 28 days in all)', read: readDay },
       { flags: '--to <D>', help: 'last day (today)', read: readDay },
       { flags: '--plot <FILE>', help: 'write predicted against actual rates as SVG' },
     ],
