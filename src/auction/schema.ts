@@ -1,13 +1,23 @@
 /** Interface 2.5–2.7 as schemas: the auction's query and answer, for the API's description. */
 import Type, { type Static } from 'typebox'
-import { CONSENT_SOURCES, CONSENT_WORDS } from '../events/consent.ts'
+import { CONSENT_SOURCES, CONSENT_TOLD, CONSENT_WORDS } from '../events/consent.ts'
 
 export const AuctionQuery = Type.Object({
   a: Type.String({ description: 'Auction id: the number at the end of the smart link.' }),
   t: Type.Optional(Type.String({ description: 'Cache-busting; ignored.' })),
   uuid: Type.Optional(Type.String({ description: 'Page session UUID (version 4).' })),
-  consent: Type.Optional(Type.Union(CONSENT_WORDS.map((word) => Type.Literal(word)))),
-  consent_source: Type.Optional(Type.Union(CONSENT_SOURCES.map((word) => Type.Literal(word)))),
+  consent: Type.Optional(
+    Type.Union(
+      CONSENT_WORDS.map((word) => Type.Literal(word)),
+      { description: CONSENT_TOLD },
+    ),
+  ),
+  consent_source: Type.Optional(
+    Type.Union(
+      CONSENT_SOURCES.map((word) => Type.Literal(word)),
+      { description: 'Who said so' },
+    ),
+  ),
 })
 
 export type Product = Static<typeof Product>

@@ -11,6 +11,11 @@ export type ConsentWord = keyof typeof CONSENT
 /** What a page may say. */
 export const CONSENT_WORDS = ['full', 'contextual', 'unknown'] as const satisfies ConsentWord[]
 
+/** For the API's reference. */
+export const CONSENT_TOLD =
+  'What the reader allowed: full, or contextual (no visitor, no cookie); unknown or absent: the ' +
+  'publisher’s default. GPC and DNT of the browser win'
+
 export const CONSENT_SOURCES = ['tcf', 'gpp', 'gpc', 'page'] as const
 
 /** Absent says nothing. Any other word is refused: a reader's no, misspelt, must not be a yes. */

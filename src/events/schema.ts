@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { idText, orNull } from '../platform/field-types.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
-import { CONSENT_WORDS } from './consent.ts'
+import { CONSENT_TOLD, CONSENT_WORDS } from './consent.ts'
 
 /** A page's events in one call (interface section 8). */
 export const EVENTS_PER_CALL_MAX = 100
@@ -13,8 +13,13 @@ const EventUser = Type.Object({
   page_session_uuid: Type.String({ pattern: UUID_PATTERN }),
   source_url: Type.String({ minLength: 1, maxLength: PAGE_URL_LENGTH_MAX }),
   previous_url: Type.Optional(orNull(Type.String({ maxLength: PAGE_URL_LENGTH_MAX }))),
-  consent: Type.Optional(Type.Union(CONSENT_WORDS.map((word) => Type.Literal(word)))),
-  consent_source: Type.Optional(Type.String({ maxLength: 16 })),
+  consent: Type.Optional(
+    Type.Union(
+      CONSENT_WORDS.map((word) => Type.Literal(word)),
+      { description: CONSENT_TOLD },
+    ),
+  ),
+  consent_source: Type.Optional(Type.String({ maxLength: 16, description: 'Who said so' })),
 })
 
 function batchOf<T extends Parameters<typeof Type.Array>[0]>(event: T) {
