@@ -1,14 +1,16 @@
 /** A database restored from a backup, and a log that names whom the backup lacks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { insertRates } from '../attribution/rate-store.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { reconcile } from '../ledger/reconcile.ts'
+import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { passNamedIds } from './fold-named-ids.ts'
 
 test('whoever is created next gets no number that the log names', async (t) => {
   const db = await testDatabase(t)
@@ -22,15 +24,42 @@ test('whoever is created next gets no number that the log names', async (t) => {
 
   const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()
-  const offer = await db.row(sql`select nextval('offer_id_seq') as offer_id`)
+  const offerId = await nextOfferId(db)
   const rate = { day: '2026-03-02', currency: 'EUR', usdPerBase: '1.1', currencyPerBase: '1' }
   await insertRates(db, 'test', [rate])
   const rates = await db.rows(sql`select rate_id from exchange_rate`)
 
   const { pub_id } = publisher
   const { merch_id } = merchant
-  assert.deepEqual([pub_id, merch_id, campaignId, offer], [5, 4, 8, { offer_id: '901' }])
+  assert.deepEqual([pub_id, merch_id, campaignId, offerId], [5, 4, 8, '901'])
   assert.deepEqual(rates, [{ rate_id: '57' }])
+})
+
+test('the first of a kind is not numbered as one that the log names', async (t) => {
+  const db = await testDatabase(t)
+  const { tell } = openFoldedLog(t, db)
+  const first = { merchId: 1, campaignId: 1, pubId: 1, offerId: '1' }
+  await tell(new MoneyEvents().click('a', START_MS, first))
+
+  const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
+  const campaignId = await addCampaign()
+  assert.deepEqual([publisher.pub_id, merchant.merch_id, campaignId], [2, 2, 2])
+  assert.equal(await nextOfferId(db), '2')
+})
+
+test('numbers that an import draws while they are passed are not given again', async (t) => {
+  const db = await testDatabase(t)
+  const event = new MoneyEvents().click('a', START_MS, { offerId: '20' })
+  // Nobody else may move a sequence that a transaction has changed.
+  const { passing } = await db.transaction(async (importing) => {
+    await importing.run(sql`alter sequence offer_id_seq cache 1`)
+    const passing = passNamedIds(db, [event])
+    await untilWaiting(db, passing)
+    await importing.run(sql`select nextval('offer_id_seq') from generate_series(1, 50)`)
+    return { passing } // Not the promise itself, which waits for this transaction.
+  })
+  await passing
+  assert.ok(Number(await nextOfferId(db)) > 50)
 })
 
 test('orders of a campaign that the database has lost are booked and reconcile', async (t) => {
@@ -49,3 +78,8 @@ test('orders of a campaign that the database has lost are booked and reconcile',
   assert.deepEqual(orders, [{ campaign_id: 7, net_commission_micros: '55000000' }])
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
+
+async function nextOfferId(db: Db): Promise<string | undefined> {
+  const row = await db.row<{ offer_id: string }>(sql`select nextval('offer_id_seq') as offer_id`)
+  return row?.offer_id
+}
