@@ -602,7 +602,6 @@ create table merchant_payment (
   reverse_reason text,
   constraint merchant_payment_pkey PRIMARY KEY (event_id),
   constraint merchant_payment_merch_id_reference_key UNIQUE (merch_id, reference),
-  constraint merchant_payment_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
   constraint merchant_payment_amount_micros_check CHECK ((amount_micros > 0))
 );
 
@@ -634,8 +633,7 @@ create table network_row (
   sales bigint not null,
   revenue_micros bigint not null,
   earnings_micros bigint not null,
-  constraint network_row_pkey PRIMARY KEY (import_id, "row"),
-  constraint network_row_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
+  constraint network_row_pkey PRIMARY KEY (import_id, "row")
 );
 CREATE INDEX network_row_publisher ON network_row USING btree (pub_id, report_date);
 

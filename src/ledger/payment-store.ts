@@ -43,9 +43,9 @@ export async function findPayment(
 /** All payments that were recorded, the latest first; of one merchant, or of all for null. */
 export async function listPayments(db: Db, merchId: number | null) {
   const rows = await db.rows<ListedRow>(sql`
-    select event_id, merch_id, name, reference, paid_on, at,
+    select event_id, merch_id, coalesce(name, '') as name, reference, paid_on, at,
       amount_micros, reversed_at, reverse_reason
-    from merchant_payment join merchant using (merch_id)
+    from merchant_payment left join merchant using (merch_id)
     where ${merchId}::int is null or merch_id = ${merchId}
     order by at desc, event_id desc`)
   return rows.map((row) => ({

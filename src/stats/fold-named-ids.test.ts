@@ -7,6 +7,7 @@ import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { insertRates } from '../attribution/rate-store.ts'
 import { EVENT_TYPE } from '../events/event.ts'
+import { listPayments } from '../ledger/payment-store.ts'
 import { reconcile } from '../ledger/reconcile.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -78,6 +79,39 @@ test('orders of a campaign that the database has lost are booked and reconcile',
   assert.deepEqual(orders, [{ campaign_id: 7, net_commission_micros: '55000000' }])
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
+
+test('payments and other networks’ rows of whom the database has lost are recorded', async (t) => {
+  const db = await testDatabase(t)
+  const { tell } = openFoldedLog(t, db)
+  const events = new MoneyEvents()
+  const [row, end] = [networkRow(12), networkEnd()]
+  await tell(
+    events.payment(START_MS, 100, { merchId: 3 }),
+    events.at(START_MS, { type: EVENT_TYPE.networkRow, pubId: 4, body: row }),
+    events.at(START_MS, { type: EVENT_TYPE.networkRow, body: end }),
+  )
+
+  const [payment] = await listPayments(db, null)
+  assert.deepEqual([payment?.merch_id, payment?.merchant, payment?.amount_usd], [3, '', '100.00'])
+  assert.deepEqual(await db.rows(sql`select pub_id, clicks from network_row`), [
+    { pub_id: 4, clicks: '5' },
+  ])
+  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
+})
+
+/** Of a day that one account of another network reported, a row and the end. */
+const REPORT = { import_id: '77', report_date: '2026-03-01' }
+
+function networkRow(articleId: number): string {
+  const figures = { clicks: 5, sales: 0, revenue_micros: 0, earnings_micros: 0 }
+  const row = { kind: 'row', row: 0, article_id: articleId, advertiser: 'Mugs', ...figures }
+  return JSON.stringify({ ...REPORT, ...row })
+}
+
+function networkEnd(): string {
+  const told = { network: 'other', account: 'a', rows: 1, rows_hash: '00' }
+  return JSON.stringify({ ...REPORT, kind: 'partition', ...told })
+}
 
 async function nextOfferId(db: Db): Promise<string | undefined> {
   const row = await db.row<{ offer_id: string }>(sql`select nextval('offer_id_seq') as offer_id`)
