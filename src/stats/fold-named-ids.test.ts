@@ -21,10 +21,12 @@ test('whoever is created next gets no number that the log names', async (t) => {
     events.at(START_MS, { lane: 5, type: EVENT_TYPE.placement, pubId: 4, offerId: '900' }),
     events.click('a', START_MS, { merchId: 3, campaignId: 7, pubId: 2 }),
     events.order('o1', START_MS, { report: { currency: 'EUR', rate_id: '56' } }),
+    events.at(START_MS, { type: EVENT_TYPE.networkRow, pubId: 4, body: networkRow(12) }),
   )
 
-  const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
+  const { publisher, merchant, addArticle, addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()
+  const { articleId } = await addArticle('Ten mugs')
   const offerId = await nextOfferId(db)
   const rate = { day: '2026-03-02', currency: 'EUR', usdPerBase: '1.1', currencyPerBase: '1' }
   await insertRates(db, 'test', [rate])
@@ -32,7 +34,8 @@ test('whoever is created next gets no number that the log names', async (t) => {
 
   const { pub_id } = publisher
   const { merch_id } = merchant
-  assert.deepEqual([pub_id, merch_id, campaignId, offerId], [5, 4, 8, '901'])
+  assert.deepEqual([pub_id, merch_id, campaignId, articleId], [5, 4, 8, 13])
+  assert.equal(offerId, '901')
   assert.deepEqual(rates, [{ rate_id: '57' }])
 })
 
