@@ -2,7 +2,7 @@
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { DEAD_AFTER_SECONDS } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { identifier, type Sql, sql } from '../platform/sql.ts'
 
 export interface ServerFacts {
   readonly version: string
@@ -50,6 +50,31 @@ export function readUnfolded(
   return db.row(sql`
     select count(*) over ()::int as events, day, error from unfolded_event
     order by at, seq limit 1`)
+}
+
+/** Merchants that amounts stand under, and publishers that figures do, of whom there is nothing. */
+export async function listLostOwners(db: Db): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    with recursive ${numbersOf('merchant', 'ledger_line', 'merch_id')},
+      ${numbersOf('publisher', 'stats_day', 'pub_id')}
+    select 'merchant ' || number as name from merchant_number
+    where number > 0 and not exists (select from merchant where merch_id = number)
+    union all
+    select 'publisher ' || number from publisher_number
+    where number > 0 and not exists (select from publisher where pub_id = number)
+    order by name`)
+  return rows.map(({ name }) => name)
+}
+
+/** From one number to the next by the index: rows are millions, numbers thousands. */
+function numbersOf(owner: string, table: string, column: string): Sql {
+  const [rows, number] = [identifier(table), identifier(column)]
+  return sql`${identifier(`${owner}_number`)} (number) as (
+    select min(${number}) from ${rows}
+    union all
+    select (select min(${number}) from ${rows} where ${number} > number)
+    from ${identifier(`${owner}_number`)} where number is not null
+  )`
 }
 
 /** Merchants whose feed is fetched, and is too old for their offers to bid. */

@@ -158,6 +158,24 @@ test('an event that the fold set aside is told, with its error', async (t) => {
   assert.match(detail, /1 set aside, the first of 2026-03-02: event 12 cannot be folded: out of/)
 })
 
+test('merchants and publishers that figures stand under and the database has lost are told', async (t) => {
+  const { scope, db, now, check } = await makePatient(t)
+  const { publisher, merchant } = await makePublisherWorld(db)
+  const { tell } = openFoldedLog(scope, db)
+  const events = new MoneyEvents()
+  const [pubId, merchId] = [publisher.pub_id, merchant.merch_id]
+  await tell(
+    events.click('a', now.ms, { pubId, merchId }),
+    events.payment(now.ms, 100, { merchId }),
+  )
+  assert.equal((await check('fold')).detail, 'no event was set aside')
+
+  await tell(events.click('b', now.ms, { pubId: 8 }), events.payment(now.ms, 100, { merchId: 9 }))
+  const { ok, detail } = await check('fold')
+  assert.equal(ok, true)
+  assert.match(detail, /figures stand under merchant 9, publisher 8, whom the database has lost$/)
+})
+
 test('events that wait are a lag beside a server, and nothing wrong after the last one stopped', async (t) => {
   const { scope, db, now, check } = await makePatient(t)
   const log = openFoldedLog(scope, db)

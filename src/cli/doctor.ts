@@ -25,6 +25,7 @@ import {
   isAnyServerAlive,
   listAbandonedLeases,
   listLostFeeds,
+  listLostOwners,
   listStaleHandFeeds,
   readConnectionsMax,
   readServerFacts,
@@ -50,6 +51,7 @@ const ANYBODY_ELSE = 0o077
 const LEASE_SILENT_SECONDS = 300
 const LEASES_SHOWN = 5
 const KEY_GAPS_SHOWN = 5
+const LOST_SHOWN = 5
 
 export async function doctorCommand(asked: CommandContext) {
   const { dataDir, natsUrl } = asked.config
@@ -173,12 +175,21 @@ async function checkLag(db: Database, now: Date): Promise<Finding> {
 /** What was set aside is in the log, and in no figure until it folds. */
 async function checkFold(db: Database): Promise<Finding> {
   const aside = await readUnfolded(db)
-  if (aside === null) return good('no event was set aside')
+  if (aside === null) return good(`no event was set aside${await describeLostOwners(db)}`)
   const { events, day, error } = aside
   const detail =
     `${events} set aside, the first of ${day}: ${error}. Each start tries them again; until then ` +
     'souk reconcile says what the figures lack'
   return bad(detail)
+}
+
+/** Not wrong, but what a database restored from a backup is told of them nobody else will see. */
+async function describeLostOwners(db: Database): Promise<string> {
+  const lost = await listLostOwners(db)
+  if (lost.length === 0) return ''
+  const more = lost.length > LOST_SHOWN ? ` and ${lost.length - LOST_SHOWN} more` : ''
+  const who = `${lost.slice(0, LOST_SHOWN).join(', ')}${more}`
+  return `; figures stand under ${who}, whom the database has lost`
 }
 
 /** Every night proves the figures of the last days anew; what it found stays until the next. */
