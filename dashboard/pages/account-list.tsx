@@ -29,7 +29,7 @@ export function AccountList({ merchId }: { merchId: number }) {
       {entries.length > 0 && (
         <ul className="panel divide-y divide-line">
           {entries.map((entry) => (
-            <EntryLine key={entry.entry} merchId={merchId} entry={entry} room={room} />
+            <EntryLine key={entry.line} merchId={merchId} entry={entry} room={room} />
           ))}
         </ul>
       )}
@@ -41,11 +41,11 @@ export function AccountList({ merchId }: { merchId: number }) {
 
 function EntryLine(props: { merchId: number; entry: Entry; room: Room }) {
   const { merchId, entry, room } = props
-  const { at, campaign_id: campaign, publisher_name: publisher } = entry
+  const { day, at, campaign_id: campaign, publisher_name: publisher } = entry
   return (
     <li className="grid grid-cols-[1fr_auto] gap-x-6 px-4 py-2.5 text-sm sm:grid-cols-[7rem_1fr_auto]">
-      <time dateTime={at} className="number col-span-2 text-soft sm:col-span-1">
-        {time(at)} <span className="block max-sm:inline">{date(at)}</span>
+      <time dateTime={at ?? day} className="number col-span-2 text-soft sm:col-span-1">
+        {at !== null && time(at)} <span className="block max-sm:inline">{date(day)}</span>
       </time>
       <div className="min-w-0">
         <p className="font-medium">{titleOf(entry)}</p>
@@ -80,7 +80,7 @@ function titleOf({ kind, order_id: order, payment_reference: payment }: Entry): 
     case 'payment_reversal':
       return <>Your payment {id} was taken back</>
     default:
-      return kind
+      return kind ?? 'A line whose entry is gone: tell the operator'
   }
 }
 

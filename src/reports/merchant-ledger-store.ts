@@ -6,7 +6,7 @@ import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatTimestampOrNull } from '../platform/timestamp.ts'
 import type { DayRange } from '../stats/day-range.ts'
 import type { AccountEntry, AccountPage } from './merchant-overview-schema.ts'
 import { nextPlace, type ReportPage, readPlace, reportTime } from './report.ts'
@@ -28,9 +28,9 @@ interface LedgerRow {
   readonly transaction_id: string
   readonly line: number
   readonly day: string
-  readonly at: Date
-  readonly kind: string
-  readonly idempotency_key: string
+  readonly at: Date | null // null, as the two: the line's entry is gone (`souk reconcile`)
+  readonly kind: string | null
+  readonly idempotency_key: string | null
   readonly corrects: string | null
   readonly pub_id: number
   readonly publisher_name: string | null
@@ -75,7 +75,7 @@ async function readLedger(
     select transaction_id, line, page.day, at, kind, idempotency_key, corrects, page.pub_id,
       publisher.name as publisher_name, amount_micros, result_number, campaign_id
     from page
-    join ledger_transaction entry using (transaction_id)
+    left join ledger_transaction entry using (transaction_id)
     left join publisher on publisher.pub_id = page.pub_id
     left join lateral (
       select result_number, campaign_id from click
@@ -91,13 +91,13 @@ async function readLedger(
 }
 
 function rowOf(row: LedgerRow): Record<(typeof LEDGER_COLUMNS)[number], CsvCell> {
-  const { sort, id } = subjectOf(row.corrects ?? row.idempotency_key)
+  const { sort, id } = subjectOf(row.corrects ?? row.idempotency_key ?? '')
   const only = (wanted: string) => (sort === wanted ? { text: id } : null)
   return {
     entry: { text: row.idempotency_key },
     kind: row.kind,
     day: row.day,
-    at: reportTime(row.at),
+    at: row.at === null ? null : reportTime(row.at),
     amount_usd: formatExact(row.amount_micros),
     corrects: { text: row.corrects },
     pub_id: row.pub_id === 0 ? null : row.pub_id,
@@ -110,11 +110,13 @@ function rowOf(row: LedgerRow): Record<(typeof LEDGER_COLUMNS)[number], CsvCell>
 }
 
 function entryOf(row: LedgerRow): AccountEntry {
-  const { sort, id } = subjectOf(row.corrects ?? row.idempotency_key)
+  const { sort, id } = subjectOf(row.corrects ?? row.idempotency_key ?? '')
   return {
+    line: `${row.transaction_id}.${row.line}`,
     entry: row.idempotency_key,
     kind: row.kind,
-    at: formatTimestamp(row.at),
+    day: row.day,
+    at: formatTimestampOrNull(row.at),
     amount_usd: formatExact(row.amount_micros),
     publisher_name: row.publisher_name,
     auction_result_number: row.result_number?.toString('hex') ?? null,

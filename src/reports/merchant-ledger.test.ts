@@ -9,6 +9,7 @@ import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { sql } from '../platform/sql.ts'
+import { listLedgerRows } from './merchant-ledger-store.ts'
 import { merchantRoutes } from './merchant-routes.ts'
 
 const NOW = new Date('2026-08-01T00:00:00Z')
@@ -65,6 +66,26 @@ test('a merchant’s account has every entry once, and their sum is its balance'
     'revision',
   ])
   assert.deepEqual(await everyRow(7), rows, 'however it is cut into pages')
+})
+
+test('a line whose entry is gone stands in the merchant’s account, and does not end it', async (t) => {
+  const db = await testDatabase(t)
+  await db.run(sql`
+    insert into ledger_line
+      (transaction_id, line, account, day, merch_id, pub_id, article_id, amount_micros)
+    select n, 1, 'merchant', '2026-03-02', 3, 5, 0, n from generate_series(0, 5) as n`)
+  await db.run(sql`
+    insert into ledger_transaction (idempotency_key, kind, day, event_id, at)
+    select 'payment:3:' || n, 'payment', '2026-03-02', n, ${NOW} from generate_series(1, 5) as n`)
+  const days = { merchId: 3, dayFrom: '2026-03-01', dayTo: '2026-03-31' }
+  const first = await listLedgerRows(db, { ...days, cursor: null, limitRows: 4 })
+  const second = await listLedgerRows(db, { ...days, cursor: first.next, limitRows: 4 })
+  const rows = [...first.rows, ...second.rows]
+  assert.deepEqual(
+    rows.map(({ entry }) => (entry as { text: string | null }).text),
+    [null, ...[1, 2, 3, 4, 5].map((n) => `payment:3:${n}`)],
+  )
+  assert.deepEqual([rows[0]?.kind, rows[0]?.at, rows[0]?.click_id], [null, null, null])
 })
 
 test('a merchant’s account has no entry of another one', async () => {

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { CAMPAIGN_MODELS } from '../demand/campaign.ts'
 import { STANDINGS } from '../demand/campaign-standing.ts'
-import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
+import { Dollars, orNull, TextOrNull, TimeOrNull } from '../platform/field-types.ts'
 import { ReportPage } from './schema.ts'
 
 const DollarsOrNull = orNull(Dollars)
@@ -54,11 +54,14 @@ export const MerchantOverview = Type.Object({
 
 /** Minus is owed, as in the ledger. */
 export const AccountEntry = Type.Object({
-  entry: Type.String({ description: 'Its key in the ledger' }),
-  kind: Type.String({
-    description: 'click, order, revision, return, reversal, payment, payment_reversal',
-  }),
-  at: Time,
+  line: Type.String({ description: 'Which one of the ledger' }),
+  entry: orNull(Type.String(), 'Its key in the ledger; null, as kind and time: it is gone'),
+  kind: orNull(
+    Type.String(),
+    'click, order, revision, return, reversal, payment, payment_reversal',
+  ),
+  day: Type.String({ format: 'date' }),
+  at: TimeOrNull,
   amount_usd: Dollars,
   publisher_name: TextOrNull,
   auction_result_number: orNull(Type.String(), 'Names the receipt of a click'),
