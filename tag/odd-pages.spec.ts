@@ -191,8 +191,9 @@ test('a page that returns to the settings of an earlier article has these, not t
   assert.equal(await u1After('/first', 'first'), 'first')
 })
 
-test('a page with a variable named URL has its links earn', async (t) => {
-  const { page } = await visitArticle(t, '<script>var URL = "https://daily.example/"</script>')
+test('a page with variables named URL and Blob has its links earn', async (t) => {
+  const script = '<script>var URL = "https://daily.example/"; class Blob {}</script>'
+  const { page } = await visitArticle(t, script)
   await bothEarn(page)
 })
 

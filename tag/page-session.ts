@@ -61,8 +61,8 @@ export const beginSession = (
 }
 
 /**
- * A version 4 UUID: how the address ends that a browser makes for a blob. `crypto.randomUUID` is on
+ * A version 4 UUID: how the address ends that a browser makes for a file. `crypto.randomUUID` is on
  * https pages only. `webkitURL` is the other name of `URL` in every browser (URL standard, 6.1):
- * pages call variables of their own `URL`.
+ * pages call variables of their own `URL`, and shapes in their drawings `Blob`.
  */
-const makeUuid = (): string => webkitURL.createObjectURL(new Blob()).slice(-36)
+const makeUuid = (): string => webkitURL.createObjectURL(new File([], '')).slice(-36)
