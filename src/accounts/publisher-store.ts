@@ -14,7 +14,7 @@ export interface Publisher extends PublisherSettings {
 }
 
 /** As the driver gives it: 64-bit columns as text. */
-interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
+export interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
   readonly floor_micros: string
 }
 
@@ -22,7 +22,9 @@ interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
 const SETTINGS = sql`uid, name, slug, is_partner, share_ppm, domains, floor_micros,
   category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
   linkmate_scope, consent_default, is_price_required`
-const COLUMNS = sql`pub_id, ${SETTINGS}, datetime_created, datetime_updated`
+/** Of a `PublisherRow`, but for its times. */
+export const PUBLISHER_COLUMNS = sql`pub_id, ${SETTINGS}`
+const COLUMNS = sql`${PUBLISHER_COLUMNS}, datetime_created, datetime_updated`
 
 /** Throws a 400 that names every setting it refuses; nothing is written then. */
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {

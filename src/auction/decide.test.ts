@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOON_MS, resultNumber } from '../../test/auction-world.ts'
+import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { LeaseBook, UNCAPPED_LEASE } from '../demand/lease.ts'
 import { OutlookBook } from '../demand/outlook.ts'
 import { PacingBook } from '../demand/pacing-book.ts'
@@ -18,10 +19,8 @@ const DOLLAR = 1_000_000
 /** Of every snapshot here. */
 const FIRST = { version: 1, disabledLinks: [] }
 const PUBLISHER: Publisher = {
-  ...{ pub_id: 1, is_partner: false, slug: 'daily', share_ppm: 750_000 },
-  ...{ domains: [], floor_micros: '0', category_floors: [], tolerance_ppm: 50_000, beta: 1 },
-  ...{ epsilon_ppm: 0, allow_merchants: [], block_merchants: [], allow_hosts: [] },
-  ...{ consent_default: 'full', is_price_required: false },
+  ...PUBLISHER_DEFAULTS,
+  ...{ pub_id: 1, uid: 1, name: 'Daily', slug: 'daily', floor_micros: '0', epsilon_ppm: 0 },
 }
 
 const merchant = (merch_id: number): Merchant => ({

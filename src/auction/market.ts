@@ -6,38 +6,19 @@
  * fallback), so that the hot path asks no SQL for any of it.
  */
 import { hash } from 'node:crypto'
-import type { CategoryFloor } from '../accounts/category-floor.ts'
+import { PUBLISHER_COLUMNS, type PublisherRow } from '../accounts/publisher-store.ts'
+import type { Merchant as MerchantRow } from '../catalog/merchant-store.ts'
 import { CAMPAIGN_COLUMNS, type CampaignRow } from '../demand/campaign-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 
-export interface Publisher {
-  readonly pub_id: number
-  readonly slug: string
-  readonly is_partner: boolean
-  readonly share_ppm: number
-  readonly domains: readonly string[]
-  readonly floor_micros: string
-  readonly category_floors: readonly CategoryFloor[]
-  readonly tolerance_ppm: number
-  readonly beta: number
-  readonly epsilon_ppm: number
-  readonly allow_merchants: readonly number[]
-  readonly block_merchants: readonly number[]
-  readonly allow_hosts: readonly string[]
-  readonly consent_default: 'full' | 'contextual'
-  readonly is_price_required: boolean
-}
+export type Publisher = Omit<PublisherRow, 'datetime_created' | 'datetime_updated'>
 
-export interface Merchant {
-  readonly merch_id: number
-  readonly name: string
-  readonly domains: readonly string[]
-  readonly click_param: string
-  readonly deep_link: string | null
-  readonly feed_imported_at: Date | null
-}
+export type Merchant = Pick<
+  MerchantRow,
+  'merch_id' | 'name' | 'domains' | 'click_param' | 'deep_link' | 'feed_imported_at'
+>
 
 export type Campaign = Omit<CampaignRow, 'datetime_created' | 'datetime_updated'>
 
@@ -58,11 +39,7 @@ export interface Market {
 /** Reads the whole market in one snapshot of the database. */
 export function loadMarket(db: Db, version: number): Promise<Market> {
   const read = async (tx: Db) => {
-    const publishers = await tx.rows<Publisher>(sql`
-      select pub_id, slug, is_partner, share_ppm, domains, floor_micros, category_floors,
-        tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
-        consent_default, is_price_required
-      from publisher`)
+    const publishers = await tx.rows<Publisher>(sql`select ${PUBLISHER_COLUMNS} from publisher`)
     const merchants = await tx.rows<Merchant>(sql`
       select merch_id, name, click_param, deep_link, feed_imported_at,
         coalesce(domains, '{}') as domains
