@@ -2,10 +2,7 @@
  * What one node holds to answer readers without asking anybody: the market, the links it served,
  * its budget leases. Kept fresh off the request path.
  */
-import type { LeaseBook } from '../demand/lease.ts'
 import { loadOverCap } from '../demand/liability-store.ts'
-import type { OutlookBook } from '../demand/outlook.ts'
-import type { PacingBook } from '../demand/pacing-book.ts'
 import { consentOf } from '../events/consent.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import type { Geo } from '../platform/geo.ts'
@@ -15,7 +12,7 @@ import { type Database, ping } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 import { Rounds } from '../platform/rounds.ts'
-import { Decider } from './decide.ts'
+import { Decider, type DeciderOptions } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
 import { type LinkData, loadLinks } from './link-store.ts'
@@ -37,14 +34,9 @@ const OUTLOOK_MS = 60_000
 /** Tables whose change alters what a held link means. */
 const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
 
-export interface EdgeOptions {
+export interface EdgeOptions extends DeciderOptions {
   readonly database: Database
-  readonly book: LeaseBook
-  readonly outlooks: OutlookBook
-  readonly pacing: PacingBook
   readonly geo: Geo
-  readonly pricing: 'second_price' | 'first_price'
-  readonly now: () => number
   readonly onReceipt: (receipt: Receipt) => void
   readonly onError: (error: unknown) => void
 }
@@ -156,7 +148,7 @@ export class Edge {
   }
 
   /** The consent that applies, from what the page said, the browser's signals and the default. */
-  consentFor(request: HotRequest, pubId: number, said?: string): number {
+  consentFor(request: HotRequest, pubId: number, said: string | undefined): number {
     const byDefault = this.#market.publishers.get(pubId)?.consent_default ?? 'full'
     return consentOf(said, { headers: request.headers, byDefault })
   }
@@ -164,14 +156,10 @@ export class Edge {
   #hold(link: LinkData, request: HotRequest, page: ClickFacts & ContextFacts): HeldAuction {
     const context = this.#context(link, request, page)
     const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
-    if (this.#market.disabledLinks.has(link.link.auction_id)) {
-      return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
-    }
-    const decision = this.#decider.decide(link, {
-      context,
-      resultNumber,
-      unfunded: page.unfunded,
-    })
+    const { unfunded } = page
+    const decision = this.#market.disabledLinks.has(link.link.auction_id)
+      ? NOBODY
+      : this.#decider.decide(link, { context, resultNumber, unfunded })
     return heldAuction(this.#market, link, { context, decision, resultNumber })
   }
 
