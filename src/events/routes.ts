@@ -5,7 +5,7 @@
  * decide, and whether a link is the publisher's own, the fold checks again. 201 only after the
  * batch is durable (I2).
  */
-
+import type { PublisherSettings } from '../accounts/publisher.ts'
 import { badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
@@ -38,9 +38,7 @@ export interface EventRoutesDeps {
 }
 
 /** What an event takes from its publisher. */
-interface Reported {
-  readonly consent_default: 'full' | 'contextual'
-}
+type Reported = Pick<PublisherSettings, 'consent_default'>
 
 const { faults: pageFaults } = compileCheck(PageImpressions)
 const { faults: linkFaults } = compileCheck(LinkImpressions)
