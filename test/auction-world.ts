@@ -19,6 +19,7 @@ import { LOSS } from '../src/auction/loss-code.ts'
 import { createOutcome, type Outcome } from '../src/auction/outcome.ts'
 import { type AuctionRequest, acceptedBy, runAuction } from '../src/auction/run-auction.ts'
 import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
+import { drawable } from '../src/demand/predict.ts'
 import { MODEL } from '../src/events/event.ts'
 import { DEVICE, type Device } from '../src/events/user-agent.ts'
 import { micros, PPM } from '../src/platform/money.ts'
@@ -97,6 +98,7 @@ export function makeSet(specs: readonly CandidateSpec[], spec: RequestSpec = {})
 }
 
 function makeCandidate(spec: CandidateSpec, index: number): Candidate {
+  const { orders = 24, clicks = 1000 } = spec
   const model = MODEL[spec.model ?? 'cpc']
   const bidMicros = model === MODEL.cpc ? (spec.bidMicros ?? 500_000) : 0
   const merchId = spec.merchant ?? index + 1
@@ -108,8 +110,7 @@ function makeCandidate(spec: CandidateSpec, index: number): Candidate {
     confidencePpm: spec.confidencePpm ?? PPM,
     floors: makeFloors(spec.floorMicros),
     categoryId: spec.category ?? 0,
-    orders: spec.orders ?? 24,
-    clicks: spec.clicks ?? 1000,
+    ...drawable({ merchantRate: 0, alpha: orders, nEff: clicks, rate: orders / clicks }),
     valuePerOrderMicros: spec.valuePerOrderMicros ?? 0,
     quality: spec.quality ?? 1,
     ceilingMicros: spec.ceilingMicros ?? Number.POSITIVE_INFINITY,

@@ -165,14 +165,6 @@ test('an offer id of 64 bits survives its two words', () => {
   )
 })
 
-test('evidence under half an order keeps its mean', () => {
-  const cpa = { name: 'A', model: 'cpa', valuePerOrderMicros: 6_000_000 } as const
-  const set = makeSet([{ ...cpa, orders: 0.1, clicks: 10 }])
-  assert.equal(set.alpha[0], 0.5)
-  assert.ok(Math.abs((set.value[0] ?? 0) - 60_000) < 1e-6)
-  assert.equal(makeSet([{ ...cpa, orders: 0, clicks: 10 }]).value[0], 0)
-})
-
 test('an estimate that would divide by nothing is refused', () => {
   assert.throws(() => makeSet([{ name: 'A', quality: 0 }]), /quality 0 is not within/)
   assert.throws(() => makeSet([{ name: 'A', clicks: 0 }]), /needs clicks/)
@@ -203,8 +195,8 @@ test('each offer meets every campaign of its merchant, and no other', () => {
   const paired = pairCandidates([offer(10, 'a'), offer(30, 'b'), offer(20, 'c')], {
     campaignsOf: (merchId) => campaigns.filter((item) => item.merchId === merchId),
     estimate: () => ({
-      orders: 1,
-      clicks: 1,
+      alpha: 1,
+      nEff: 1,
       valuePerOrderMicros: 0,
       quality: 1,
       ceilingMicros: 1,

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { BETA_MAX } from '../accounts/publisher.ts'
-import { ALPHA_MIN } from '../demand/predict.ts'
+import type { RateEstimate } from '../demand/predict.ts'
 import { MODEL, type Model } from '../events/event.ts'
 import { PPM } from '../platform/money.ts'
 import { type CampaignState, LIVE } from './campaign-state.ts'
@@ -85,9 +85,7 @@ export interface CampaignTerms {
 }
 
 /** What is expected of a campaign's clicks on an offer from this publisher (economics 3). */
-export interface Estimate {
-  readonly orders: number // α
-  readonly clicks: number // n
+export interface Estimate extends Pick<RateEstimate, 'alpha' | 'nEff'> {
   readonly valuePerOrderMicros: number
   readonly quality: number
   /** Micros a click is worth to the merchant's ROAS goal, θ·A/τ; Infinity without a goal. */
@@ -138,6 +136,7 @@ export function buildCandidateSet(
   candidates: readonly Candidate[],
   { version, state, ...rules }: CutRules & { version: number; state: CampaignState },
 ): CandidateSet {
+  for (const candidate of candidates) assertUsable(candidate)
   const medianPriceMicros = medianPrice(candidates)
   const kept = keepBest(candidates, { ...rules, medianPriceMicros, live: state.live })
   const column = (read: (candidate: Candidate) => number) => Float64Array.from(kept, read)
@@ -159,8 +158,8 @@ export function buildCandidateSet(
     value: column((candidate) => valueAt(candidate, candidate.campaign.bidMicros)),
     posted: column((candidate) => valueAt(candidate, candidate.campaign.exclusiveBidMicros)),
     ceiling: column(({ ceilingMicros }) => ceilingMicros),
-    alpha: column((candidate) => evidence(candidate).alpha),
-    nEff: column((candidate) => evidence(candidate).nEff),
+    alpha: column(({ alpha }) => alpha),
+    nEff: column(({ nEff }) => nEff),
     valuePerOrder: column(({ valuePerOrderMicros }) => valuePerOrderMicros),
     price: column(({ priceMicros }) => priceMicros),
     quality: column(({ quality }) => quality),
@@ -172,20 +171,18 @@ export function buildCandidateSet(
   }
 }
 
-/** The posterior, kept where the gamma draw is sound: same mean, at least half an order. */
-function evidence({ orders, clicks, quality }: Estimate): { alpha: number; nEff: number } {
+function assertUsable({ alpha, nEff, quality }: Estimate): void {
   assert(
     quality > 0 && quality <= 1,
     `quality ${quality} is not within (0, 1]: prices divide by it`,
   )
-  assert(orders >= 0 && clicks > 0, `an estimate needs clicks: ${orders} orders of ${clicks}`)
-  if (orders >= ALPHA_MIN) return { alpha: orders, nEff: clicks }
-  return { alpha: ALPHA_MIN, nEff: (clicks * ALPHA_MIN) / orders } // no orders: infinite, worth 0
+  assert(alpha >= 0 && nEff > 0, `an estimate needs clicks: ${alpha} orders of ${nEff}`)
 }
 
 function valueAt(candidate: Candidate, bidMicros: number): number {
   if (candidate.campaign.model === MODEL.cpc) return bidMicros
-  return expectedValue({ ...evidence(candidate), valuePerOrder: candidate.valuePerOrderMicros })
+  const { alpha, nEff, valuePerOrderMicros } = candidate
+  return expectedValue({ alpha, nEff, valuePerOrder: valuePerOrderMicros })
 }
 
 /** Micros a click is worth at the mean: one expression, so that a receipt finds the same bits. */

@@ -227,8 +227,8 @@ export class Decider {
     const campaign = this.#compiled.market.campaigns.get(campaignId) as Campaign
     const outlook = this.#options.outlooks.of(pubId, merchId)
     return {
-      orders: outlook.rate.alpha,
-      clicks: outlook.rate.nEff,
+      alpha: outlook.rate.alpha,
+      nEff: outlook.rate.nEff,
       // The share is common to all candidates and left out of every score (economics 1.3).
       valuePerOrderMicros: perOrder(campaign, { ...outlook, share: 1 }),
       quality: outlook.validShare,

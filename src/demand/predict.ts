@@ -44,7 +44,7 @@ export function atRate({ globalRate, k0, k1 }: RateModel, rate: number): RateMod
 }
 
 /** Below half an order the approximation of the gamma quantile breaks down (economics 1.4). */
-export const ALPHA_MIN = 0.5
+const ALPHA_MIN = 0.5
 
 /** Estimates a pair's rate; `merchant` counts all publishers, this one included. */
 export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): RateEstimate {
