@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { LeaseBook } from '../demand/lease.ts'
-import type { OutlookBook } from '../demand/outlook.ts'
+import type { OutlookBook, PairOutlook } from '../demand/outlook.ts'
 import type { PacingBook } from '../demand/pacing-book.ts'
 import { orderTerms, perOrderMicros } from '../demand/predict.ts'
 import { roasCeiling } from '../demand/roas.ts'
@@ -229,8 +229,7 @@ export class Decider {
     return {
       alpha: outlook.rate.alpha,
       nEff: outlook.rate.nEff,
-      // The share is common to all candidates and left out of every score (economics 1.3).
-      valuePerOrderMicros: perOrder(campaign, { ...outlook, share: 1 }),
+      valuePerOrderMicros: perOrder(campaign, outlook),
       quality: outlook.validShare,
       ceilingMicros: roasCeiling(outlook, campaign.roas),
     }
@@ -270,7 +269,7 @@ function sealedPrice(campaign: Campaign, { priceMicros, ratePpm }: Outcome): Mic
   return partOf(micros(Number(contract)), ratePpm)
 }
 
-function perOrder(campaign: Campaign, outlook: Parameters<typeof perOrderMicros>[1]): number {
+function perOrder(campaign: Campaign, outlook: PairOutlook): number {
   const { model } = campaign
   return model === 'cpc' ? 0 : perOrderMicros(orderTerms(model, campaign), outlook)
 }

@@ -117,7 +117,7 @@ async function findOpenClicks(
       orderRate: outlook.rate.rate,
       // All of the commission, as it is owed with the order: what comes back, comes back later,
       // and to no day's budget but that of its own day.
-      perOrderMicros: perOrderMicros(terms, { ...outlook, share: 1, returnShare: 0 }),
+      perOrderMicros: perOrderMicros(terms, { ...outlook, returnShare: 0 }),
       delayMs: outlooks.delayMsOf(row.merch_id),
     }
   })

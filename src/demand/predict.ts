@@ -185,24 +185,24 @@ export interface ClickOutlook {
   readonly fundedShare: number // of the last day during which the budget could pay, 0..1
 }
 
-/** Micros that an order brings the publisher under CPA or EPP; what the auction multiplies by θ. */
+/** Micros that the merchant pays for an order under CPA or EPP; the auction multiplies it by θ. */
 export function perOrderMicros(
   terms: Exclude<PayTerms, { model: 'cpc' }>,
-  { share, value, returnShare }: Pick<ClickOutlook, 'share' | 'value' | 'returnShare'>,
+  { value, returnShare }: Pick<ClickOutlook, 'value' | 'returnShare'>,
 ): number {
-  if (terms.model === 'epp') return terms.paymentMicros * share
-  return value.meanMicros * (terms.ratePpm / PPM) * (1 - returnShare) * share
+  if (terms.model === 'epp') return terms.paymentMicros
+  return value.meanMicros * (terms.ratePpm / PPM) * (1 - returnShare)
 }
 
 /** `best_effort_cpc` of one campaign for one publisher, in micros, with its interval. */
 export function predictCpc(terms: PayTerms, outlook: ClickOutlook): Prediction {
+  const { share, validShare, fundedShare } = outlook
   if (terms.model === 'cpc') {
-    const { share, validShare, fundedShare } = outlook
     const meanMicros = terms.bidMicros * share * validShare * fundedShare
     return { meanMicros, lowMicros: meanMicros, highMicros: meanMicros }
   }
   return predictPerOrder(outlook.rate, {
-    perOrderMicros: perOrderMicros(terms, outlook),
+    perOrderMicros: perOrderMicros(terms, outlook) * share,
     logVariance: terms.model === 'cpa' ? outlook.value.logVariance : 0,
   })
 }
