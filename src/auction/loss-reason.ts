@@ -2,6 +2,7 @@
  * The words of loss codes: one for machines, OpenRTB's name where it has one, and a sentence each
  * for the publisher, who wants its link to earn, and the merchant, who wants to win.
  */
+import { snakeCase } from '../platform/snake-case.ts'
 import { LOSS } from './loss-code.ts'
 
 export interface LossReason {
@@ -96,10 +97,10 @@ const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'wor
 }
 
 const BY_CODE = new Map<number, LossReason>(
-  (Object.keys(LOSS) as (keyof typeof LOSS)[]).map((key) => {
-    const word = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    return [LOSS[key], { code: LOSS[key], word, ...REASONS[key] }]
-  }),
+  (Object.keys(LOSS) as (keyof typeof LOSS)[]).map((key) => [
+    LOSS[key],
+    { code: LOSS[key], word: snakeCase(key), ...REASONS[key] },
+  ]),
 )
 
 /** For the API's reference: whoever acts on a word must know which there are. */

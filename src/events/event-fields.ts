@@ -1,5 +1,6 @@
 /** The fields of an event as the SQL log, the spool and JetStream write them. */
 import { isId } from '../platform/ids.ts'
+import { snakeCase } from '../platform/snake-case.ts'
 import { FIELD_TYPES, type FieldName, type FieldType, LANES, type LogEvent } from './event.ts'
 
 export interface EventField {
@@ -14,7 +15,7 @@ export const EVENT_FIELDS: readonly EventField[] = (
   Object.entries(FIELD_TYPES) as [FieldName, FieldType][]
 ).map(([name, type]) => ({
   name,
-  column: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  column: snakeCase(name),
   type,
   sqlType: type === 'id' ? 'bigint' : type,
 }))

@@ -4,6 +4,8 @@
  * The edge gives the first ones (it needs no one else to see them); the fold gives those that
  * depend on what came before. Numbers are stored: never reuse one.
  */
+import { snakeCase } from '../platform/snake-case.ts'
+
 export const REASON = {
   ok: 0,
   // Given by the edge.
@@ -27,10 +29,7 @@ export const REASON = {
 } as const
 
 const NAMES = new Map<number, string>(
-  Object.entries(REASON).map(([name, code]) => [
-    code,
-    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-  ]),
+  Object.entries(REASON).map(([name, code]) => [code, snakeCase(name)]),
 )
 
 /** `21` → `"duplicate_visitor"`, the word used in reports and metrics. */
