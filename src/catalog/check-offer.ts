@@ -6,6 +6,7 @@
  * harder to match (a wrong GTIN, a missing image) is kept and noted.
  */
 import { decodeHTMLStrict } from 'entities'
+import { cutText } from '../platform/characters.ts'
 import type { Micros } from '../platform/money.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 import {
@@ -107,7 +108,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
   if (sku.length > SKU_CHARACTERS_MAX) {
     return rejected('id_too_long', `the id has more than ${SKU_CHARACTERS_MAX} characters`)
   }
-  const title = cut(cleanText(withoutEntities(fields.title)), TITLE_CHARACTERS_MAX)
+  const title = cutText(cleanText(withoutEntities(fields.title)), TITLE_CHARACTERS_MAX)
   if (title === '') return rejected('title_missing', 'the title is empty')
   const link = checkLink(fields.link, context)
   if (link.kind === 'rejected') return link
@@ -119,7 +120,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     ...gtinOf(fields.gtin, notes),
     title,
     brand: wordsOf(fields.brand),
-    mpn: cut(cleanText(fields.mpn), SHORT_CHARACTERS_MAX) || null,
+    mpn: cutText(cleanText(fields.mpn), SHORT_CHARACTERS_MAX) || null,
     url: link.text,
     urlKeyHex: hexKeyOfUrl(link.url),
     imageUrl: imageOf(fields.imageLink, notes),
@@ -130,7 +131,7 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     description: wordsOf(fields.description, DESCRIPTION_CHARACTERS_MAX),
     color: wordsOf(fields.color),
     size: wordsOf(fields.size),
-    itemGroupId: cut(cleanText(fields.itemGroupId), SHORT_CHARACTERS_MAX) || null,
+    itemGroupId: cutText(cleanText(fields.itemGroupId), SHORT_CHARACTERS_MAX) || null,
   }
   return { kind: 'offer', offer, notes }
 }
@@ -242,7 +243,7 @@ function gtinOf(
 ): { gtin14: string | null; gtinText: string | null } {
   const gtin = readGtin(written)
   if (gtin.kind !== 'valid') notes.push(`gtin_${gtin.kind}`)
-  const gtinText = cut(cleanText(written), SHORT_CHARACTERS_MAX) || null
+  const gtinText = cutText(cleanText(written), SHORT_CHARACTERS_MAX) || null
   return { gtin14: joinableGtin14(gtin), gtinText }
 }
 
@@ -262,7 +263,7 @@ function isInStock(written: string, notes: OfferNote[]): boolean {
 }
 
 function wordsOf(text: string, charactersMax = SHORT_CHARACTERS_MAX): string | null {
-  return cut(cleanText(withoutEntities(text)), charactersMax) || null
+  return cutText(cleanText(withoutEntities(text)), charactersMax) || null
 }
 
 function withoutEntities(text: string): string {
@@ -297,12 +298,6 @@ function isOdd(code: number): boolean {
   return code <= 0xa0 || (code >= 0x1680 && code <= 0x3000) || (code >= 0xd800 && code !== 0xfffd)
 }
 
-function cut(text: string, charactersMax: number): string {
-  if (text.length <= charactersMax) return text
-  // Not between the two halves of a character.
-  return text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')
-}
-
 function shown(text: string): string {
-  return `"${cut(text, 100)}"`
+  return `"${cutText(text, 100)}"`
 }

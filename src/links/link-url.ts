@@ -8,6 +8,7 @@
  * Readers add queries of their own: `?amp=true`, `?u1=x`, and `?u1=x?amp=true`, where a page that
  * had a query already got another one glued on (decisions, Redirect).
  */
+import { cutText } from '../platform/characters.ts'
 import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
 
 /** Ids made since 2024 and a month have ten; what is shorter is a path such as /healthz. */
@@ -129,10 +130,8 @@ function filled(value: string): string | null {
   return value === '' ? null : value
 }
 
-/** Cut to its length, not between the two halves of a character. */
 function label(value: string | null): string | null {
-  const cut = text(value).slice(0, CLICK_LABEL_LENGTH_MAX)
-  return filled(cut.replace(/[\ud800-\udbff]$/, ''))
+  return filled(cutText(text(value), CLICK_LABEL_LENGTH_MAX))
 }
 
 /** PostgreSQL's text holds no NUL. */

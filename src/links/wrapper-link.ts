@@ -1,6 +1,7 @@
 /** The smart link behind a wrapper address, found or created at its click (decisions, wrappers). */
 
 import { findPublisher } from '../accounts/publisher-store.ts'
+import { cutText } from '../platform/characters.ts'
 import type { IdSource } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
 import { urlKey, withoutReader } from '../platform/url.ts'
@@ -80,7 +81,8 @@ function linkOf({ url, isExclusive }: WantedWrapperLink): LinkToFind {
 async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Promise<WantedArticle> {
   const publisher = await findPublisher(deps.db, wanted.pubId)
   if (publisher === null) throw new Error(`publisher ${wanted.pubId} is gone`)
-  const name = wanted.articleName?.slice(0, ARTICLE_NAME_LENGTH_MAX)
+  const { articleName } = wanted
+  const name = articleName === null ? undefined : cutText(articleName, ARTICLE_NAME_LENGTH_MAX)
   // Mail and feeds have no page: their clicks gather under an address of the wrapper's own.
   const elsewhere = {
     url: '',

@@ -222,3 +222,11 @@ test('a wrapper auctions its click whatever blanks and NULs its parts hold', asy
     assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=[0-9a-f]{32}$/, query)
   }
 })
+
+test('a long name of an article in a wrapper is cut between two characters', async () => {
+  const name = `${'a'.repeat(254)}\u{1F600} and more`
+  await follow(api, wrapper(KETTLE, `&article_name=${encodeURIComponent(name)}`))
+  const rows = await api.db.rows<{ name: string }>(sql`
+    select name from article where name like 'aaa%'`)
+  assert.deepEqual(rows, [{ name: 'a'.repeat(254) }])
+})
