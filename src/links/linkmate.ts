@@ -5,12 +5,8 @@
  */
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { isOwnLink } from './link-url.ts'
+import type { LinkMateBody } from './schema.ts'
 import { unwrapUrl } from './unwrap.ts'
-
-export interface RawLink {
-  readonly raw_url: string
-  readonly exclusive_match_requested?: boolean
-}
 
 export interface WantedLink {
   readonly url: string // the raw URL, byte for byte
@@ -31,8 +27,13 @@ export function readMark(url: string): string | null {
   return /#(donotlink|locklink)\s*$/i.exec(url)?.[1]?.toLowerCase() ?? null
 }
 
+/** One text for each link of an article, for maps. */
+export function linkKey(url: string, isExclusive: boolean): string {
+  return `${isExclusive} ${url}`
+}
+
 /** The links to find or create, in the order of the request, each (URL, lock) once. */
-export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): WantedLink[] {
+export function wantedLinks(links: LinkMateBody['links'], rules: LinkMateRules): WantedLink[] {
   const wanted = new Map<string, WantedLink>()
   for (const { raw_url: written, exclusive_match_requested = false } of links) {
     // Half a surrogate pair has no bytes in UTF-8: it would come back from storage as U+FFFD.
@@ -45,8 +46,8 @@ export function wantedLinks(links: readonly RawLink[], rules: LinkMateRules): Wa
     const target = inside === null || !unwraps ? url : (parseWebUrl(inside) ?? url)
     if (target !== url && isLeftAlone(target, rules)) continue
     const isExclusive = exclusive_match_requested || mark === 'locklink'
-    const identity = `${isExclusive} ${raw_url}`
-    if (!wanted.has(identity)) wanted.set(identity, { url: raw_url, target, isExclusive, unwraps })
+    const key = linkKey(raw_url, isExclusive)
+    if (!wanted.has(key)) wanted.set(key, { url: raw_url, target, isExclusive, unwraps })
   }
   return [...wanted.values()]
 }

@@ -6,7 +6,7 @@ import { ApiError, badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseWebUrl, siteHost, urlKey, withoutReader } from '../platform/url.ts'
-import { parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
+import { linkKey, parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
 import type { LinkMateBody } from './schema.ts'
 import {
   addToKeylessCount,
@@ -53,10 +53,8 @@ export async function retrieveLinks(
   const wanted = await inScope(deps.db, publisher, wantedLinks(body.links, rules))
   const article = toArticle(body, { publisher, holder, at: deps.now() })
   const found = await findOrCreate(deps, { article, wanted })
-  const byIdentity = new Map(found.map((link) => [identity(link.url, link.is_exclusive), link]))
-  const links = wanted.flatMap(
-    ({ url, isExclusive }) => byIdentity.get(identity(url, isExclusive)) ?? [],
-  )
+  const byKey = new Map(found.map((link) => [linkKey(link.url, link.is_exclusive), link]))
+  const links = wanted.flatMap(({ url, isExclusive }) => byKey.get(linkKey(url, isExclusive)) ?? [])
   deps.onLinks(links)
   // Our choice: what the operator has disabled is handed out no more.
   return links.filter(({ state }) => state === 'active')
@@ -147,10 +145,6 @@ function create(
 }
 
 function without(wanted: readonly WantedLink[], found: readonly FoundLinkRow[]): WantedLink[] {
-  const isFound = new Set(found.map((link) => identity(link.url, link.is_exclusive)))
-  return wanted.filter(({ url, isExclusive }) => !isFound.has(identity(url, isExclusive)))
-}
-
-function identity(url: string, isExclusive: boolean): string {
-  return `${isExclusive} ${url}`
+  const isFound = new Set(found.map((link) => linkKey(link.url, link.is_exclusive)))
+  return wanted.filter(({ url, isExclusive }) => !isFound.has(linkKey(url, isExclusive)))
 }
