@@ -1,5 +1,6 @@
 /** What came in from merchants, in SQL: requests seen before, and what was refused. */
 import { deleteWhere } from '../platform/delete-in-batches.ts'
+import type { Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 
@@ -185,7 +186,7 @@ export interface RefusedIntake {
   readonly merchId: number | null
   readonly endpoint: string
   readonly reason: string
-  readonly faults: readonly { readonly field: string; readonly rule: string }[]
+  readonly faults: readonly Fault[]
   readonly body: string
   readonly origin: string | null
   readonly isProven: boolean // the merchant's server signed it; anybody may have sent the others
@@ -215,14 +216,8 @@ export async function insertRefusal(db: Db, refusal: RefusedIntake): Promise<voi
     )`)
 }
 
-export interface RefusalRow {
+export interface RefusalRow extends Omit<RefusedIntake, 'merchId' | 'isProven'> {
   readonly refused_id: string
-  readonly at: Date
-  readonly endpoint: string
-  readonly reason: string
-  readonly faults: readonly { readonly field: string; readonly rule: string }[]
-  readonly body: string
-  readonly origin: string | null
 }
 
 /** The latest refusals of a merchant, newest first: `limit` proven ones at most, as many others. */

@@ -2,6 +2,7 @@
  * Orders and returns on their way into the log: completed with the facts that later decide about
  * money, appended, durable (I2). What they are worth to whom, the fold decides.
  */
+import type { Merchant } from '../catalog/merchant-store.ts'
 import { appendMoney, type MoneyWriter } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
@@ -45,11 +46,7 @@ export function intakeTurns(): Turns {
 }
 
 /** The merchant's settings that are written into its orders. */
-export interface IntakeMerchant {
-  readonly merch_id: number
-  readonly window_days: number
-  readonly post_impression_rate_ppm: number | null
-}
+export type IntakeMerchant = Pick<Merchant, 'merch_id' | 'window_days' | 'post_impression_rate_ppm'>
 
 export interface AcceptedOrder {
   readonly order_id: string

@@ -5,7 +5,7 @@
  * adds what only it knows (when, which click, whether it was cancelled). Money is decimal text.
  */
 import Type, { type Static } from 'typebox'
-import { EVENTS_PER_CALL_MAX } from '../events/schema.ts'
+import { EVENTS_PER_CALL_MAX, PAGE_URL_LENGTH_MAX } from '../events/schema.ts'
 import { orNull, TextOrNull, Time } from '../platform/field-types.ts'
 import { CURRENCY_PATTERN } from '../platform/pattern.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -26,7 +26,6 @@ const CLICK_ID_LENGTH_MAX = 255
 const CLICK_IDS_LENGTH_MAX = CLICK_IDS_MAX * (CLICK_ID_LENGTH_MAX + 1)
 const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any currency has.
 const TIMESTAMP_LENGTH_MAX = 40
-const PAGE_URL_LENGTH_MAX = 8192
 
 const optionalText = (maxLength: number) => Type.Optional(orNull(Type.String({ maxLength })))
 

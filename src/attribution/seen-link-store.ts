@@ -5,6 +5,7 @@
  * seen by then: the answer would depend on who is faster. Intake asks instead, and writes what it
  * found into the order's event; from there on it is a fact of the money lane like a rate (I1).
  */
+import type { Merchant } from '../catalog/merchant-store.ts'
 import { clickIdBytes } from '../events/click-id.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -23,7 +24,7 @@ interface SeenRow {
 /** What each order's visitor has seen of the merchant; null where it pays for clicks only. */
 export async function findSeenLinks(
   db: Db,
-  merchant: { readonly merch_id: number; readonly post_impression_rate_ppm: number | null },
+  merchant: Pick<Merchant, 'merch_id' | 'post_impression_rate_ppm'>,
   orders: readonly DatedOrder[],
 ): Promise<(order: DatedOrder) => PostImpression | null> {
   const { merch_id: merchId, post_impression_rate_ppm: ratePpm } = merchant

@@ -12,6 +12,7 @@
  * more than it does.
  */
 import { DAY_MS } from '../platform/timestamp.ts'
+import type { Counts } from './predict.ts'
 
 const HALF_LIFE_MS = 14 * DAY_MS
 
@@ -124,7 +125,7 @@ export function ripeClicks({ clicks, unripe }: Evidence): number {
  * click that brought its order is ripe, however early: orders that came sooner than τ expects would
  * else be more than the clicks.
  */
-export function countsOf(evidence: Evidence): { clicks: number; orders: number } {
+export function countsOf(evidence: Evidence): Counts {
   const { orders } = evidence
   return { clicks: Math.max(orders, ripeClicks(evidence)), orders }
 }

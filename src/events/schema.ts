@@ -7,7 +7,7 @@ import { CONSENT_TOLD, CONSENT_WORDS } from './consent.ts'
 /** A page's events in one call (interface section 8). */
 export const EVENTS_PER_CALL_MAX = 100
 /** Browsers carry longer addresses than anybody types; the log keeps what a page can have. */
-const PAGE_URL_LENGTH_MAX = 8192
+export const PAGE_URL_LENGTH_MAX = 8192
 
 const EventUser = Type.Object({
   page_session_uuid: Type.String({ pattern: UUID_PATTERN }),

@@ -1,6 +1,7 @@
 /** The listings that a product's identifiers lead to, and the campaigns that would pay for them. */
 import { joinableGtin14, readGtin } from '../catalog/gtin.ts'
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
+import type { CampaignModel } from '../demand/campaign.ts'
 import { unwrapUrl } from '../links/unwrap.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
@@ -26,7 +27,7 @@ export interface ListingRow {
 export interface PayingCampaignRow {
   readonly campaign_id: number
   readonly merch_id: number
-  readonly model: 'cpc' | 'cpa' | 'epp'
+  readonly model: CampaignModel
   readonly bid_micros: string | null
   readonly exclusive_bid_micros: string | null
   readonly rate_ppm: number | null
