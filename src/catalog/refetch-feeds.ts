@@ -1,5 +1,6 @@
 /** Fetches feeds again from where they came, before their offers are too old to bid. */
 import type { Database } from '../platform/postgres.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 import { Turns } from '../platform/turns.ts'
 import type { ToDollars } from './check-offer.ts'
 import { FeedError } from './feed-error.ts'
@@ -18,7 +19,7 @@ import { hasGoodRow, importFeed, type RejectedRow } from './import-feed.ts'
  * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
  * days of them are read no other feed is.
  */
-const READ_MS_MAX = 3_600_000
+const READ_MS_MAX = HOUR_MS
 /** A server may take an hour for a feed; each fills the disk by its own. */
 const FETCHES_AT_ONCE = 4
 

@@ -2,6 +2,7 @@
  * What the nightly fit knows about the network as a whole: how much pairs differ, what an order is
  * worth, how long it takes. Everything that a prediction needs besides a pair's own counts.
  */
+import { HOUR_MS } from '../platform/timestamp.ts'
 import { type RateModel, UNFITTED, UNFITTED_VALUE, type ValueModel } from './predict.ts'
 
 export interface Delays {
@@ -25,7 +26,7 @@ export interface PredictionModel extends Delays {
 export const UNFITTED_MODEL: PredictionModel = {
   rates: UNFITTED,
   values: UNFITTED_VALUE,
-  delayMs: 12 * 3_600_000,
+  delayMs: 12 * HOUR_MS,
   delayMsByMerchant: {},
   delayOrders: 0,
   returnShare: 0.1,

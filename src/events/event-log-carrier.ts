@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { withPatience } from '../platform/patience.ts'
 import { type Connection, newClient } from '../platform/postgres.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 import type { LogEvent } from './event.ts'
 import { storableText } from './event-fields.ts'
 import { eventFromJson, eventToJson } from './event-json.ts'
@@ -37,7 +38,7 @@ const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
 const LAST_CARRY_MS = 1_000
 /** What was carried stays a week more: a database set back to a backup gets it again. */
 const KEEP_DAYS = 7
-const CUT_INTERVAL_MS = 3_600_000
+const CUT_INTERVAL_MS = HOUR_MS
 
 export interface CarrierOptions {
   readonly stream: Pick<EventStream, 'isAway' | 'created' | 'read' | 'lastSequence' | 'cut'>

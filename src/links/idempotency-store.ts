@@ -10,6 +10,7 @@ import { deleteWhere } from '../platform/delete-in-batches.ts'
 import { ApiError } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { HOUR_MS } from '../platform/timestamp.ts'
 
 /** Decisions 4.1. */
 const KEPT_HOURS = 24
@@ -54,7 +55,7 @@ interface KeyUse {
 
 /** Deletes the answers that no retry is given any more; how many it found. */
 export function deletePastResponses(db: Db, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - KEPT_HOURS * 3_600_000)
+  const before = new Date(now.getTime() - KEPT_HOURS * HOUR_MS)
   return deleteWhere(db, 'idempotent_response', sql`created_at < ${before}`)
 }
 
