@@ -6,9 +6,11 @@ import { DAY_MS } from '../platform/timestamp.ts'
 import { WAITS_DAYS, type Waits } from './delay.ts'
 import type { Cohort } from './evaluate.ts'
 
+/** Of an order that names a click: the click led to it, not a link that was only seen. */
+export const IS_LED_BY_CLICK = sql`coalesce(attribution, '') <> 'impression'`
 /** Of an order and its click: it stands, was paid for, and says something about clicks. */
 const IS_BROUGHT = sql`reversed_at is null and revenue_micros > 0 and rejected_at is null
-  and hold is null and coalesce(attribution, '') <> 'impression'`
+  and hold is null and ${IS_LED_BY_CLICK}`
 
 export interface CohortRange {
   readonly fromMs: number

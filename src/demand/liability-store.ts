@@ -4,6 +4,7 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { IS_LED_BY_CLICK } from './cohort-store.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 import type { OutlookBook } from './outlook.ts'
 import { perOrderMicros } from './predict.ts'
@@ -100,7 +101,7 @@ async function findOpenClicks(
         and model in (${MODEL.cpa}, ${MODEL.epp}) and reason = ${REASON.ok} and reversed_at is null
         and not exists (
           select from merchant_order where merchant_order.click_id = click.click_id
-            and coalesce(attribution, '') <> 'impression'
+            and ${IS_LED_BY_CLICK}
         )
       group by campaign_id, pub_id, model, price_micros
     ) as open`)

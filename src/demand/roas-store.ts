@@ -3,6 +3,7 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
+import { IS_LED_BY_CLICK } from './cohort-store.ts'
 import { loadModel } from './model-store.ts'
 import { stepRoasMultiplier } from './roas.ts'
 
@@ -70,7 +71,7 @@ async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
       from click
       left join lateral (
         select sum(net_revenue_micros) as net_revenue_micros from merchant_order
-        where merchant_order.click_id = click.click_id and coalesce(attribution, '') <> 'impression'
+        where merchant_order.click_id = click.click_id and ${IS_LED_BY_CLICK}
       ) as sold on true, lateral (
         select extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8 * 1000 as age_ms
       ) as old, lateral (
