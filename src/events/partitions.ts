@@ -6,7 +6,7 @@
  */
 import type { Db } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { DAY_MS, HOUR_MS, utcDay } from '../platform/timestamp.ts'
 
 /** Today and a week more: upkeep may fail for days before the default partition is touched. */
@@ -21,12 +21,7 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
   let made = 0
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) {
     const day = utcDay(nowMs + ahead * DAY_MS)
-    made += await db.transaction(async (tx) => {
-      await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
-      const row = await tx.row<{ is_new: boolean }>(sql`
-        select create_event_partition(${day}::date) as is_new`)
-      return row?.is_new === true ? 1 : 0
-    })
+    if (await isChanged(db, sql`create_event_partition(${day}::date)`)) made += 1
   }
   return made
 }
@@ -37,17 +32,18 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
  * start after an upgrade waits ten seconds where the log is two years old.
  */
 export async function closeEventDays(db: Db): Promise<number> {
+  const next = sql`close_next_event_day((now() at time zone 'utc')::date - 1)`
   let closed = 0
-  while (await closeNextDay(db)) closed += 1
+  while (await isChanged(db, next)) closed += 1
   return closed
 }
 
-function closeNextDay(db: Db): Promise<boolean> {
+/** Whether a function of the partitions had anything to do. */
+function isChanged(db: Db, change: Sql): Promise<boolean> {
   return db.transaction(async (tx) => {
     await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
-    const row = await tx.row<{ is_closed: boolean }>(sql`
-      select close_next_event_day((now() at time zone 'utc')::date - 1) as is_closed`)
-    return row?.is_closed === true
+    const row = await tx.row<{ is_changed: boolean }>(sql`select ${change} as is_changed`)
+    return row?.is_changed === true
   })
 }
 
