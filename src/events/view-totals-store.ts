@@ -9,10 +9,13 @@ import { type Db, hasSqlState, LOCK_NOT_AVAILABLE } from '../platform/postgres.t
 import { sql } from '../platform/sql.ts'
 import { EVENT_TYPE } from './event.ts'
 
-/** A day of one lane, and up to which place in the lane its totals reach. */
-export interface ViewDay {
+export interface LaneDay {
   readonly day: string
   readonly lane: number
+}
+
+/** A day of one lane, and up to which place in the lane its totals reach. */
+export interface ViewDay extends LaneDay {
   readonly seq: string
   readonly events: string
   readonly key_id: number
@@ -27,10 +30,7 @@ const LOCK_TIMEOUT = '2s'
 export const SESSION_DAYS = 30
 
 /** Days up to `dayTo` with folded views that no total holds yet, the oldest first. */
-export function listDaysWithoutTotal(
-  db: Db,
-  dayTo: string,
-): Promise<{ day: string; lane: number }[]> {
+export function listDaysWithoutTotal(db: Db, dayTo: string): Promise<LaneDay[]> {
   return db.rows(sql`
     select days.day::date as day, lane.lane
     from generate_series((select min(day) from event), ${dayTo}::date, interval '1 day') days (day)
@@ -48,7 +48,7 @@ export function listDaysWithoutTotal(
 /** Adds the folded events of a day that its totals do not hold yet; up to which place, how many. */
 export async function addTotals(
   tx: Db,
-  { day, lane, after }: { day: string; lane: number; after: string },
+  { day, lane, after }: LaneDay & { readonly after: string },
 ): Promise<{ seq: string; events: string }> {
   // How many were seen is unknown to the planner: it takes them for one, and for each of them would
   // read two months of views.
@@ -87,10 +87,7 @@ export async function addTotals(
 }
 
 /** Takes the row of a day for this transaction: two workers never add the same events. */
-export async function lockViewDay(
-  tx: Db,
-  { day, lane }: { day: string; lane: number },
-): Promise<ViewDay | null> {
+export async function lockViewDay(tx: Db, { day, lane }: LaneDay): Promise<ViewDay | null> {
   await tx.run(sql`select pg_advisory_xact_lock('view_day'::regclass::int, ${lane})`)
   return tx.row<ViewDay>(sql`
     select * from view_day where day = ${day} and lane = ${lane}`)
@@ -110,10 +107,7 @@ export async function saveViewDay(tx: Db, row: ViewDay): Promise<void> {
 }
 
 /** The hash of a day's totals as they stand now. */
-export async function digestOf(
-  db: Db,
-  { day, lane }: Pick<ViewDay, 'day' | 'lane'>,
-): Promise<string> {
+export async function digestOf(db: Db, { day, lane }: LaneDay): Promise<string> {
   const row = await db.row<{ digest: string }>(sql`
     select encode(sha256(convert_to(coalesce(string_agg(
       concat_ws(' ', type, reason, coalesce(pub_id::text, '-'),

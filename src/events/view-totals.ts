@@ -15,6 +15,7 @@ import {
   deleteViews,
   digestOf,
   finishDrop,
+  type LaneDay,
   listDaysOfOtherKeys,
   listDaysToDrop,
   listDaysWithoutTotal,
@@ -54,11 +55,7 @@ export async function retireViews(db: Db, retention: Retention): Promise<number>
 }
 
 /** Adds what a day's totals lack, and signs them. Totals that were altered are never signed. */
-async function writeTotal(
-  tx: Db,
-  { day, lane }: { day: string; lane: number },
-  keys: Keys,
-): Promise<void> {
+async function writeTotal(tx: Db, { day, lane }: LaneDay, keys: Keys): Promise<void> {
   const known = await lockSigned(tx, { day, lane }, keys)
   const added = await addTotals(tx, { day, lane, after: known?.seq ?? '0' })
   const events = String(BigInt(known?.events ?? 0) + BigInt(added.events))
@@ -88,11 +85,7 @@ async function drop(db: Db, lanes: readonly ViewDay[], keys: Keys): Promise<numb
 }
 
 /** A day as it stands, and nobody else adds to; throws when its totals are not as signed. */
-async function lockSigned(
-  tx: Db,
-  wanted: { day: string; lane: number },
-  keys: Keys,
-): Promise<ViewDay | null> {
+async function lockSigned(tx: Db, wanted: LaneDay, keys: Keys): Promise<ViewDay | null> {
   const known = await lockViewDay(tx, wanted)
   if (known === null) return null
   const problem = signatureProblem(keys, known, await digestOf(tx, known))
