@@ -16,7 +16,7 @@ import {
   type Reports,
   withReport,
 } from './order-merge.ts'
-import { AMOUNTS_OPEN_MS, isOpen, locksAt } from './order-states.ts'
+import { AMOUNTS_OPEN_MS, isOpen, locksAt, type OrderDates } from './order-states.ts'
 
 /** The click an order is owed to, with the terms that were sealed when its auction ran. */
 export interface Owner {
@@ -223,7 +223,7 @@ export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
  * that is held not before that is decided. No lock lies before the order came to count: what a
  * payment has released by a time must stay released.
  */
-export function datesOf(account: OrderAccount): { locksAtMs: number; rejectedAtMs: number | null } {
+export function datesOf(account: OrderAccount): Omit<OrderDates, 'paidAtMs'> {
   return { locksAtMs: lockOf(account), rejectedAtMs: account.rejection?.atMs ?? null }
 }
 

@@ -55,7 +55,7 @@ export function orderState(dates: OrderDates, nowMs: number): OrderState {
 }
 
 /** Whether an order may still be rejected, or moved to another click. */
-export function isOpen(dates: Pick<OrderDates, 'locksAtMs' | 'rejectedAtMs'>, nowMs: number) {
+export function isOpen(dates: Omit<OrderDates, 'paidAtMs'>, nowMs: number) {
   return dates.rejectedAtMs === null && nowMs < dates.locksAtMs
 }
 

@@ -28,6 +28,12 @@ export interface ClickLabels {
   readonly utmSource: string | null
 }
 
+/** Where addresses of ours begin. */
+export interface OwnBases {
+  readonly linkUrl: string
+  readonly auctionUrl: string
+}
+
 export interface WrapperQuery {
   readonly url: string | null // as given; whether it is an http(s) address is not checked here
   readonly publisherSlug: string | null
@@ -111,7 +117,7 @@ export function readClickLabels(search: string): ClickLabels {
  * Whether an address is one of ours already: a smart link, a wrapper or a sealed redirect. Any
  * 64-bit number has a smart link's form (interface 6, rule 3), also one that no link of ours has.
  */
-export function isOwnLink(url: URL, bases: { linkUrl: string; auctionUrl: string }): boolean {
+export function isOwnLink(url: URL, bases: OwnBases): boolean {
   const path = pathUnder(bases.linkUrl, url)?.replace(/\/$/, '')
   if (path !== undefined && (path === 'link' || isId(path) || readAuctionId(path) !== null)) {
     return true

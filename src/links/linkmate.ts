@@ -4,7 +4,7 @@
  * Pure: the publisher's settings and the network's hosts come in, the links wanted go out.
  */
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
-import { isOwnLink } from './link-url.ts'
+import { isOwnLink, type OwnBases } from './link-url.ts'
 import type { LinkMateBody } from './schema.ts'
 import { unwrapUrl } from './unwrap.ts'
 
@@ -18,7 +18,7 @@ export interface WantedLink {
 export interface LinkMateRules {
   readonly articleUrl: URL
   readonly ownDomains: readonly string[] // the publisher's
-  readonly bases: { readonly linkUrl: string; readonly auctionUrl: string }
+  readonly bases: OwnBases
   readonly unwraps: boolean
 }
 

@@ -6,6 +6,7 @@ import { ApiError, badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
 import { parseWebUrl, siteHost, urlKey, withoutReader } from '../platform/url.ts'
+import type { OwnBases } from './link-url.ts'
 import { linkKey, parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
 import type { LinkMateBody } from './schema.ts'
 import {
@@ -21,7 +22,7 @@ import {
 
 export interface LinkMateDeps {
   readonly db: Db
-  readonly bases: { readonly linkUrl: string; readonly auctionUrl: string }
+  readonly bases: OwnBases
   readonly nextId: () => string
   readonly now: () => Date
   /** New links a publisher and hour for calls without a key; what is above is left out. */
