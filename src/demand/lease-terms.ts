@@ -43,8 +43,8 @@ const REST_SPREAD_SECONDS = 60
 /** Expected in a lease time: a minute after its last click, which the fold has read by then. */
 const IDLE_CLICKS = 0.1
 
-/** Asked of the database in one batch for all campaigns. */
-export interface LeaseRequest {
+/** Asked of the database in one batch for all campaigns, with this node's wins in flight. */
+export interface LeaseRequest extends InFlight {
   readonly campaignId: number
   readonly day: string // YYYY-MM-DD, UTC
   readonly leaseId: number // 0: none yet
@@ -55,8 +55,6 @@ export interface LeaseRequest {
   readonly isFinal: boolean // the day is over: spent is all there will ever be
   /** For a click that waits: granted even where too little is left to share. */
   readonly urgentMicros: number
-  readonly expectedClicks: number // of this node's wins in flight
-  readonly openWins: number
 }
 
 /** The database's answer to one request. */
