@@ -9,6 +9,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
+import { MerchantParams } from '../catalog/own-merchant.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { ApiError, ERRORS, type Fault } from '../platform/errors.ts'
 import {
@@ -42,7 +43,6 @@ import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-re
 /** Of each kind, signed and not. */
 const REFUSALS_SHOWN_MAX = 500
 
-const Params = Type.Object({ merch_id: Type.Integer() })
 type Call = FastifyRequest<{ Params: { merch_id: number } }>
 
 const SIGNATURE = {
@@ -66,7 +66,7 @@ const signedReport = <T extends object>(schema: T) => ({
   config: {
     rules: ({ headers }: FastifyRequest) => idempotencyKeyFaults(headers['idempotency-key']),
   },
-  schema: { params: Params, headers: ReportHeaders, ...schema },
+  schema: { params: MerchantParams, headers: ReportHeaders, ...schema },
 })
 
 export const intakeRoutes =
@@ -115,7 +115,7 @@ export const intakeRoutes =
           operationId: 'listRefused',
           summary: 'What was refused of this merchant, newest first, with the reasons',
           description: `At most ${REFUSALS_SHOWN_MAX}, of the last ${REFUSAL_KEPT}.`,
-          params: Params,
+          params: MerchantParams,
           headers: SignatureHeaders,
           response: { 200: envelope(RefusalRecord) },
         },

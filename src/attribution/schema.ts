@@ -209,9 +209,7 @@ export const Stored = Type.Unsafe<undefined>({
 export type CheckoutBody = Static<typeof CheckoutBody>
 export type CheckoutEvent = Static<typeof CheckoutEvent>
 export type ServerOrder = Static<typeof ServerOrder>
-export type OrdersBody = Static<typeof OrdersBody>
 export type ReturnEntry = Static<typeof ReturnEntry>
-export type ReturnsBody = Static<typeof ReturnsBody>
 
 export function toRefusalRecord(row: RefusalRow): Static<typeof RefusalRecord> {
   return { ...row, at: formatTimestamp(row.at), faults: [...row.faults] }

@@ -1,9 +1,12 @@
 /** Whose merchant is it? For what takes an API key, under /api/v1/merchants/, and the dashboard. */
+import Type from 'typebox'
 import type { KeyHolder } from '../accounts/require-key.ts'
 import { type SessionRequest, sessionUserOf } from '../accounts/session.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { findMerchant, type Merchant, requireMerchant } from './merchant-store.ts'
+
+export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 
 /** Throws 404 when there is no such merchant, 403 when the key is of another user. */
 export async function requireOwnMerchant(

@@ -14,7 +14,7 @@ import { explainAuction } from '../auction/explain.ts'
 import { Explanation } from '../auction/explanation-schema.ts'
 import { unpackReceipt } from '../auction/receipt.ts'
 import { listMerchantIdsOf, listMerchantNames } from '../catalog/merchant-store.ts'
-import { requireOwnedMerchant } from '../catalog/own-merchant.ts'
+import { MerchantParams, requireOwnedMerchant } from '../catalog/own-merchant.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -28,7 +28,6 @@ import { readMerchantOverview } from './merchant-overview-store.ts'
 import { MerchantOrderParams, MerchantOrderRecord } from './order-record-schema.ts'
 import { explainMerchantOrder } from './order-record-store.ts'
 import { ReportQuery } from './schema.ts'
-import { MerchantParams } from './webhook-schema.ts'
 
 /** Settling a large merchant may take the database seconds, and its connections are for all. */
 const PAGES_AT_ONCE = 2

@@ -1,6 +1,7 @@
 /** A merchant's account over the API: every entry that it owes or was paid by. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
+import { MerchantParams } from '../catalog/own-merchant.ts'
 import { readAccount } from '../ledger/debt-store.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
@@ -9,7 +10,6 @@ import { LEDGER_COLUMNS, listLedgerRows } from './merchant-ledger-store.ts'
 import { plainRow } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import { LedgerPage, REPORT_DAYS_MAX, REPORT_LIMIT, ReportQuery } from './schema.ts'
-import { MerchantParams } from './webhook-schema.ts'
 
 /** A page may take the database a second, and the pool's connections are for all. */
 const PAGES_AT_ONCE = 2

@@ -1,7 +1,7 @@
 /** One order, explained, as order-record-store.ts finds it. */
 import Type from 'typebox'
+import { MerchantParams } from '../catalog/own-merchant.ts'
 import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
-import { MerchantParams } from './webhook-schema.ts'
 
 const REVENUE_TOLD =
   '`revenue_usd` is `value` × `usd_per_base` ÷ `currency_per_base`; `commission_usd` is that × the ' +

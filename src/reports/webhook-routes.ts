@@ -6,6 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
+import { MerchantParams } from '../catalog/own-merchant.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { type Fault, notFound } from '../platform/errors.ts'
 import { listOf } from '../platform/validation.ts'
@@ -18,7 +19,6 @@ import {
   DeliveryRecord,
   deliveryId,
   EVENTS_MAX,
-  MerchantParams,
   toDeliveryRecord,
   toWebhookRecord,
   WebhookBody,

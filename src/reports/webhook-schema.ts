@@ -5,8 +5,6 @@ import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts
 import { FAILURES_MAX, RETRIED_HOURS, URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
 import type { DeliveryRow, Webhook } from './webhook-store.ts'
 
-export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
-
 /** Which one of an owner's. */
 export const webhookId = { webhook_id: smallId }
 export const deliveryId = { delivery_id: idText() }

@@ -199,5 +199,4 @@ export const ReversalRecord = Type.Object({
 })
 
 export type StatsRow = Static<typeof StatsRow>
-export type Stats = Static<typeof Stats>
 export type StatsChanges = Static<typeof StatsChanges>
