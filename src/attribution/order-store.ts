@@ -4,7 +4,7 @@
  */
 import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, MONEY_LANE, type Model } from '../events/event.ts'
-import { REASON } from '../events/reason.ts'
+import { verdictOf } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { identifier, type Sql, sql } from '../platform/sql.ts'
@@ -159,9 +159,8 @@ interface ClickRow {
 
 function toFoundClick(row: ClickRow): FoundClick {
   const [clickId, atMs] = [row.click_id.toString('hex'), row.at.getTime()]
-  const reason = row.reversed_at === null ? row.reason : REASON.reversed
   return {
-    touch: { clickId, atMs, merchId: row.merch_id, reason },
+    touch: { clickId, atMs, merchId: row.merch_id, reason: verdictOf(row) },
     owner: {
       clickId,
       clickAtMs: atMs,

@@ -36,3 +36,11 @@ const NAMES = new Map<number, string>(
 export function reasonName(code: number): string {
   return NAMES.get(code) ?? `reason_${code}`
 }
+
+/** What is held of a click by now: the fold's reason, unless it was found invalid since. */
+export function verdictOf(click: {
+  readonly reason: number
+  readonly reversed_at: Date | null
+}): number {
+  return click.reversed_at === null ? click.reason : REASON.reversed
+}

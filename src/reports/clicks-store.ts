@@ -5,7 +5,7 @@
  * the log. Both are paged by their ids, which grow with time.
  */
 import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
-import { REASON, reasonName } from '../events/reason.ts'
+import { REASON, reasonName, verdictOf } from '../events/reason.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
@@ -136,7 +136,7 @@ function rowOf(row: ClickRow): ReportRow<'clicks'> {
   const isClick = row.click_id !== null
   const isReversed = row.reversed_at !== null
   const earned = isReversed ? 0n : BigInt(row.publisher_micros)
-  const reason = isReversed ? REASON.reversed : row.reason
+  const reason = verdictOf(row)
   return {
     click_id: row.click_id?.toString('hex') ?? null,
     click_timestamp: reportTime(row.at),

@@ -1,7 +1,7 @@
 /** Clicks as the fold has judged them, read back. */
 import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, modelWord } from '../events/event.ts'
-import { REASON, reasonName } from '../events/reason.ts'
+import { REASON, reasonName, verdictOf } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
 import { formatExact, PPM } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -49,7 +49,7 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     paid: formatExact(row.paid_micros),
     publisher_earns: formatExact(row.publisher_micros),
     reason: reasonName(row.reason),
-    why: explainVerdict(row.reversed_at === null ? row.reason : REASON.reversed, row),
+    why: explainVerdict(verdictOf(row), row),
     reversed_at: formatTimestampOrNull(row.reversed_at),
     reverse_reason: row.reverse_reason,
   }))
