@@ -1,8 +1,7 @@
 /** A merchant's own page: what it paid for, whether its campaigns run, what it owes. */
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
 import { api, type Merchant, type MerchantOverview } from '../api.ts'
-import { count, date, dollars, time } from '../format.ts'
+import { count, date, time } from '../format.ts'
 import { useRange } from '../range.ts'
 import { useChosenMerchant, useMe } from '../session.ts'
 import { Amount } from '../ui/amount.tsx'
@@ -48,16 +47,6 @@ function MerchantAccount({ merchant }: { merchant: Merchant }) {
 
 function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) {
   const { totals, days, publishers, campaigns, feed } = props.overview
-  const chart = useMemo(
-    () => ({
-      label: 'Cost',
-      days: days.map((day) => day.event_date),
-      values: days.map((day) => Number(day.cost)),
-      format: (value: number) => dollars(value.toFixed(2)),
-      unit: 0.01,
-    }),
-    [days],
-  )
   return (
     <div
       aria-busy={props.isOfOtherDays}
@@ -79,7 +68,7 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
           },
         ]}
       />
-      <DayChart {...chart} />
+      <DayChart label="Cost" days={days} figure="cost" isMoney />
       <Feed feed={feed} />
       <CampaignList campaigns={campaigns} />
       {publishers.length > 0 && (

@@ -1,7 +1,6 @@
 /** What a publisher's links did in a range of days: in total, by day, by article and merchant. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
 import { useAddress } from '../address.ts'
 import { api, type Overview } from '../api.ts'
 import { count, dollars } from '../format.ts'
@@ -49,17 +48,6 @@ function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
       { replace: true, resetScroll: false }, // Who goes back leaves the page, not a look at it.
     )
   const { totals, days } = overview
-  const isMoney = figure === 'earnings'
-  const chart = useMemo(
-    () => ({
-      label: FIGURE_NAMES[figure],
-      days: days.map((day) => day.event_date),
-      values: days.map((day) => Number(day[figure])),
-      format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
-      unit: isMoney ? 0.01 : 1,
-    }),
-    [figure, days, isMoney],
-  )
   return (
     <div
       aria-busy={isOfOtherDays}
@@ -76,7 +64,12 @@ function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
           />
         ))}
       </div>
-      <DayChart {...chart} />
+      <DayChart
+        label={FIGURE_NAMES[figure]}
+        days={days}
+        figure={figure}
+        isMoney={figure === 'earnings'}
+      />
       {overview.rows.length > 0 ? (
         <>
           <DayTable days={days} />

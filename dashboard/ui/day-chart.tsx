@@ -1,9 +1,21 @@
 /** Bars, one a day. The value under the pointer is told above; uPlot draws, React does the rest. */
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import UPlot from 'uplot'
-import { date, monthOfYear, shortDay } from '../format.ts'
+import { count, date, dollars, monthOfYear, shortDay } from '../format.ts'
 
-interface DayChartProps {
+interface DayChartProps<Figure extends string> {
+  readonly label: string
+  /** As they were answered: others are drawn anew. */
+  readonly days: readonly ({ readonly event_date: string } & Readonly<
+    Record<Figure, string | number>
+  >)[]
+  /** Which of their figures is drawn: amounts in dollars, or counts. */
+  readonly figure: Figure
+  readonly isMoney: boolean
+}
+
+/** What is drawn. */
+interface Bars {
   readonly label: string
   readonly days: readonly string[]
   readonly values: readonly number[]
@@ -22,8 +34,18 @@ const DAY_AXIS_PX = 30
 const HALF_LABEL_PX = 30
 const YEAR_DAYS = 365
 
-export function DayChart(props: DayChartProps) {
-  const { label, days, values, format, unit } = props
+export function DayChart<Figure extends string>(props: DayChartProps<Figure>) {
+  const { label, days, figure, isMoney } = props
+  const bars = useMemo(
+    () => ({
+      label,
+      days: days.map((day) => day.event_date),
+      values: days.map((day) => Number(day[figure])),
+      format: isMoney ? (value: number) => dollars(value.toFixed(2)) : count,
+      unit: isMoney ? 0.01 : 1,
+    }),
+    [label, days, figure, isMoney],
+  )
   const holder = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number | null>(null)
   const isDark = useScheme()
@@ -31,7 +53,7 @@ export function DayChart(props: DayChartProps) {
   useEffect(() => {
     const element = holder.current
     if (element === null) return
-    const chart = drawChart(element, { label, days, values, format, unit }, setAt)
+    const chart = drawChart(element, bars, setAt)
     const observer = new ResizeObserver(() =>
       chart.setSize({ width: element.clientWidth, height: HEIGHT_PX }),
     )
@@ -40,20 +62,18 @@ export function DayChart(props: DayChartProps) {
       observer.disconnect()
       chart.destroy()
     }
-  }, [label, days, values, format, unit, isDark])
+  }, [bars, isDark])
   const shown = at !== null && at < days.length ? at : null
   return (
     <figure className="panel p-4 pb-2">
       <figcaption className="flex items-baseline justify-between gap-4 text-sm">
         <span className="font-medium">{label} per day</span>
-        <span className="number text-soft">
-          {shown === null ? 'UTC' : `${date(days[shown] ?? '')} · ${format(values[shown] ?? 0)}`}
-        </span>
+        <span className="number text-soft">{shown === null ? 'UTC' : valueOn(bars, shown)}</span>
       </figcaption>
       <div
         ref={holder}
         role="img"
-        aria-label={describe(props)}
+        aria-label={describe(bars)}
         // Paper is light, and a picture stays as it was drawn.
         className={`mt-2 min-h-[220px] ${isDark ? 'print:hue-rotate-180 print:invert' : ''}`}
       />
@@ -61,10 +81,15 @@ export function DayChart(props: DayChartProps) {
   )
 }
 
+function valueOn({ days, values, format }: Bars, at: number): string {
+  return `${date(days[at] ?? '')}, ${format(values[at] ?? 0)}`
+}
+
 /** What the picture says, for those who cannot see it. */
-function describe({ label, days, values, format }: DayChartProps): string {
+function describe(bars: Bars): string {
+  const { label, days, values } = bars
   if (values.every((value) => value === 0)) return `${label} per day: nothing yet`
-  const on = (value: number) => `${date(days[values.indexOf(value)] ?? '')}, ${format(value)}`
+  const on = (value: number) => valueOn(bars, values.indexOf(value))
   const most = Math.max(...values)
   const least = Math.min(...values)
   const extremes = [
@@ -77,7 +102,7 @@ function describe({ label, days, values, format }: DayChartProps): string {
 
 function drawChart(
   element: HTMLDivElement,
-  { days, values, format, unit }: DayChartProps,
+  { days, values, format, unit }: Bars,
   onPoint: (index: number | null) => void,
 ): UPlot {
   const [accent, soft, line] = ['text-accent', 'text-soft', 'text-line'].map((name) =>
