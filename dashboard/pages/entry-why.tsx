@@ -15,7 +15,11 @@ export function EntryWhy({ merchId, entry }: { merchId: number; entry: Entry }) 
   if (result === null && order === null) return null
   return (
     <details className="mt-1" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary className="link w-fit">Why</summary>
+      <summary className="link w-fit">
+        Why
+        {/* Of many, for those who hear a list of them. */}
+        <span className="sr-only"> it cost that at {time(entry.at ?? entry.day)}</span>
+      </summary>
       {isOpen && (
         <div className="mt-2">
           {result !== null && <ClickWhy merchId={merchId} result={result} />}
