@@ -59,7 +59,8 @@ async function readLedger(
   const { merchId, dayFrom, dayTo, cursor, limitRows, isNewestFirst = false } = request
   const { day, eventId: id, line } = readPlace(cursor)
   const direction = isNewestFirst ? sql`desc` : sql`asc`
-  const order = sql`day ${direction}, transaction_id ${direction}, line ${direction}`
+  const order = sql`
+    page.day ${direction}, page.transaction_id ${direction}, page.line ${direction}`
   const isBeyond = isNewestFirst ? sql`<` : sql`>`
   const isLeft =
     cursor === null
@@ -67,7 +68,7 @@ async function readLedger(
       : sql`(day, transaction_id, line) ${isBeyond} (${day}::date, ${id}::bigint, ${line}::smallint)`
   const rows = await db.rows<LedgerRow>(sql`
     with page as materialized (
-      select transaction_id, line, day, pub_id, amount_micros from ledger_line
+      select transaction_id, line, day, pub_id, amount_micros from ledger_line page
       where account = 'merchant' and merch_id = ${merchId} and day between ${dayFrom} and ${dayTo}
         and ${isLeft}
       order by ${order} limit ${limitRows}
@@ -83,7 +84,7 @@ async function readLedger(
         substr(coalesce(corrects, idempotency_key), length('click:') + 1), 'hex')
       limit 1
     ) as clicked on true
-    order by page.${order}`)
+    order by ${order}`)
   return {
     rows,
     next: nextPlace(rows, limitRows, (row) => [row.day, row.transaction_id, row.line]),
