@@ -17,6 +17,7 @@ import type { MerchantOrderRecord } from '../src/reports/order-record-schema.ts'
 import type { Payments } from '../src/reports/payments-schema.ts'
 import type {
   ClickPage,
+  NamedMerchant,
   OrderPage,
   Overview,
   Receipt,
@@ -30,10 +31,7 @@ export type NewKey = Static<typeof CreatedKey>
 export type SmartLink = Static<typeof SmartLinkRecord>
 export type MerchantOrder = Static<typeof MerchantOrderRecord>
 export type Refusal = Static<typeof RefusalRecord>
-export interface Merchant {
-  readonly merch_id: number
-  readonly name: string
-}
+export type Merchant = Static<typeof NamedMerchant>
 export type {
   AccountPage,
   ClickPage,

@@ -1,4 +1,4 @@
-/** What keeps a campaign from winning clicks now, of what its merchant can change itself. */
+/** What of a campaign's own settings and budgets keeps it from winning clicks now. */
 import type { Micros } from '../platform/money.ts'
 import type { CampaignSettings } from './campaign.ts'
 import type { Campaign } from './campaign-store.ts'

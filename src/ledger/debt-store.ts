@@ -119,23 +119,19 @@ async function listDebts(db: Db, due: Sql): Promise<Debt[]> {
   }))
 }
 
-/** What of a publisher's earnings at a merchant is not due by a time, and may still change. */
+/**
+ * What is not due by a time, and may still change, of all that a merchant owes or of what it owes
+ * for one publisher: its cost, and the publishers' part.
+ */
 export async function sumNotDue(
   db: Db,
-  { merchId, pubId, until }: { readonly merchId: number; readonly pubId: number; until: Date },
-): Promise<bigint> {
-  const row = await db.row<{ earnings_micros: string | null }>(sql`
-    select sum(earnings_micros)::text as earnings_micros from (${debts(merchId, pubId)}) as debt
+  { merchId, pubId = null, until }: Asked & { readonly pubId?: number | null },
+): Promise<{ readonly costMicros: bigint; readonly earningsMicros: bigint }> {
+  const row = await db.row<Record<'cost' | 'earnings', string | null>>(sql`
+    select sum(cost_micros)::text as cost, sum(earnings_micros)::text as earnings
+    from (${debts(merchId, pubId)}) as debt
     where due_at > ${until}`)
-  return BigInt(row?.earnings_micros ?? 0)
-}
-
-/** What of a merchant's debts is not due by a time, and may still change. */
-export async function sumNotOwed(db: Db, { merchId, until }: Asked): Promise<bigint> {
-  const row = await db.row<{ cost_micros: string | null }>(sql`
-    select sum(cost_micros)::text as cost_micros from (${debts(merchId)}) as debt
-    where due_at > ${until}`)
-  return BigInt(row?.cost_micros ?? 0)
+  return { costMicros: BigInt(row?.cost ?? 0), earningsMicros: BigInt(row?.earnings ?? 0) }
 }
 
 /** All that a merchant ever owed, or what of it was for one publisher. */

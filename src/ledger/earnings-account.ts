@@ -27,9 +27,10 @@ export async function listEarningsAccounts(
     // Of what is owed without anything for the publisher nothing is due to it.
     const due = open.filter((one) => one.debt.pubId === pubId && one.unreleasedMicros > 0)
     const released = releases.filter((release) => release.pubId === pubId)
+    const { earningsMicros: openMicros } = await sumNotDue(db, { merchId, pubId, until })
     accounts.push({
       merchId,
-      openMicros: await sumNotDue(db, { merchId, pubId, until }),
+      openMicros,
       dueMicros: sumExact(due.map(({ unreleasedMicros }) => unreleasedMicros)),
       dueSinceMs: due[0]?.debt.dueAtMs ?? null,
       releasedMicros: sumExact(released.map(({ earningsMicros }) => earningsMicros)),

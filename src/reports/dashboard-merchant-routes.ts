@@ -19,7 +19,7 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
-import { PAGE_DAYS_MAX, RangeQuery } from '../stats/dashboard-schema.ts'
+import { NamedMerchant, PAGE_DAYS_MAX, RangeQuery } from '../stats/dashboard-schema.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
 import { LEDGER_FILE, ledgerFile } from './merchant-ledger-file.ts'
 import { readAccountPage } from './merchant-ledger-store.ts'
@@ -38,7 +38,6 @@ const REFUSALS_MAX = 20
 const config = {
   rules: ({ query }: FastifyRequest) => rangeFaults(query as object, PAGE_DAYS_MAX),
 }
-const MerchantName = Type.Object({ merch_id: Type.Integer(), name: Type.String() })
 const AccountQuery = Type.Object({
   ...RangeQuery.properties,
   cursor: ReportQuery.properties.cursor,
@@ -62,7 +61,7 @@ export const dashboardMerchantRoutes =
     app.get(
       '/dashboard/api/merchants/',
       {
-        schema: { operationId: 'listMyMerchants', response: { 200: envelope(MerchantName) } },
+        schema: { operationId: 'listMyMerchants', response: { 200: envelope(NamedMerchant) } },
       },
       async (request) => {
         const own = await listMerchantIdsOf(db, sessionUserOf(request).uid)

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { CAMPAIGN_MODELS } from '../demand/campaign.ts'
 import { STANDINGS } from '../demand/campaign-standing.ts'
 import { Dollars, orNull, TextOrNull, TimeOrNull } from '../platform/field-types.ts'
-import { ReportPage } from './schema.ts'
+import { LedgerPage } from './schema.ts'
 
 const DollarsOrNull = orNull(Dollars)
 
@@ -32,11 +32,11 @@ export const CampaignFigures = Type.Object({
 
 export const MerchantOverview = Type.Object({
   merch_id: Type.Integer(),
-  owed_usd: Type.String({ description: 'Due by now, and not covered' }),
+  owed_usd: LedgerPage.properties.owed_usd,
   not_due_usd: Type.String({
     description: 'May still change: orders until they lock, today’s clicks',
   }),
-  credit_usd: Type.String({ description: 'Paid, and not owed yet' }),
+  credit_usd: LedgerPage.properties.credit_usd,
   totals: Type.Object(figures),
   days: Type.Array(Type.Object({ event_date: Type.String({ format: 'date' }), ...figures })),
   publishers: Type.Array(
@@ -72,7 +72,7 @@ export const AccountEntry = Type.Object({
 
 export const AccountPage = Type.Object({
   entries: Type.Array(AccountEntry, { description: 'The last one first' }),
-  next: ReportPage.properties.next,
+  next: LedgerPage.properties.next,
 })
 
 export type AccountEntry = Static<typeof AccountEntry>

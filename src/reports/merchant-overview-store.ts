@@ -9,7 +9,7 @@ import { listSpending } from '../demand/budget-account.ts'
 import { toCampaignRecord } from '../demand/campaign-record.ts'
 import { standingOf } from '../demand/campaign-standing.ts'
 import { listCampaigns } from '../demand/campaign-store.ts'
-import { readAccount, sumNotOwed } from '../ledger/debt-store.ts'
+import { readAccount, sumNotDue } from '../ledger/debt-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -48,12 +48,13 @@ async function readAll(db: Db, asked: Asked): Promise<MerchantOverview> {
   const groups = await sumGroups(db, asked)
   const byDay = new Map(groups.map((group) => [group.day, group]))
   const account = await readAccount(db, { merchId, until: now })
+  const notDue = await sumNotDue(db, { merchId, until: now })
   const { feed_url, feed_error, feed_imported_at } = toMerchantRecord(merchant)
   const feedAge = now.getTime() - (merchant.feed_imported_at?.getTime() ?? 0)
   return {
     merch_id: merchId,
     ...account,
-    not_due_usd: formatExact(await sumNotOwed(db, { merchId, until: now })),
+    not_due_usd: formatExact(notDue.costMicros),
     totals: toFigures(addUp(groups.filter(({ day }) => day !== null))),
     days: daysBetween(dayFrom, dayTo).map((day) => ({
       event_date: day,

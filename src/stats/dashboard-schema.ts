@@ -132,7 +132,7 @@ export const ReturnPage = Type.Object({
   next: NextPage,
 })
 
-const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })
+export const NamedMerchant = Type.Object({ merch_id: Type.Integer(), name: Type.String() })
 const NamedOffer = Type.Object({
   offer_id: Type.String(),
   title: Type.String(),
