@@ -94,6 +94,9 @@ test('a merchant sees what a click cost it and why, and when its day’s budget 
   await page.reload()
   await page.getByText('$0.80 of $1.00').waitFor()
   await page.getByText('Today’s budget spent').waitFor()
+  const clicks = page.getByRole('region', { name: 'Clicks' })
+  await clicks.getByText('Valid clicks').waitFor()
+  assert.equal(await clicks.getByRole('definition').innerText(), '2')
 })
 
 test('a merchant sees by which rate an order costs what it does, and which were refused', async (t) => {
@@ -111,7 +114,7 @@ test('a merchant sees by which rate an order costs what it does, and which were 
   await entries.getByText('2 % of $100.00 is $2.00. You may cancel it until').waitFor()
   await page.getByText('Orders and returns that were refused').click()
   await page.getByText('must be a decimal such as "105.00", not negative').waitFor()
-  await page.getByRole('row', { name: `${publisher} 1 1 $100.00 $2.00` }).waitFor()
+  await page.getByRole('row', { name: `${publisher} $2.00 1 1 $100.00` }).waitFor()
 })
 
 test('an account with both has the pages of both, and chooses whose they are', async (t) => {

@@ -2,11 +2,11 @@
 import { type InfiniteData, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
 import { api, type ClickPage } from '../api.ts'
-import { count } from '../format.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
 import { Choice } from '../ui/choice.tsx'
 import { ClickList } from '../ui/click-list.tsx'
+import { ClickReasons } from '../ui/click-reasons.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
@@ -30,7 +30,7 @@ export function ClicksPage() {
   return (
     <div className="space-y-5">
       <RangeTitle>Clicks</RangeTitle>
-      {reasons.length > 0 && <Reasons reasons={reasons} />}
+      {reasons.length > 0 && <ClickReasons reasons={reasons} />}
       <Choice
         label="Which clicks"
         options={OUTCOMES}
@@ -52,22 +52,6 @@ function useReasons(ofRange: QueryKey, pages: Pages | undefined): ClickPage['rea
   const told = useQueryClient().getQueriesData<Pages>({ queryKey: ofRange })
   const all = [pages, ...told.map(([, data]) => data)]
   return all.find((one) => one !== undefined)?.pages[0]?.reasons ?? []
-}
-
-/** How many clicks of the range have each verdict. */
-function Reasons({ reasons }: { reasons: ClickPage['reasons'] }) {
-  return (
-    <dl className="panel grid grid-cols-[auto_1fr] gap-x-3 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[auto_1fr_auto_1fr]">
-      {reasons.map(({ reason, why, clicks }) => (
-        <div key={reason} className="col-span-2 grid grid-cols-subgrid">
-          <dt className={`order-last ${reason === 'ok' ? '' : 'text-soft'}`}>
-            {reason === 'ok' ? 'Valid clicks' : why}
-          </dt>
-          <dd className="number text-right font-semibold">{count(clicks)}</dd>
-        </div>
-      ))}
-    </dl>
-  )
 }
 
 function NoClicks({ isAnyThere }: { isAnyThere: boolean }) {

@@ -5,6 +5,7 @@ import { count, date, time } from '../format.ts'
 import { useRange } from '../range.ts'
 import { useChosenMerchant, useMe } from '../session.ts'
 import { Amount } from '../ui/amount.tsx'
+import { ClickReasons } from '../ui/click-reasons.tsx'
 import { DayChart } from '../ui/day-chart.tsx'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
@@ -46,7 +47,7 @@ function MerchantAccount({ merchant }: { merchant: Merchant }) {
 }
 
 function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) {
-  const { totals, days, publishers, campaigns, feed } = props.overview
+  const { totals, days, clicks, publishers, campaigns, feed } = props.overview
   return (
     <div
       aria-busy={props.isOfOtherDays}
@@ -69,6 +70,13 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
         ]}
       />
       <DayChart label="Cost" days={days} figure="cost" isMoney />
+      {clicks.length > 0 && (
+        <section aria-labelledby="clicks" className="space-y-3">
+          <h2 id="clicks">Clicks</h2>
+          <p className="text-sm text-soft">Only a valid click can cost you anything.</p>
+          <ClickReasons reasons={clicks} />
+        </section>
+      )}
       <Feed feed={feed} />
       <CampaignList campaigns={campaigns} />
       {publishers.length > 0 && (
@@ -87,10 +95,10 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
 }
 
 const PUBLISHER_COLUMNS: readonly MoneyColumn<MerchantOverview['publishers'][number]>[] = [
+  { head: 'Cost', amount: (one) => one.cost },
   { head: 'Clicks', cell: (one) => count(one.clicks) },
   { head: 'Sales', cell: (one) => count(one.sales) },
   { head: 'Revenue', amount: (one) => one.revenue },
-  { head: 'Cost', amount: (one) => one.cost },
 ]
 
 function timesCost({ cost, revenue }: MerchantOverview['totals']): string {

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { CAMPAIGN_MODELS } from '../demand/campaign.ts'
 import { STANDINGS } from '../demand/campaign-standing.ts'
 import { Dollars, orNull, TextOrNull, TimeOrNull } from '../platform/field-types.ts'
+import { ReasonCount } from '../stats/dashboard-schema.ts'
 import { LedgerPage } from './schema.ts'
 
 const DollarsOrNull = orNull(Dollars)
@@ -43,6 +44,9 @@ export const MerchantOverview = Type.Object({
     Type.Object({ pub_id: Type.Integer(), publisher_name: Type.String(), ...figures }),
     { description: 'Who cost most first' },
   ),
+  clicks: Type.Array(ReasonCount, {
+    description: 'How many have each reason; robots and what nobody pays for as well',
+  }),
   campaigns: Type.Array(CampaignFigures),
   feed: Type.Object({
     imported_at: TimeOrNull,

@@ -12,8 +12,9 @@ import { listCampaigns } from '../demand/campaign-store.ts'
 import { readAccount, sumNotDue } from '../ledger/debt-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
+import { countByReason } from '../stats/click-page-store.ts'
 import type { DayRange } from '../stats/day-range.ts'
 import type { CampaignFigures, MerchantOverview } from './merchant-overview-schema.ts'
 import { daysBetween } from './report.ts'
@@ -66,6 +67,7 @@ async function readAll(db: Db, asked: Asked): Promise<MerchantOverview> {
         ? []
         : { pub_id, publisher_name: publisher_name ?? '', ...toFigures(sums) }
     }),
+    clicks: await countByReason(db, clicksOf(asked)),
     campaigns: await listCampaignFigures(db, asked),
     feed: {
       imported_at: feed_imported_at,
@@ -97,6 +99,12 @@ function sumGroups(db: Db, { merchant, dayFrom, dayTo }: Asked): Promise<GroupSu
     select summed.*, publisher.name as publisher_name
     from summed left join publisher using (pub_id)
     order by day, cost_micros desc, clicks desc, pub_id`)
+}
+
+/** By time, as the index has a merchant's clicks; an event's day is the UTC day of its time. */
+function clicksOf({ merchant, dayFrom, dayTo }: Asked): Sql {
+  return sql`c.merch_id = ${merchant.merch_id} and c.at >= ${`${dayFrom}T00:00:00Z`}::timestamptz
+    and c.at < ${`${dayTo}T00:00:00Z`}::timestamptz + interval '1 day'`
 }
 
 async function listCampaignFigures(db: Db, { merchant, now }: Asked): Promise<CampaignFigures[]> {

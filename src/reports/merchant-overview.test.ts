@@ -5,6 +5,7 @@ import { startDashboard } from '../../test/dashboard-session.ts'
 import { testDatabase } from '../../test/database.ts'
 import { insertRefusal } from '../attribution/intake-store.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
+import { REASON, reasonName } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
@@ -57,6 +58,23 @@ test('what a merchant paid for is the same by day, by publisher and in its accou
     new Set(publishers.map((row) => row.publisher_name)),
     new Set(['gazette', 'other']),
   )
+})
+
+test('a merchant’s clicks of its days are told by what became of them, unpaid ones as well', async () => {
+  for (const [dayFrom, dayTo] of [
+    [DAYS.dayFrom, DAYS.dayTo],
+    ['2026-03-02', '2026-03-03'],
+  ]) {
+    const { clicks } = await overview(`date_from=${dayFrom}&date_to=${dayTo}`)
+    const rows = await db.rows<{ reason: number; is_reversed: boolean }>(sql`
+      select reason, reversed_at is not null as is_reversed from click
+      where merch_id = ${merchId} and day between ${dayFrom} and ${dayTo}`)
+    const verdicts = rows.map((row) => reasonName(row.is_reversed ? REASON.reversed : row.reason))
+    const expected = new Map<string, number>()
+    for (const name of verdicts) expected.set(name, (expected.get(name) ?? 0) + 1)
+    assert.deepEqual(new Map(clicks.map((row) => [row.reason, row.clicks])), expected)
+    assert.ok(expected.size > 1)
+  }
 })
 
 test('a day’s cost is that of its entries, and a payment is none', async () => {

@@ -9,7 +9,7 @@ import { type Sql, sql } from '../platform/sql.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { clickPrice, explainVerdict, RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
-import type { ClickEntry, ClickPage } from './dashboard-schema.ts'
+import type { ClickEntry, ClickPage, ReasonCount } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 
 export interface ClickPageRequest extends DayRange {
@@ -54,7 +54,7 @@ export async function readClickPage(db: Db, request: ClickPageRequest): Promise<
   return {
     clicks: page.rows.map(toClickEntry),
     next: page.next,
-    reasons: cursor === null ? await countByReason(db, request) : [],
+    reasons: cursor === null ? await countByReason(db, ofRange(request)) : [],
   }
 }
 
@@ -91,10 +91,11 @@ function ofRange({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`c.pub_id = ${pubId} and c.day between ${dayFrom} and ${dayTo}`
 }
 
-async function countByReason(db: Db, range: DayRange): Promise<ClickPage['reasons']> {
+/** How many clicks have each verdict, valid ones first; of those that a condition on `c` picks. */
+export async function countByReason(db: Db, isWanted: Sql): Promise<ReasonCount[]> {
   const rows = await db.rows<{ verdict: number; clicks: string }>(sql`
-    select ${VERDICT} as verdict, count(*) as clicks from click c where ${ofRange(range)}
-    group by verdict order by clicks desc, verdict`)
+    select ${VERDICT} as verdict, count(*) as clicks from click c where ${isWanted}
+    group by verdict order by bool_or(${VERDICT} <> ${REASON.ok}), clicks desc, verdict`)
   return rows.map(({ verdict, clicks }) => ({
     reason: reasonName(verdict),
     why: explainReason(verdict),

@@ -75,13 +75,18 @@ export const ClickEntry = Type.Object({
   why: Type.String({ description: 'The reason as a sentence' }),
 })
 
+export const ReasonCount = Type.Object({
+  reason: Type.String(),
+  why: Type.String(),
+  clicks: Type.Integer(),
+})
+
 export const ClickPage = Type.Object({
   clicks: Type.Array(ClickEntry),
   next: NextPage,
-  reasons: Type.Array(
-    Type.Object({ reason: Type.String(), why: Type.String(), clicks: Type.Integer() }),
-    { description: 'How many clicks of the range have each reason; told with its first page only' },
-  ),
+  reasons: Type.Array(ReasonCount, {
+    description: 'How many clicks of the range have each reason; told with its first page only',
+  }),
 })
 
 export const OrdersQuery = Type.Object({
@@ -159,6 +164,7 @@ export type Overview = Static<typeof Overview>
 export type OverviewRow = Static<typeof OverviewRow>
 export type ClickEntry = Static<typeof ClickEntry>
 export type ClickPage = Static<typeof ClickPage>
+export type ReasonCount = Static<typeof ReasonCount>
 export type OrderEntry = Static<typeof OrderEntry>
 export type OrderPage = Static<typeof OrderPage>
 export type ReturnEntry = Static<typeof ReturnEntry>
