@@ -7,7 +7,7 @@ import { type Db, isUnreachable } from '../platform/postgres.ts'
 import {
   type AcceptedReversal,
   acceptReversal,
-  namingFaults,
+  reversalFaults,
   showReversal,
 } from './reverse-clicks.ts'
 import { ReversalBody, ReversalRecord } from './schema.ts'
@@ -23,7 +23,7 @@ export const reversalRoutes =
     app.post(
       '/api/v1/reversals/',
       {
-        config: { rules: ({ body }) => namingFaults(body as object | null) },
+        config: { rules: ({ body }) => reversalFaults(body as object | null) },
         schema: {
           operationId: 'reverseClicks',
           summary: 'Takes back what was paid for invalid clicks, at most once per click',

@@ -3,7 +3,7 @@ import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
-import { requireText } from '../platform/characters.ts'
+import { textFaults } from '../platform/characters.ts'
 import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -37,7 +37,7 @@ export async function acceptReversal(
   wanted: WantedReversal,
 ): Promise<AcceptedReversal> {
   const key = checked(wanted)
-  const reason = requireText('reason', wanted.reason, REASON_LENGTH_MAX)
+  const reason = wanted.reason.trim()
   const clicks = await findClicksToReverse(deps.db, key)
   if (clicks.length === 0) throw notFound('No such click')
   const open = clicks.filter(({ isReversed }) => !isReversed)
@@ -82,16 +82,24 @@ const reversedAlready = (field: ReversalField): Fault => ({
   rule: 'was reversed before; at most once per click',
 })
 
-/** Either a click or a result: neither would reverse nothing, and of both one would be ignored. */
-export function namingFaults(wanted: { click?: unknown; result?: unknown } | null): Fault[] {
-  const { click = null, result = null } = wanted ?? {}
-  if ((click === null) !== (result === null)) return []
-  return [{ field: 'click', rule: 'either a click or a result must be given' }]
+interface ToldReversal {
+  readonly click?: unknown
+  readonly result?: unknown
+  readonly reason?: unknown
 }
 
-function checked({ clickId, resultNumber }: WantedReversal) {
+/** What schemas cannot say: which of two fields is given, and that a text is not blank. */
+export function reversalFaults(told: ToldReversal | null): Fault[] {
+  const { click = null, result = null, reason } = told ?? {}
+  const blank = typeof reason === 'string' ? textFaults('reason', reason, REASON_LENGTH_MAX) : []
+  // Neither would reverse nothing, and of both one would be ignored.
+  if ((click === null) !== (result === null)) return blank
+  return [{ field: 'click', rule: 'either a click or a result must be given' }, ...blank]
+}
+
+function checked({ clickId, resultNumber, reason }: WantedReversal) {
   const field: ReversalField = clickId === null ? 'result' : 'click'
-  const faults = namingFaults({ click: clickId, result: resultNumber })
+  const faults = reversalFaults({ click: clickId, result: resultNumber, reason })
   if (faults.length > 0) throw badRequest(faults)
   const id = (clickId ?? resultNumber ?? '').toLowerCase()
   if (!HEX_32.test(id)) {
