@@ -26,9 +26,8 @@ export interface OptionSpec {
 
 const INTEGER_MAX = 2_147_483_647 // Ids and counts are 32-bit columns.
 
-/** US dollars as typed, `0.60`; an empty value takes a setting away. */
-export function readDollars(value: string): Micros | null {
-  if (value === '') return null
+/** US dollars as typed, `0.60`. */
+export function readDollars(value: string): Micros {
   const amount = parseDollars(value.replace(/^\./, '0.'))
   if (amount === null) {
     const how = 'digits and a point, six decimals at most, up to nine billion'
