@@ -2,10 +2,10 @@
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-/** Where a click's event lies in the log. */
+/** Where a click's event lies in the log; null where the click is gone. */
 export interface ClickPlace {
-  readonly click_day: string
-  readonly click_event_id: string
+  readonly click_day: string | null
+  readonly click_event_id: string | null
 }
 
 /** What the click's own table leaves out: where it led to and came from. */
@@ -39,5 +39,5 @@ export async function withClickEvents<T extends ClickPlace>(
     select id, url, referrer, device, ua_family, country, u1, utm_source from event
     where day = any(${days}::date[]) and id = any(${ids}::bigint[])`)
   const events = new Map(found.map(({ id, ...event }) => [id, event]))
-  return rows.map((row) => ({ ...row, ...(events.get(row.click_event_id) ?? UNKNOWN) }))
+  return rows.map((row) => ({ ...row, ...(events.get(row.click_event_id ?? '') ?? UNKNOWN) }))
 }

@@ -60,7 +60,11 @@ interface OrderRow extends ClickFacts {
   readonly rate_id: string
 }
 
-/** A page of the report. Orders that nobody led to, or that are held, are not in it yet. */
+/**
+ * A page of the report. Orders that nobody led to, or that are held, are not in it yet. One whose
+ * click is gone (a restored backup) is in it, without what the click alone knew: left out, it would
+ * make its page look like the last.
+ */
 export async function listOrderRows(
   db: Db,
   request: ReportRequest,
@@ -71,7 +75,9 @@ export async function listOrderRows(
   const orders = await db.rows<Omit<OrderRow, keyof ClickEvent> & ClickPlace>(sql`
     with chosen as (
       select bought.event_id as order_event_id, bought.day as order_day, line.line, order_id,
-        bought.click_id, bought.model, ordered_at, locks_at, rejected_at, bought.merch_id,
+        bought.click_id, bought.model,
+        (bought.told #>> '{attribution,owner,clickAtMs}')::float8 as clicked_at_ms,
+        ordered_at, locks_at, rejected_at, bought.merch_id,
         bought.earnings_micros, bought.revenue_micros, order_product_id,
         line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
         quantity, product_id as purchased_product_id, line.name as purchased_name,
@@ -84,14 +90,15 @@ export async function listOrderRows(
           > (${day}::date, ${eventId}::bigint, ${line}::smallint)
       order by bought.day, bought.event_id, line.line limit ${limitRows}
     )
-    select chosen.*, click.day as click_day, click.event_id as click_event_id, click.at,
+    select chosen.*, click.day as click_day, click.event_id as click_event_id,
+      coalesce(click.at, to_timestamp(clicked_at_ms / 1000)) as at,
       click.visitor_key, click.session_key, click.auction_id,
       article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_article_given, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
       merchant.name as merchant_name, publisher.pub_id, publisher.name as publisher_name
     from chosen
-    join click using (click_id)
+    left join click using (click_id)
     join publisher on publisher.pub_id = ${pubId}
     left join smart_link link on link.auction_id = click.auction_id
     left join article on article.article_id = click.article_id

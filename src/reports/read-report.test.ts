@@ -74,6 +74,28 @@ test('a report has the rows of its days: of clicks, of orders, of what came back
   assert.deepEqual(await found('returns', 'checkout_id'), [{ text: 'o1' }])
 })
 
+test('an order whose click is gone stands in its report, and does not end it', async (t) => {
+  const { db, of, events, clickOf, tell } = await start(t)
+  await tell(
+    clickOf('gone', MODEL.cpa),
+    ...['gone', 'a'].map((click) => events.order(`o ${click}`, START_MS, { click })),
+  )
+  const now = new Date(START_MS)
+  const source = openReports(db, { pubId: of.pubId, now })
+  const days = { dayFrom: DAY, dayTo: DAY }
+  const read = async (limitRows: number, cursor: string | null = null) =>
+    source.page('orders', { ...of, ...days, cursor, limitRows, now })
+  const whole = (await read(9)).rows
+  assert.equal(whole.length, 4)
+  await db.run(sql`delete from click where click_id = ${Buffer.from(clickId('gone'), 'hex')}`)
+  const first = await read(2)
+  const rest = await read(9, first.next)
+  const told = (rows: typeof whole) =>
+    rows.map((row) => [row.checkout_id, row.line_earnings, row.click_id, row.click_timestamp])
+  assert.deepEqual(told([...first.rows, ...rest.rows]), told(whole))
+  assert.equal(first.rows[0]?.link_id, null)
+})
+
 test('the price of a purchased product is in dollars, at the rate of its order', async (t) => {
   const { db, of, events, tell } = await start(t)
   const yen = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
