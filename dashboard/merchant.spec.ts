@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
 import { signBody } from '../src/attribution/signed-request.ts'
-import { findMerchant, updateMerchant } from '../src/catalog/merchant-store.ts'
+import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
+import { findMerchant, insertMerchant, updateMerchant } from '../src/catalog/merchant-store.ts'
 import { micros } from '../src/platform/money.ts'
 import { sql } from '../src/platform/sql.ts'
 import { type Account, startApi } from '../test/api.ts'
@@ -144,6 +145,17 @@ test('of an auction that a rival won, a merchant is told its own numbers alone',
   assert.equal(won.length, 1)
   const lost = told.filter((one) => !won.includes(one))
   assert.ok(lost.length > 0 && lost.every(({ outcome }) => outcome.price === null))
+})
+
+test('a merchant without a feed is told that links to its own pages are bid for, as they are', async (t) => {
+  const own = { name: 'Tents', domains: ['tents.example'], uid }
+  const { merch_id: tents } = await insertMerchant(api.db, { ...MERCHANT_DEFAULTS, ...own })
+  await market.campaign(tents, { bid_micros: micros(300_000) })
+  await click('https://tents.example/')
+  const { page } = await visit(t, shop)
+  await page.getByLabel('Merchant').selectOption('Tents')
+  await accountOf(page).getByText('−$0.30').waitFor()
+  await page.getByText('your campaigns bid only for links to your own pages').waitFor()
 })
 
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'

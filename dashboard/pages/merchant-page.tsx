@@ -106,12 +106,15 @@ function timesCost({ cost, revenue }: MerchantOverview['totals']): string {
   return `${(Number(revenue) / Number(cost)).toFixed(1)} times what it cost`
 }
 
-/** Offers of an old feed do not bid, so its state is as good as a campaign's. */
+/**
+ * Offers of an old feed do not bid, so its state is as good as a campaign's. Where a link leads to
+ * a page that no feed tells of, its merchant's campaigns bid all the same (auction/decide.ts).
+ */
 function Feed({ feed }: { feed: MerchantOverview['feed'] }) {
   const { imported_at: at, is_stale: isStale, url, error } = feed
   const age =
     at === null
-      ? 'No product feed has been imported yet: without products nothing bids.'
+      ? 'No product feed has been imported yet: your campaigns bid only for links to your own pages.'
       : `Product feed of ${date(at)}, ${time(at)} UTC${isStale ? ': too old, so none of its products bid.' : '.'}`
   return (
     <section aria-label="Product feed" className="panel px-4 py-3 text-sm">
