@@ -11,7 +11,7 @@ import { findMerchant, insertMerchant, updateMerchant } from '../src/catalog/mer
 import { micros } from '../src/platform/money.ts'
 import { sql } from '../src/platform/sql.ts'
 import { type Account, startApi } from '../test/api.ts'
-import { follow, makeMarket, runAuction, untilReceipt } from '../test/market.ts'
+import { follow, makeMarket, runAuction, until, untilReceipt } from '../test/market.ts'
 import type { Explanation } from './api.ts'
 import { visitAs } from './testing/visit.ts'
 
@@ -156,6 +156,20 @@ test('a merchant without a feed is told that links to its own pages are bid for,
   await page.getByLabel('Merchant').selectOption('Tents')
   await accountOf(page).getByText('−$0.30').waitFor()
   await page.getByText('your campaigns bid only for links to your own pages').waitFor()
+})
+
+test('a campaign per order that waits for the orders of its clicks is not told as running', async (t) => {
+  const own = { name: 'Lids', domains: ['lids.example'], uid }
+  const { merch_id: lids } = await insertMerchant(api.db, { ...MERCHANT_DEFAULTS, ...own })
+  // Two of a hundred clicks usually bring an order: what one click may bring is over the budget.
+  const terms = { bid_micros: null, model: 'cpa', rate_ppm: 1_000_000 } as const
+  const waiting = await market.campaign(lids, { ...terms, budget_micros: micros(200_000) })
+  await click('https://lids.example/')
+  await market.campaign(kettles) // Every change of the market has the budgets looked at again.
+  await until(() => api.app.node.edge.overCap.has(waiting))
+  const { page } = await visit(t, shop)
+  await page.getByLabel('Merchant').selectOption('Lids')
+  await page.getByText('Budget kept for orders still to come').waitFor()
 })
 
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'

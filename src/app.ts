@@ -191,7 +191,7 @@ async function buildHttp(node: Node): Promise<Http> {
 
 /** What the dashboard shows to who has logged in. */
 function insideDashboard(
-  { config, database: db, ids }: Node,
+  { config, database: db, edge, ids }: Node,
   { onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'>,
 ) {
   const { linkUrl, receiptHours } = config
@@ -200,7 +200,7 @@ function insideDashboard(
     dashboardStatsRoutes({ db, now }),
     dashboardAuctionRoutes({ db, receiptHours, now }),
     dashboardPaymentRoutes({ db, now }),
-    dashboardMerchantRoutes({ db, now }),
+    dashboardMerchantRoutes({ db, now, overCap: () => edge.overCap }),
   ]
 }
 

@@ -71,6 +71,8 @@ function standingWords({ standing, start, end }: Campaign): string {
       return 'Budget spent'
     case 'daily_budget_spent':
       return 'Today’s budget spent'
+    case 'orders_awaited':
+      return 'Budget kept for orders still to come'
   }
 }
 

@@ -55,6 +55,7 @@ export class Edge {
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
   #areOutlooksNew = false
+  #overCap: ReadonlySet<number> = new Set()
   #answeredAtMs = performance.now()
 
   private constructor(options: EdgeOptions, market: Market) {
@@ -92,6 +93,11 @@ export class Edge {
 
   get market(): Market {
     return this.#market
+  }
+
+  /** Campaigns that pay per order and win nothing now: orders to come will use a budget up. */
+  get overCap(): ReadonlySet<number> {
+    return this.#overCap
   }
 
   async close(): Promise<void> {
@@ -189,7 +195,8 @@ export class Edge {
   /** Campaigns that pay per order have no leases: theirs are judged by what is still to come. */
   async #judgeBudgets(): Promise<void> {
     const { book, outlooks, database, now } = this.#options
-    book.setOverCap(await loadOverCap(database, { outlooks, nowMs: now() }), now())
+    this.#overCap = await loadOverCap(database, { outlooks, nowMs: now() })
+    book.setOverCap(this.#overCap, now())
   }
 
   #noteChange(isLinkChange: boolean): void {

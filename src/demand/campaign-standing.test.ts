@@ -6,7 +6,7 @@ import { type Standing, standingOf } from './campaign-standing.ts'
 const NOW = new Date('2026-03-02T12:00:00Z')
 const BEFORE = new Date('2026-03-02T11:59:59Z')
 const AFTER = new Date('2026-03-02T12:00:01Z')
-const NOTHING = { spentMicros: 0, spentTodayMicros: 0 }
+const NOTHING = { spentMicros: 0, spentTodayMicros: 0, isOverCap: false }
 const open = {
   state: 'active',
   starts_at: null,
@@ -41,6 +41,18 @@ const cases: readonly [object, object, Standing, string][] = [
     'what is paid per order stops with the last of its budget',
   ],
   [{ bid_micros: null }, { spentMicros: 10_000_001 }, 'budget_spent', 'or beyond it'],
+  [
+    { bid_micros: null },
+    { isOverCap: true },
+    'orders_awaited',
+    'orders that its clicks will still bring use its budget up',
+  ],
+  [
+    { bid_micros: null },
+    { isOverCap: true, spentTodayMicros: 2_000_000 },
+    'daily_budget_spent',
+    'today’s is used up already',
+  ],
   [
     { budget_micros: null, daily_budget_micros: null },
     { spentMicros: 99_000_000, spentTodayMicros: 99_000_000 },

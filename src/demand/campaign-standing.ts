@@ -10,6 +10,7 @@ export const STANDINGS = [
   'ended',
   'budget_spent',
   'daily_budget_spent', // until the next UTC day
+  'orders_awaited', // those that clicks will still bring use a budget up (economics 2.3)
 ] as const
 export type Standing = (typeof STANDINGS)[number]
 
@@ -27,6 +28,7 @@ type Known = Pick<
 interface Spent {
   readonly spentMicros: number
   readonly spentTodayMicros: number
+  readonly isOverCap: boolean // as `findOverCap` says
 }
 
 /** The reason that lasts longest, if there are several. */
@@ -37,7 +39,8 @@ export function standingOf(campaign: Known, spent: Spent, now: Date): Standing {
   if (state === 'paused') return 'paused'
   if (start !== null && start > now) return 'not_begun'
   const isOver = isSpent(campaign, campaign.daily_budget_micros, spent.spentTodayMicros)
-  return isOver ? 'daily_budget_spent' : 'running'
+  if (isOver) return 'daily_budget_spent'
+  return spent.isOverCap ? 'orders_awaited' : 'running'
 }
 
 /** A win is funded only where the dearest click that may come of it is (economics 2.2). */

@@ -51,11 +51,13 @@ const NO_RECEIPT = 'No receipt is kept of it any more: what was paid stands in t
 
 interface DashboardMerchantDeps {
   readonly db: Db
+  /** Campaigns whose budgets the orders still to come will use up, as this node's auctions hold. */
+  readonly overCap: () => ReadonlySet<number>
   readonly now: () => Date
 }
 
 export const dashboardMerchantRoutes =
-  ({ db, now }: DashboardMerchantDeps): FastifyPluginAsyncTypebox =>
+  ({ db, overCap, now }: DashboardMerchantDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     app.get(
@@ -83,7 +85,7 @@ export const dashboardMerchantRoutes =
       },
       async (request) => {
         const merchant = await requireOwnedMerchant(db, request)
-        const asked = { merchant, ...readDays(request.query), now: now() }
+        const asked = { merchant, ...readDays(request.query), overCap: overCap(), now: now() }
         return ok(200, await turns.run(merchant.merch_id, () => readMerchantOverview(db, asked)))
       },
     )
@@ -157,7 +159,11 @@ const refusedRoute =
 
 /** Why a click or an order costs what it does, as the API tells it too. */
 const whyRoutes =
-  ({ db, now, turns }: DashboardMerchantDeps & { turns: FairTurns }): FastifyPluginAsyncTypebox =>
+  ({
+    db,
+    now,
+    turns,
+  }: Omit<DashboardMerchantDeps, 'overCap'> & { turns: FairTurns }): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/merchants/:merch_id/receipts/:result_number/',

@@ -21,6 +21,7 @@ import { daysBetween } from './report.ts'
 
 interface Asked extends Omit<DayRange, 'pubId'> {
   readonly merchant: Merchant
+  readonly overCap: ReadonlySet<number> // campaigns, as `findOverCap` says
   readonly now: Date
 }
 
@@ -107,15 +108,19 @@ function clicksOf({ merchant, dayFrom, dayTo }: Asked): Sql {
     and c.at < ${`${dayTo}T00:00:00Z`}::timestamptz + interval '1 day'`
 }
 
-async function listCampaignFigures(db: Db, { merchant, now }: Asked): Promise<CampaignFigures[]> {
+async function listCampaignFigures(
+  db: Db,
+  { merchant, overCap, now }: Asked,
+): Promise<CampaignFigures[]> {
   const merchId = merchant.merch_id
   const spending = await listSpending(db, { today: utcDay(now), merchId })
   const spent = new Map(spending.map((row) => [row.campaign_id, row]))
   return (await listCampaigns(db, { merchId })).map((campaign) => {
     const { spent_micros = '0', spent_today_micros = '0' } = spent.get(campaign.campaign_id) ?? {}
-    const amounts = {
+    const used = {
       spentMicros: Number(spent_micros),
       spentTodayMicros: Number(spent_today_micros),
+      isOverCap: overCap.has(campaign.campaign_id),
     }
     const { campaign_id, model, bid, exclusive_bid, rate, payment, ...rest } =
       toCampaignRecord(campaign)
@@ -123,7 +128,7 @@ async function listCampaignFigures(db: Db, { merchant, now }: Asked): Promise<Ca
     return {
       ...{ campaign_id, model, bid, exclusive_bid, rate, payment },
       ...{ start, end, daily_budget, budget },
-      standing: standingOf(campaign, amounts, now),
+      standing: standingOf(campaign, used, now),
       spent_today: formatExact(spent_today_micros),
       spent: formatExact(spent_micros),
     }

@@ -23,7 +23,8 @@ const sum = (amounts: readonly string[]) =>
 const db = await testDatabase()
 const { one, other } = await foldBusyLog({ after }, db)
 const clock = { now: new Date('2026-08-01T00:00:00Z') }
-const inside = [dashboardMerchantRoutes({ db, now: () => clock.now })]
+const overCap = new Set<number>()
+const inside = [dashboardMerchantRoutes({ db, overCap: () => overCap, now: () => clock.now })]
 const dashboard = await startDashboard({ after }, { db, inside })
 const { merch_id: merchId } = one.merchant
 await updateMerchant(db, { merchId, changes: { uid: one.publisher.uid } })
@@ -138,9 +139,12 @@ test('campaigns stand with what they spent of their budgets, and why they do not
     insert into budget_account (campaign_id, day, cap_micros, settled_micros, escrow_micros)
     values (${spent}, null, 600000, 200000, 0)`)
   const ended = await one.addCampaign({ ends_at: new Date('2026-07-01T00:00:00Z') })
+  const awaiting = await one.addCampaign({ budget_micros: micros(600_000) })
+  overCap.add(awaiting)
   const { campaigns } = await overview()
   const standings = new Map(campaigns.map((row) => [row.campaign_id, row]))
   assert.equal(standings.get(ended)?.standing, 'ended')
+  assert.equal(standings.get(awaiting)?.standing, 'orders_awaited')
   const { standing, spent: amount, budget, bid } = standings.get(spent) ?? {}
   assert.deepEqual([standing, amount, budget, bid], ['budget_spent', '0.20', '0.60', '0.50'])
   const rivals = await db.rows(sql`select from campaign where merch_id <> ${merchId}`)
