@@ -118,7 +118,7 @@ function Feed({ feed }: { feed: MerchantOverview['feed'] }) {
       : `Product feed of ${date(at)}, ${time(at)} UTC${isStale ? ': too old, so none of its products bid.' : '.'}`
   return (
     <section aria-label="Product feed" className="panel px-4 py-3 text-sm">
-      <p className={isStale ? 'text-bad' : ''}>{age}</p>
+      <p className={at !== null && isStale ? 'text-bad' : ''}>{age}</p>
       {url !== null && <p className="text-soft">Fetched anew every six hours from {url}</p>}
       {error !== null && <p className="mt-1 text-bad">The last try failed: {error}</p>}
     </section>
