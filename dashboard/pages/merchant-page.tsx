@@ -73,7 +73,7 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
       {clicks.length > 0 && (
         <section aria-labelledby="clicks" className="space-y-3">
           <h2 id="clicks">Clicks</h2>
-          <p className="text-sm text-soft">Only a valid click can cost you anything.</p>
+          <p className="text-sm text-soft">Of these, only the valid ones can cost you anything.</p>
           <ClickReasons reasons={clicks} />
         </section>
       )}

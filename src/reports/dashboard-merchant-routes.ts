@@ -157,13 +157,11 @@ const refusedRoute =
     )
   }
 
+type WhyDeps = Pick<DashboardMerchantDeps, 'db' | 'now'> & { readonly turns: FairTurns }
+
 /** Why a click or an order costs what it does, as the API tells it too. */
 const whyRoutes =
-  ({
-    db,
-    now,
-    turns,
-  }: Omit<DashboardMerchantDeps, 'overCap'> & { turns: FairTurns }): FastifyPluginAsyncTypebox =>
+  ({ db, now, turns }: WhyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/merchants/:merch_id/receipts/:result_number/',
