@@ -3,7 +3,7 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { addEvidence, type Evidence, noEvidence, pairKey } from './evidence.ts'
 import { loadModel } from './model-store.ts'
-import { delayOf } from './prediction-model.ts'
+import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 export interface PairEvidence {
   readonly pubId: number
@@ -38,12 +38,21 @@ export async function addPairEvidence(tx: Db, added: readonly PairEvidence[]): P
   const model = await loadModel(tx)
   const found = await findPairs(tx, added)
   const pairs = new Map(found.map((pair) => [pairKey(pair), pair]))
+  addToPairs(pairs, added, model)
+  await upsertPairs(tx, [...pairs.values()])
+}
+
+/** Adds training samples to the evidence of their pairs; benchmarks learn through it as well. */
+export function addToPairs(
+  pairs: Map<string, PairEvidence>,
+  added: readonly PairEvidence[],
+  model: PredictionModel,
+): void {
   for (const pair of added) {
     const known = pairs.get(pairKey(pair))?.evidence ?? noEvidence(pair.evidence.atMs)
     const evidence = addEvidence(known, pair.evidence, delayOf(model, pair.merchId))
     pairs.set(pairKey(pair), { ...pair, evidence })
   }
-  await upsertPairs(tx, [...pairs.values()])
 }
 
 async function findPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<PairEvidence[]> {
