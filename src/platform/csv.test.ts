@@ -4,26 +4,80 @@ import { parse } from 'csv-parse/sync'
 import fc from '../../test/fast-check.ts'
 import { csvLine, guessSeparator, quotedCsvLine, readCsv, requireColumns } from './csv.ts'
 
-test('what is written is read back by another reader, quotes and line breaks included', () => {
+test('another reader reads back what was written, quotes and line breaks included', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', '"', ',', ';', '\n', '\r', '\t', '|', ' ', 'ß'),
+  })
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 2 }), (cells) => {
-      const line = csvLine(cells.map((text) => ({ text })))
-      const [read] = parse(line) as string[][]
-      assert.deepEqual(
-        read?.map((cell, index) => (cell === `'${cells[index]}` ? cells[index] : cell)),
-        cells,
-      )
+    fc.property(fc.array(text, { minLength: 2 }), (cells) => {
+      const [read] = parse(csvLine(cells.map((cell) => ({ text: cell })))) as string[][]
+      assert.deepEqual(read, cells)
+    }),
+  )
+})
+
+test('no part of a cell begins like a formula, whichever separator a spreadsheet splits at', () => {
+  const unit = fc.constantFrom(
+    'a',
+    '1',
+    '.',
+    '=',
+    '+',
+    '-',
+    '@',
+    '＝',
+    '＠',
+    ',',
+    ';',
+    '\t',
+    '|',
+    '\n',
+    ' ',
+  )
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      const [[cell = ''] = []] = parse(csvLine([{ text }, 'x'])) as string[][]
+      for (const part of cell.split(/[,;\t|\r\n]/)) {
+        if (/^\s*[=+\-@＝＋－＠]/.test(part)) assert.equal(Number.isNaN(Number(part)), false, part)
+      }
+      assert.equal(cell.replaceAll("'", ''), text, 'nothing but apostrophes is added')
     }),
   )
 })
 
 test('text that a spreadsheet would run is marked as text; numbers are not touched', () => {
-  const dangerous = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1']
+  const dangerous = [
+    ...[
+      '=1+1',
+      '+1+1',
+      '-1-1',
+      '@SUM(A1)',
+      '＝1+1',
+      '＋A1',
+      '－A1',
+      '＠A1',
+      '\t=1',
+      '\r=1',
+      '\n=1',
+    ],
+    ...[' =1', "x;=cmd|' /C calc'!A0;y", 'a,+A1', 'a|@A1', 'a\t -A1'],
+  ]
   for (const text of dangerous) {
     const [[cell = ''] = []] = parse(csvLine([{ text }, 'x'])) as string[][]
-    assert.equal(cell, `'${text}`)
+    assert.equal(cell, text.replace(/([=+\-@＝＋－＠])/, "'$1"))
+  }
+  for (const text of ['-1', '+1.50', '-2;-3', '1e-3', 'a-b', 'a=b', 'a@b.example']) {
+    const [[cell = ''] = []] = parse(csvLine([{ text }, 'x'])) as string[][]
+    assert.equal(cell, text)
   }
   assert.equal(csvLine(['-20.00', -1, null, { text: null }, { text: 'a=b' }]), '-20.00,-1,,,a=b\n')
+})
+
+test('a cell is quoted when it holds any separator, a quote or a line break', () => {
+  for (const separator of [',', ';', '\t', '|', '\n', '\r']) {
+    assert.equal(csvLine([{ text: `a${separator}b` }, 'c;d', 1]), `"a${separator}b","c;d",1\n`)
+  }
+  assert.equal(csvLine([{ text: 'a"b' }, { text: 'a b' }]), '"a""b",a b\n')
 })
 
 test('a file that ends in the middle of its last line is refused, a short line before it is not', () => {

@@ -113,8 +113,14 @@ export function requireColumns({ headers }: CsvTable, needed: readonly string[])
 /** A cell that is written as it is (numbers, dates, our own words), or text of other people. */
 export type CsvCell = string | number | null | { readonly text: string | null }
 
-// What spreadsheets take for the start of a formula, also behind a tab or a line break.
-const FORMULA = /^[=+\-@\t\r\n]/
+/**
+ * Where a spreadsheet may see a formula begin: at the start of a cell, or after any separator that
+ * it may split the cell at, with or without white space between. Fullwidth signs count as well.
+ */
+const FORMULA = /(?<=^|[,;\t|\r\n])(\s*)([=+\-@＝＋－＠][^,;\t|\r\n]*)/g
+const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
+/** A cell that holds one of these is quoted: programs differ in what separates cells. */
+const NEEDS_QUOTES = /[",;\t|\r\n]/
 
 /** Of an answer that a browser saves as a file. */
 export const csvFileHeaders = (name: string) => ({
@@ -132,14 +138,16 @@ export function quotedCsvLine(cells: readonly string[]): string {
   return `${cells.map((text) => `"${harmless(text).replaceAll('"', '""')}"`).join(',')}\n`
 }
 
-// A leading apostrophe is how spreadsheets themselves mark text.
+/** Marks each possible formula as text with an apostrophe, as spreadsheets themselves do. */
 function harmless(text: string): string {
-  return FORMULA.test(text) ? `'${text}` : text
+  return text.replace(FORMULA, (whole, space: string, part: string) =>
+    PLAIN_NUMBER.test(part.trimEnd()) ? whole : `${space}'${part}`,
+  )
 }
 
 function csvCell(cell: CsvCell): string {
   if (cell === null) return ''
   const isText = typeof cell === 'object'
   const safe = isText ? harmless(cell.text ?? '') : String(cell)
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
