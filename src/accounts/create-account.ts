@@ -4,17 +4,25 @@ import { badRequest, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { hashPassword } from './password.ts'
-import { type ApiKeyRow, insertApiKey, insertUser, type UserRow, updateUser } from './store.ts'
+import {
+  type ApiKeyRow,
+  insertApiKey,
+  insertUser,
+  KEYS_PER_USER_MAX,
+  type UserRow,
+  updateUser,
+} from './store.ts'
 import { keyFaults, type UserChanges, userFaults } from './user.ts'
 
 const KEY_BYTES = 32
+const TOO_MANY_KEYS = `has ${KEYS_PER_USER_MAX} API keys that still work; disable one first`
 
 /** Makes a user; throws a 400 that names every fault. */
 export async function createUser(
   db: Db,
   { email, password, isAdmin }: { email: string; password: string; isAdmin: boolean },
 ): Promise<UserRow> {
-  const faults = userFaults({ email, password })
+  const faults = await userFaults({ email, password })
   if (faults.length > 0) throw badRequest(faults)
   return insertUser(db, { email, isAdmin, passwordHash: await hashPassword(password) })
 }
@@ -28,7 +36,7 @@ export async function changeUser(
   wanted: UserChanges & { uid: number; isAdmin?: boolean | undefined },
 ): Promise<UserRow> {
   const { uid, email = null, password, isAdmin = null } = wanted
-  const faults = userFaults(wanted)
+  const faults = await userFaults(wanted)
   if (faults.length > 0) throw badRequest(faults)
   const passwordHash = password === undefined ? null : await hashPassword(password)
   const user = await updateUser(db, { uid, email, passwordHash, isAdmin })
@@ -36,7 +44,10 @@ export async function changeUser(
   return user
 }
 
-/** Makes an API key for a user: the one time that the key itself is seen. */
+/**
+ * Makes an API key for a user: the one time that the key itself is seen. Throws a 400 when the user
+ * has as many keys as one may have.
+ */
 export async function createApiKey(
   db: Db,
   wanted: { uid: number; description: string; expiresAt: Date | null; now: Date },
@@ -47,5 +58,6 @@ export async function createApiKey(
   const { uid, expiresAt } = wanted
   const description = wanted.description.trim()
   const row = await insertApiKey(db, { uid, description, expiresAt, keyHash: hashApiKey(key) })
+  if (row === null) throw badRequest([{ field: 'user', rule: TOO_MANY_KEYS }])
   return { key, row }
 }

@@ -15,7 +15,7 @@ const SALT_BYTES = 16
 // scrypt needs 128·N·r bytes, 32 MiB here; Node's default limit is exactly that and refuses it.
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024
 
-export const PASSWORD_LENGTH_MIN = 8 // NIST SP 800-63B: at least eight characters.
+export const PASSWORD_LENGTH_MIN = 10 // docs/spec/interface.md#passwords
 export const PASSWORD_LENGTH_MAX = 256 // Long enough for any phrase; bounds the work of a login.
 
 const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { micros } from '../platform/money.ts'
-import { createUser } from './create-account.ts'
+import { changeUser, createUser } from './create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from './publisher.ts'
 import {
   findPublisher,
@@ -26,6 +26,11 @@ test('an e-mail address belongs to one user, whatever its case', async () => {
   assert.equal((await listUsers(db)).length, 1)
   const faulty = { email: 'nobody', password: 'short', isAdmin: false }
   await assert.rejects(createUser(db, faulty), { message: /email: .*; password: / })
+  for (const password of ['nine char', 'Password123', ' '.repeat(10)]) {
+    const weak = { email: 'bob@pub.example', password, isAdmin: false }
+    await assert.rejects(createUser(db, weak), { message: /^password: / })
+    await assert.rejects(changeUser(db, { uid, password }), { message: /^password: / })
+  }
 })
 
 test('a publisher is found by its slug in any case, and no other may have it', async () => {

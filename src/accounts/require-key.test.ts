@@ -200,3 +200,16 @@ test('neither HEAD nor a call over the limit is a use of the key', async () => {
   assert.equal(await storedUse(tokenId), START.getTime() + 1_000)
   assert.equal((await call(200)).record.datetime_last_used?.getTime(), START.getTime() + 1_000)
 })
+
+test('a user has at most 100 working keys, also when several are created at once', async () => {
+  const other = { email: 'many@pub.example', password: 'long enough', isAdmin: false }
+  const { uid: owner } = await createUser(db, other)
+  const create = (expiresAt: Date | null = null) =>
+    createApiKey(db, { uid: owner, description: 'x', expiresAt, now: START })
+  const made = await Promise.allSettled(Array.from({ length: 110 }, () => create()))
+  const keys = made.flatMap((one) => (one.status === 'fulfilled' ? one.value.row.token_id : []))
+  assert.equal(keys.length, 100)
+  await assert.rejects(create(), { code: 4000, message: /user: has 100 API keys/ })
+  await disableApiKey(db, { tokenId: keys[0] ?? 0, uid: owner })
+  await create()
+})

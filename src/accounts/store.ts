@@ -98,16 +98,29 @@ export function listUsers(db: Db): Promise<UserRow[]> {
   return db.rows(sql`select ${USER_COLUMNS} from app_user order by uid limit ${LIST_ROWS_MAX}`)
 }
 
-export async function insertApiKey(
+/** A person needs a handful; a program that creates one for each run has a mistake. */
+export const KEYS_PER_USER_MAX = 100
+
+/**
+ * Stores a key; null when the user has as many working keys as one may have. The lock on the user
+ * lets only one key at a time be counted and added.
+ */
+export function insertApiKey(
   db: Db,
   key: { uid: number; description: string; keyHash: Buffer; expiresAt: Date | null },
-): Promise<ApiKeyRow> {
-  const [row] = await db.rows<ApiKeyRow>(sql`
-    insert into api_key (uid, description, key_hash, datetime_expires)
-    values (${key.uid}, ${key.description}, ${key.keyHash}, ${key.expiresAt})
-    returning ${KEY_COLUMNS}
-  `)
-  return row as ApiKeyRow
+): Promise<ApiKeyRow | null> {
+  return db.transaction(async (tx) => {
+    await tx.run(sql`select from app_user where uid = ${key.uid} for no key update`)
+    return tx.row<ApiKeyRow>(sql`
+      insert into api_key (uid, description, key_hash, datetime_expires)
+      select ${key.uid}, ${key.description}, ${key.keyHash}, ${key.expiresAt}
+      where (
+        select count(*) < ${KEYS_PER_USER_MAX} from api_key
+        where uid = ${key.uid} and is_enabled_by_user
+          and (datetime_expires is null or datetime_expires > now())
+      )
+      returning ${KEY_COLUMNS}`)
+  })
 }
 
 /** Keys of one user, or of all when `uid` is null; newest last. */

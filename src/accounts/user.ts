@@ -1,6 +1,7 @@
 /** What a user's account may be, and which are refused. */
 import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
+import { isCommonPassword } from './common-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
 export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that mail can be sent to.
@@ -13,24 +14,29 @@ export interface UserChanges {
 }
 
 /** Every reason why this e-mail address and password, as far as they are given, are refused. */
-export function userFaults({ email, password }: UserChanges): Fault[] {
+export async function userFaults({ email, password }: UserChanges): Promise<Fault[]> {
   const faults: Fault[] = []
   if (email !== undefined && !isEmail(email)) {
     faults.push({ field: 'email', rule: 'must be an e-mail address' })
   }
-  if (password !== undefined && !isLongEnough(password)) {
-    const rule = `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
-    faults.push({ field: 'password', rule })
-  }
+  const rule = password === undefined ? null : await passwordRule(password)
+  if (rule !== null) faults.push({ field: 'password', rule })
   return faults
 }
 
-function isEmail(text: string): boolean {
-  return /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= EMAIL_LENGTH_MAX
+/** Why a password is refused; null: it is accepted. */
+async function passwordRule(password: string): Promise<string | null> {
+  const length = characterCount(password)
+  if (length < PASSWORD_LENGTH_MIN || password.length > PASSWORD_LENGTH_MAX) {
+    return `must have ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`
+  }
+  return (await isCommonPassword(password)) ? COMMON_RULE : null
 }
 
-function isLongEnough({ length }: string): boolean {
-  return length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX
+const COMMON_RULE = 'is among the passwords that attackers try first; choose a longer, unusual one'
+
+function isEmail(text: string): boolean {
+  return /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= EMAIL_LENGTH_MAX
 }
 
 /** Every reason why a key with this label and expiry is refused. */

@@ -74,7 +74,7 @@ export function changesOf<Settings>(
 
 export const USER_SETTINGS = {
   email: ['--email <E>', 'e-mail address'],
-  password: ['--password <P>', 'at least 8 characters'],
+  password: ['--password <P>', 'at least 10 characters, and none of the common ones'],
   is_admin: ['--admin', 'an operator, whose API keys may reverse clicks'],
 } as const
 

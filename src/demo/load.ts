@@ -106,7 +106,7 @@ export async function loadDemo(deps: DemoDeps, sitePort: number): Promise<DemoSt
 
 async function makeNetwork(deps: DemoDeps, tx: Db, sitePort: number): Promise<DemoState> {
   const email = 'demo@souk.example'
-  const password = `demo-${randomBytes(4).toString('hex')}`
+  const password = `demo-${randomBytes(6).toString('hex')}`
   const { uid } = await createUser(tx, { email, password, isAdmin: true })
   const publishers = await makePublishers(tx, uid)
   const merchants = await makeMerchants(tx, { uid, now: deps.now(), sitePort })
