@@ -1,6 +1,6 @@
 /** `souk check-page` on pages with and without the tag, against the real service. */
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts'
@@ -139,6 +139,7 @@ test('a page without the tag is shown as it would be with it, under the publishe
   assert.match(result.links[1]?.why ?? '', /not in the partner program/)
   const png = await readFile(screenshot)
   assert.equal(png.subarray(1, 4).toString(), 'PNG')
+  assert.equal((await stat(screenshot)).mode & 0o777, 0o600)
 })
 
 test('a page that is checked reads nothing of other hosts that its readers could not', async () => {
@@ -205,7 +206,7 @@ test('souk check-page says what a click earns, and finds the publisher by its do
   const { dataDir, databaseUrl, port } = app.config
   const env = { SOUK_DATA: dataDir, DATABASE_URL: databaseUrl ?? '', PORT: String(port) }
   const picture = join(folder, 'page.png')
-  const args = ['check-page', publish(ARTICLE), '--screenshot', picture]
+  const args = ['check-page', publish(ARTICLE), '--out', picture]
   const result = await souk<CheckPageResult>(env, ...args)
   assert.equal(result.publisher, 'daily')
   // One bidder pays the reserve of a cent; three quarters are the publisher's.

@@ -6,7 +6,7 @@
  * trackers are answered here. Auctions are run, and LinkMate makes the smart links that the first
  * reader's visit would make.
  */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type {
   APIResponse,
@@ -305,7 +305,7 @@ async function describe(
   const links = (report?.links ?? []).map((link) => withEarnings(link, options))
   if (options.screenshot !== undefined) {
     await debug.evaluate((souk) => souk.outline())
-    await page.screenshot({ path: options.screenshot, fullPage: true })
+    await writePrivately(options.screenshot, await page.screenshot({ fullPage: true }))
   }
   const count = (status: LinkReport['status']) =>
     links.filter((link) => link.status === status).length
@@ -330,6 +330,15 @@ async function describe(
     page_errors: visit.errors,
     screenshot: options.screenshot ?? null,
   }
+}
+
+/**
+ * Only the operator may read the picture: a page may show what is not public yet. A file of that
+ * name is replaced, never followed: it may be another user's symbolic link.
+ */
+async function writePrivately(path: string, bytes: Buffer): Promise<void> {
+  await rm(path, { force: true })
+  await writeFile(path, bytes, { mode: 0o600, flag: 'wx' })
 }
 
 function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): CheckedLink {

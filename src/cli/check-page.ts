@@ -1,7 +1,6 @@
 /** `souk check-page URL`: what would the page tag do there, and what would a click earn? */
 
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listPublishers } from '../accounts/publisher-store.ts'
 import { readRedirectQuery } from '../auction/redirect-query.ts'
@@ -21,7 +20,7 @@ const TAG_FOLDER = fileURLToPath(new URL('../../dist/tag/', import.meta.url))
 interface CheckPageCommandOptions {
   readonly argument: string
   readonly publisher?: string
-  readonly screenshot?: string
+  readonly out?: string
   readonly chromium?: string
 }
 
@@ -44,8 +43,7 @@ export async function checkPageCommand(
     baseUrl: config.baseUrl,
     tagDir: TAG_FOLDER,
     chromium: options.chromium ?? findChromium(),
-    screenshot:
-      options.screenshot ?? join(tmpdir(), `souk-check-page-${context.now().getTime()}.png`),
+    screenshot: resolve(options.out ?? `souk-check-page-${context.now().getTime()}.png`),
     earningsOf: earningsUnder(new Sealer(keys), config.brand),
   })
 }

@@ -286,7 +286,7 @@ const TOOL_COMMANDS: readonly CommandSpec[] = [
     help: 'Loads a page in Chromium and says what the page tag would do, link by link.',
     options: [
       { flags: '--publisher <S>', help: 'slug (from the page’s tag, or by its domain)' },
-      { flags: '--screenshot <FILE>', help: 'where to write the picture (a temporary file)' },
+      { flags: '--out <FILE>', help: 'where to write the picture (a file in the working folder)' },
       { flags: '--chromium <PATH>', help: 'the browser (found where systems install it)' },
     ],
     run: checkPage('checkPageCommand'),
