@@ -347,7 +347,8 @@ test('pages may load nothing from elsewhere, and unknown calls are answered as s
   for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs']) {
     const { status, headers } = await api.call(path)
     assert.equal(status, 200, path)
-    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'self';/)
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /^default-src 'self';.*require-trusted-types-for 'script'/)
     assert.equal(headers.get('x-frame-options'), 'DENY')
   }
   assert.equal((await api.call('/dashboard/api/nothing/')).failure().code, 4040)

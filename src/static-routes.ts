@@ -37,7 +37,6 @@ export const staticRoutes =
       reply
         .header('content-type', tag.type)
         .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
-        .header('x-content-type-options', 'nosniff')
         .header('cross-origin-resource-policy', 'cross-origin')
       return sendPackable(request, reply, tag)
     })
@@ -63,9 +62,9 @@ const PAGE_HEADERS = {
     "form-action 'self'",
     "frame-ancestors 'none'",
     "object-src 'none'",
+    "require-trusted-types-for 'script'",
   ].join('; '),
   'x-frame-options': 'DENY',
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -52,6 +52,37 @@ test('an answer in the middle of a body is the last one of its connection', asyn
   }
 })
 
+test('every answer forbids the browser to guess its type, also at the level of the connection', async () => {
+  const post = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n{`
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const raw = {
+    'no HTTP': 'nonsense\r\n\r\n',
+    'too long': get(`/${'x'.repeat(20_000)}`),
+    'no host': 'GET / HTTP/1.1\r\n\r\n',
+    'no such address': get('/%ff'),
+    'undecodable address': get('/api/v0/publishers/%ff/amp_config/'),
+    'bad JSON': post('/api/v1/events/impressions/page_impression/'),
+    'no key': get('/api/v1/tokeninfo/'),
+    'unknown auction': get('/api/v1/auction/?a=1'),
+    'broken redirect': get('/api/v1/redirect/?a=1'),
+    pixel: get('/api/v1/pixel/x'),
+    'lost link': get('/1'),
+    preflight: 'OPTIONS /api/v1/auction/ HTTP/1.1\r\nHost: x\r\nOrigin: https://x.example\r\n\r\n',
+    'wrong method': 'PUT /api/v1/auction/ HTTP/1.1\r\nHost: x\r\n\r\n',
+    dashboard: get('/dashboard/'),
+    'private route': get('/dashboard/api/me/'),
+    health: get('/healthz'),
+    metrics: get('/metrics'),
+  }
+  for (const [name, request] of Object.entries(raw)) {
+    const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
+    socket.write(request)
+    const [head = ''] = `${(await once(socket, 'data'))[0]}`.split('\r\n\r\n')
+    socket.destroy()
+    assert.equal(head.match(/^x-content-type-options: nosniff$/gim)?.length, 1, `${name}: ${head}`)
+  }
+})
+
 // Answers wait in this process's memory, and each connection may have asked for hundreds at once.
 test('who reads no answer does not hold its connection for ever', async (t) => {
   const { server } = api.app.http

@@ -155,6 +155,7 @@ function send(
   { id, isHead }: { id: string; isHead: boolean },
 ): void {
   headers['x-request-id'] = id
+  headers['x-content-type-options'] = 'nosniff'
   if (status !== 204)
     headers['content-length'] = String(body === null ? 0 : Buffer.byteLength(body))
   const sent = isHead ? null : body

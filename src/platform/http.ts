@@ -97,7 +97,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
       const { status, headers, body } =
         pageFor(request, options) ?? errorReply(toApiError(error, options))
       const cors = corsHeaders(corsOf(request, methodsOf(request.url).cors, options))
-      reply.status(status).headers({ ...cors, ...headers, 'x-request-id': request.id })
+      reply.status(status).headers({ ...cors, ...headers, ...NO_SNIFF, 'x-request-id': request.id })
       // No hook sees these.
       reply.send(sentOf(body, request, reply))
     },
@@ -115,6 +115,9 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   await http.register(swagger, { openapi: OPENAPI })
   return http
 }
+
+/** On every answer: a browser must never guess another type than the one it is sent. */
+const NO_SNIFF = { 'x-content-type-options': 'nosniff' }
 
 /** What every route may answer: each can be asked wrongly, and storage can fail each. */
 const REFUSALS = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
@@ -218,7 +221,7 @@ function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void 
     const { headers, socket, routeOptions } = request
     const forwarded = headers['x-forwarded-for'] as string | undefined
     request.clientAddress = clientAddress(socket.remoteAddress, forwarded, options.isTrustedProxy)
-    reply.header('x-request-id', request.id)
+    reply.header('x-request-id', request.id).headers(NO_SNIFF)
     const [path = ''] = request.url.split('?', 1)
     if (path.startsWith('/api/')) reply.headers(UNCACHED)
     // The router would take an empty segment for a parameter, which a schema then misses.
@@ -314,7 +317,8 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
       : 'is not valid HTTP'
   const body = JSON.stringify(failure(badRequest([{ field: 'request', rule }])))
   const id = `x-request-id: ${requestId(undefined)}`
-  const head = `content-type: application/json; charset=utf-8\r\nconnection: close\r\n${id}`
+  const type = 'content-type: application/json; charset=utf-8\r\nx-content-type-options: nosniff'
+  const head = `${type}\r\nconnection: close\r\n${id}`
   const rest = `cache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}`
   socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\n${rest}\r\n\r\n${body}`)
 }

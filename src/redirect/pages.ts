@@ -23,7 +23,6 @@ const HEADERS = {
     "form-action 'none'",
     "frame-ancestors 'none'", // A click on "Continue" must be on what it says.
   ].join('; '),
-  'x-content-type-options': 'nosniff',
 }
 
 export function messagePage(status: number, title: string, text: string): HotReply {
