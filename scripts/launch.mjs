@@ -15,6 +15,7 @@ import { becomeNode, fail, findNode, ROOT } from './runtime.mjs'
 const VERBS = {
   demo: { program: ['bin/souk.mjs', 'demo'], isBuilding: true },
   test: { program: ['scripts/test.ts'], isBuilding: true },
+  soak: { program: ['scripts/test.ts', '--soak'], isBuilding: true },
   dev: { program: ['scripts/dev.ts'], isBuilding: true },
   bench: { program: ['bench/run.ts'], isBuilding: true },
   build: { program: ['scripts/build.ts'], isBuilding: false },

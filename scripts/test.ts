@@ -5,42 +5,56 @@
  * end is the whole truth.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { serveBrowser } from '../tag/testing/browser-server.ts'
 import { openTestServer } from '../test/database.ts'
 import { CHROMIUM, findProgram, installCommand, NATS_SERVER } from '../test/machine.ts'
 import { makeTemporaryFolder, testFolder } from '../test/test-folder.ts'
+import { groupTestFiles } from '../test/test-groups.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PATTERN = '**/*.{test,spec}.ts'
 const FOLDERS = ['src', 'test', 'tag', 'dashboard', 'bench']
 
-// Half of the files wait for servers and browsers most of the time, so two always fit.
-const CONCURRENCY_MIN = 2
-/** The longest takes a minute on a quiet machine, five on a busy one: only what hangs meets it. */
+/** `npm run test:soak`: only the tests that have a longer form, in that form. */
+const SOAK = '--soak'
+
+/** Tests wait for servers and browsers about a third of their time. */
+const PROCESSES_PER_CORE = 1.5
+/** Only a test that hangs reaches it. */
 const TEST_TIMEOUT_MS = 900_000
 
 /** A mirror fails now and then, and a fresh machine's own updates hold the locks for a while. */
 const [INSTALL_TRIES, INSTALL_PAUSE_MS, LOCK_SECONDS_MAX] = [3, 20_000, 300]
 
-const named = process.argv.slice(2)
-const files = (named.length > 0 ? named : FOLDERS).map((path) =>
-  path.endsWith('.ts') ? path : `${path}/${PATTERN}`,
-)
+const named = process.argv.slice(2).filter((word) => word !== SOAK)
+const isSoak = process.argv.includes(SOAK)
+const files = (named.length > 0 ? named : FOLDERS)
+  .flatMap((path) => globSync(path.endsWith('.ts') ? path : `${path}/${PATTERN}`, { cwd: ROOT }))
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => !path.includes('node_modules/'))
+  .filter((path) => !isSoak || usesSoak(path))
+  .sort()
+if (files.length === 0) {
+  process.stderr.write(`No test file matches ${named.join(', ')}\n`)
+  process.exit(1)
+}
 if (named.length === 0) await needPrograms()
 
-// Held for all of them: each test process would else start and stop the server by itself.
+// Both run for the whole of the tests: each test process would otherwise start its own.
 const server = await openTestServer()
 const temporary = makeTemporaryFolder()
+const browser = files.some((path) => path.endsWith('.spec.ts')) ? await serveBrowser() : null
 const runner = spawn(
   process.execPath,
   [
     '--test',
-    `--test-concurrency=${Math.max(CONCURRENCY_MIN, availableParallelism())}`,
+    `--test-concurrency=${Math.ceil(PROCESSES_PER_CORE * availableParallelism())}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
-    ...files,
+    ...writeEntries(join(temporary, 'groups')),
   ],
   {
     cwd: ROOT,
@@ -48,6 +62,8 @@ const runner = spawn(
     env: {
       ...process.env,
       TMPDIR: temporary,
+      ...(isSoak && { SOUK_SOAK: '1' }),
+      ...(browser && { SOUK_TEST_BROWSER: browser.wsEndpoint() }),
       // Hundreds of processes load the same files: half of the second that each takes for it.
       NODE_COMPILE_CACHE: join(testFolder(), 'compiled'),
     },
@@ -55,10 +71,26 @@ const runner = spawn(
 )
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
 runner.on('exit', async (code) => {
-  await server.close()
+  await Promise.all([browser?.close(), server.close()])
   rmSync(temporary, { recursive: true, force: true })
   process.exit(code ?? 1)
 })
+
+function usesSoak(path: string): boolean {
+  return readFileSync(join(ROOT, path), 'utf8').includes('test/soak.ts')
+}
+
+/** A file per group of tests, which imports them. The runner starts files in the order of names. */
+function writeEntries(folder: string): string[] {
+  mkdirSync(folder, { recursive: true })
+  return groupTestFiles(files).map(({ name, files: members }, at) => {
+    const place = String(at).padStart(3, '0')
+    const path = join(folder, `${place}-${name.replaceAll(/[^\w-]+/g, '-')}.test.ts`)
+    const imports = members.map((file) => `import ${JSON.stringify(join(ROOT, file))}\n`)
+    writeFileSync(path, imports.join(''))
+    return path
+  })
+}
 
 /** Finds what the tests need, installs it where that is possible, or says how to. */
 async function needPrograms(): Promise<void> {

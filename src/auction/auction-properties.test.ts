@@ -12,12 +12,13 @@ import {
 } from '../../test/auction-world.ts'
 import { evenly } from '../../test/even-numbers.ts'
 import fc from '../../test/fast-check.ts'
+import { sized } from '../../test/soak.ts'
 import { MODEL } from '../events/event.ts'
 import { LOSS } from './loss-code.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import { runAuction } from './run-auction.ts'
 
-const RUNS = { numRuns: 1000 }
+const RUNS = { numRuns: sized(200, { soak: 5_000 }) }
 
 /** The same candidates with one of them bidding otherwise. */
 function withBid(specs: readonly CandidateSpec[], name: string, bidMicros: number) {
@@ -166,7 +167,7 @@ test('P6: no bid other than its true value earns a merchant more', () => {
       const deviant = utility(hold(withBid(specs, name, bid), asked, number))
       assert.ok(deviant <= truthful, `${deviant} > ${truthful}`)
     }),
-    { numRuns: 5000 },
+    { numRuns: sized(1_000, { soak: 20_000 }) },
   )
 })
 

@@ -8,6 +8,7 @@ import {
   resultNumber as numberOf,
 } from '../../test/auction-world.ts'
 import fc from '../../test/fast-check.ts'
+import { sized } from '../../test/soak.ts'
 import { MODEL } from '../events/event.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { packReceipt, type StoredAuction, unpackReceipt } from './receipt.ts'
@@ -45,7 +46,7 @@ test('every auction replays from its receipt to the same bits', () => {
       const held = hold(specs, asked, number)
       assert.deepEqual(replay(pack(held, number)), { kind: 'equal' })
     }),
-    { numRuns: 2000 },
+    { numRuns: sized(400, { soak: 10_000 }) },
   )
 })
 

@@ -1,5 +1,5 @@
 /**
- * Do budgets hold when everything goes wrong? 20,000 small worlds say so (economics 2.2).
+ * Do budgets hold when everything goes wrong? thousands of small worlds say so (economics 2.2).
  *
  * Deterministic: one printed seed decides every crash, loss, repetition, delay, click and clock.
  * The real statements of lease-store.ts and settle.ts run on a real PostgreSQL, and the real lease
@@ -12,12 +12,13 @@ import { test } from 'node:test'
 import { Fleet, type FleetTotals } from '../../test/budget-fleet.ts'
 import { testDatabase } from '../../test/database.ts'
 import { seededRandom } from '../../test/seeded-random.ts'
+import { seedOf, sized } from '../../test/soak.ts'
 import type { Database } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-const SEED = 20_260_413
-/** Broken rules that were tried showed in the first 200; what is rare among crashes wants many. */
-const WORLDS = 20_000
+const SEED = seedOf(20_260_413)
+/** Broken rules that were tried showed in the first 200; rare combinations of crashes need more. */
+const WORLDS = sized(2_000, { soak: 20_000 })
 const WORLDS_PER_FLEET = 100
 /** Two databases side by side: while one works, the other's worlds are computed. */
 const LANES = 2
@@ -25,7 +26,7 @@ const LANES = 2
 const FLEET_SPACING_MS = 30 * 60_000
 const START_MS = Date.parse('2100-01-01T23:59:40Z')
 
-test('no world of 20,000 charges over a cap, and what is settled is what was charged (P20)', async (t) => {
+test('no world charges over a cap, and what is settled is what was charged (P20)', async (t) => {
   const totals: FleetTotals[] = []
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const db = await testDatabase(t)
@@ -59,7 +60,7 @@ test('no world of 20,000 charges over a cap, and what is settled is what was cha
   // A simulation in which nothing happens proves nothing.
   assert(sum((of) => of.paidClicks) > WORLDS)
   assert(sum((of) => of.unfunded) > WORLDS)
-  assert(sum((of) => of.crashes) > 100)
+  assert(sum((of) => of.crashes) > WORLDS / 200)
   assert(sum((of) => of.lateClicks) > 0)
 })
 

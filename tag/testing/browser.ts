@@ -1,5 +1,5 @@
 /**
- * A real browser for the specs: Chromium from the machine, one per file, closed at its end.
+ * Pages of a real browser for the specs: the machine's Chromium.
  */
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,39 +10,15 @@ import {
   type Page,
   type Request,
 } from 'playwright-core'
-import { WITHOUT_FEATURES } from '../../src/check-page/browser-features.ts'
-import { CHROMIUM, needProgram } from '../../test/machine.ts'
-
-/**
- * A reader's: what a headless browser calls itself, the service records as a robot's. For the whole
- * browser, because a page's own override is lost by what it sends on its way out.
- */
-const READER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0 Safari/537.36'
-
-const FLAGS = [
-  `--user-agent=${READER}`,
-  '--no-sandbox', // Tests may run as root.
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  // The browser's own errands would show up among the page's connections.
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  WITHOUT_FEATURES,
-]
+import { launchOptions } from './browser-server.ts'
 
 let browser: Promise<Browser> | null = null
 after(async () => (await browser)?.close())
 
+/** The browser that `npm test` shares among its processes; in a single file's run, its own. */
 function openBrowser(): Promise<Browser> {
-  browser ??= chromium.launch({
-    executablePath: needProgram(CHROMIUM),
-    args: FLAGS,
-    // Readers' browsers have it; the driver turns it off unless told not to.
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  })
+  const shared = process.env.SOUK_TEST_BROWSER
+  browser ??= shared === undefined ? chromium.launch(launchOptions()) : chromium.connect(shared)
   return browser
 }
 
