@@ -90,7 +90,7 @@ export const VARIABLES = [
     'RATE_LIMITS',
     'auction=2000:10000,events=1000:5000,linkmate=20:100,key=50:200,redirect=50:200',
     '`group=rate:burst,…`: calls a second, and at once, of an address (`key`: of a key) at a node; ' +
-      '`group=0` turns one off, `0` all.',
+      'events count each. `group=0` turns one off, `0` all.',
   ],
   ['TRUSTED_PROXIES', '', 'CIDR list of proxies that may set X-Forwarded-For.'],
   ['GEO_HEADER', '', 'Request header that carries an ISO 3166 country code.'],

@@ -83,7 +83,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
  */
 export function baseRoutes(node: Node): (path: string) => HotRoute | null {
   const { config, edge, now } = node
-  const events = makeLimiter(node, 'events')
+  const limit = config.rateLimits.events
   return eventRoute({
     brandWords: config.brandWords,
     append: node.appender.append,
@@ -95,7 +95,7 @@ export function baseRoutes(node: Node): (path: string) => HotRoute | null {
     findPublisher: (pubId) =>
       edge.market.publishers.get(pubId) ?? findPublisher(node.edgeDatabase, pubId),
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
-    limit: (request, pubId) => events.refuse(request, String(pubId)),
+    limits: limit === null ? null : new TokenBuckets(limit),
   })
 }
 

@@ -7,10 +7,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
+import { chargeCall } from '../events/call-cost.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
-import { parseJson } from '../platform/json-body.ts'
+import { parseBody } from '../platform/json-body.ts'
+import { knownFields } from '../platform/known-fields.ts'
 import type { Db } from '../platform/postgres.ts'
-import { compileCheck, knownFields } from '../platform/validation.ts'
+import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
 import { insertRefusal } from './intake-store.ts'
@@ -54,11 +56,14 @@ export const checkoutRoutes =
   }
 
 async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<void> {
+  const [sent, nowMs] = [rawBody(request), deps.now()]
+  const charge = chargeCall(deps.limits, { address: request.clientAddress, body: sent, nowMs })
   let told: unknown = null
   try {
     // Of what only a merchant's own server may say (a status, times), nothing counts here.
-    told = knownFields(CheckoutBody, parseJson(rawBody(request)))
-    const body = checked(told, { ...EVENTS, nowMs: deps.now() })
+    told = knownFields(CheckoutBody, await parseBody(sent, CheckoutBody))
+    const body = checked(told, { ...EVENTS, nowMs })
+    charge(body.organization_id)
     await accept(deps, await tagMerchant(deps, request, body), body)
   } catch (cause) {
     await keepRefusal(deps, request, { told, cause })

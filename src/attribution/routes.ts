@@ -17,7 +17,8 @@ import {
   idempotencyKeyFaults,
   readIdempotencyKey,
 } from '../platform/idempotency-key.ts'
-import { parseJson } from '../platform/json-body.ts'
+import { parseBody } from '../platform/json-body.ts'
+import type { PartSchema } from '../platform/known-fields.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
   type AcceptedOrder,
@@ -86,7 +87,7 @@ export const intakeRoutes =
       }),
       async (request, reply) => {
         reply.status(201)
-        const call = { request: request as Call, endpoint: 'orders' }
+        const call = { request: request as Call, endpoint: 'orders', schema: OrdersBody }
         const take = (merchant: Merchant, body: unknown) => takeOrders(deps, merchant, body)
         return turns.run(() => receive(deps, call, take))
       },
@@ -102,7 +103,7 @@ export const intakeRoutes =
       }),
       async (request, reply) => {
         reply.status(201)
-        const call = { request: request as Call, endpoint: 'returns' }
+        const call = { request: request as Call, endpoint: 'returns', schema: ReturnsBody }
         const take = (merchant: Merchant, body: unknown) => takeReturns(deps, merchant, body)
         return turns.run(() => receive(deps, call, take))
       },
@@ -167,10 +168,16 @@ interface ReceiveDeps extends IntakeDeps {
   readonly requests: IntakeRequests
 }
 
+interface SignedCall {
+  readonly request: Call
+  readonly endpoint: string
+  readonly schema: PartSchema
+}
+
 /** Verifies, claims, accepts, and remembers the answer; keeps what is refused on the way. */
 async function receive<T>(
   deps: ReceiveDeps,
-  { request, endpoint }: { readonly request: Call; readonly endpoint: string },
+  { request, endpoint, schema }: SignedCall,
   accept: (merchant: Merchant, body: unknown) => Promise<readonly T[]>,
 ): Promise<Answer<T>> {
   const merchant = await requireMerchant(deps.db, request.params.merch_id)
@@ -180,7 +187,7 @@ async function receive<T>(
     const known = await knownAnswer(deps, told)
     if (known !== null) return JSON.parse(known)
     try {
-      const answer = ok(201, ...(await accept(merchant, parseJson(body))))
+      const answer = ok(201, ...(await accept(merchant, await parseBody(body, schema))))
       await deps.requests.finish({ request: told, response: JSON.stringify(answer) })
       return answer
     } catch (cause) {

@@ -6,12 +6,14 @@
  * is the shop's business, and nobody has agreed to our knowing it.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { chargeCall } from '../events/call-cost.ts'
 import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { EVENTS_BODY_BYTES_MAX } from '../events/schema.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import { badRequest } from '../platform/errors.ts'
-import { parseJson } from '../platform/json-body.ts'
+import { parseBody } from '../platform/json-body.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import type { IntakeDeps } from './intake.ts'
@@ -31,6 +33,7 @@ export const shopViewRoutes =
       '/api/v1/events/conversions/page_view/',
       {
         config: { cors: 'open' },
+        bodyLimit: EVENTS_BODY_BYTES_MAX,
         schema: {
           operationId: 'reportShopView',
           summary: 'Report pages of a shop seen after a click',
@@ -39,7 +42,11 @@ export const shopViewRoutes =
         },
       },
       async (request, reply) => {
-        const body = readViews(rawBody(request))
+        const [sent, nowMs] = [rawBody(request), deps.now()]
+        const call = { address: request.clientAddress, body: sent, nowMs }
+        const charge = chargeCall(deps.limits, call)
+        const body = await readViews(sent)
+        charge(body.organization_id)
         await tagMerchant(deps, request, body)
         const events = toEvents(deps, { body, userAgent: request.headers['user-agent'] })
         await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
@@ -48,8 +55,8 @@ export const shopViewRoutes =
     )
   }
 
-function readViews(raw: Buffer): ShopViewBody {
-  const body = parseJson(raw)
+async function readViews(raw: Buffer): Promise<ShopViewBody> {
+  const body = await parseBody(raw, ShopViewBody)
   if (VIEWS.isGood(body)) return body
   throw badRequest(VIEWS.faults(body))
 }

@@ -4,7 +4,6 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
-import { addressUnit } from '../platform/client-address.ts'
 import { ApiError, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
@@ -17,15 +16,14 @@ export interface TagDeps {
   readonly limits: TokenBuckets | null // per address and merchant
 }
 
-/** Throws 404 for no merchant, 429 for an address that calls too often, 403 for another's page. */
+/** Throws 404 for no merchant, 403 for another's page. */
 export async function tagMerchant(
-  { db, now, limits }: TagDeps,
-  { headers, clientAddress }: { headers: IncomingHttpHeaders; clientAddress: string },
+  { db }: TagDeps,
+  { headers }: { headers: IncomingHttpHeaders },
   { organization_id: merchId, user }: CheckoutBody | ShopViewBody,
 ): Promise<Merchant> {
   const merchant = await findMerchant(db, merchId)
   if (merchant === null) throw notFound(`organization_id: no merchant ${merchId}`)
-  limits?.spend(`${addressUnit(clientAddress)} ${merchId}`, now())
   if (!isOwnPage(merchant, headers.origin, user?.source_url)) throw new ApiError('foreignPage')
   return merchant
 }

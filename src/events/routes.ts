@@ -10,14 +10,16 @@ import { badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/json-body.ts'
+import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { keyOfUrl, originAndPath, parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
+import { chargeCall } from './call-cost.ts'
 import { consentOf } from './consent.ts'
 import { BEACON_PATIENCE_MS, type DurableAppend } from './durable-append.ts'
 import { EVENT_TYPE, type EventType, newEvent, viewLane } from './event.ts'
 import type { HashKeys } from './hash-keys.ts'
 import { REASON } from './reason.ts'
-import { LinkImpressions, PageImpressions } from './schema.ts'
+import { EVENTS_BODY_BYTES_MAX, LinkImpressions, PageImpressions } from './schema.ts'
 import { readUserAgent } from './user-agent.ts'
 
 export interface EventRoutesDeps {
@@ -33,8 +35,8 @@ export interface EventRoutesDeps {
   readonly ownersOf: (
     auctionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number | null | undefined>>
-  /** Throws 429 when this origin calls too often. */
-  readonly limit: (request: HotRequest, pubId: number) => void
+  /** Calls by origin and publisher; null: no limit. */
+  readonly limits: TokenBuckets | null
 }
 
 /** What an event takes from its publisher. */
@@ -52,6 +54,7 @@ export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | 
       name: path,
       method: 'POST',
       cors: 'open',
+      bodyBytesMax: EVENTS_BODY_BYTES_MAX,
       handle: (request) => record(deps, request, type),
     })
   }
@@ -81,9 +84,12 @@ async function record(
   request: HotRequest,
   type: EventType,
 ): Promise<HotReply> {
-  const { body, sourceUrl, auctionIds } = readBatch(request, type)
+  const { address, body: sent } = request
+  const call = { address, body: sent ?? Buffer.alloc(0), nowMs: deps.now() }
+  const charge = chargeCall(deps.limits, call)
+  const { body, sourceUrl, auctionIds } = await readBatch(request, type)
   const pubId = body.organization_id
-  deps.limit(request, pubId)
+  charge(pubId)
   const publisher = await deps.findPublisher(pubId)
   if (publisher === null) throw notFound(`organization_id: no publisher ${pubId}`)
   const { headers } = request
@@ -130,9 +136,9 @@ function readSourceUrl(body: unknown): URL | null {
   return typeof text === 'string' ? parseWebUrl(text) : null
 }
 
-function readBatch(request: HotRequest, type: EventType): Batch {
+async function readBatch(request: HotRequest, type: EventType): Promise<Batch> {
   const isOfPage = type === EVENT_TYPE.pageImpression
-  const body = readJson(request)
+  const body = await readJson(request, isOfPage ? PageImpressions : LinkImpressions)
   const faults = (isOfPage ? pageFaults : linkFaults)(body)
   const batch = body as PageImpressions | LinkImpressions
   const sourceUrl = readSourceUrl(body)

@@ -6,6 +6,8 @@ import { CONSENT_TOLD, CONSENT_WORDS } from './consent.ts'
 
 /** A page's events in one call (interface section 8). */
 export const EVENTS_PER_CALL_MAX = 100
+/** 100 events with the longest addresses have 32 KiB (docs/spec/limits.md#bodies). */
+export const EVENTS_BODY_BYTES_MAX = 262_144
 /** Browsers carry longer addresses than anybody types; the log keeps what a page can have. */
 export const PAGE_URL_LENGTH_MAX = 8192
 

@@ -31,6 +31,9 @@ import { insertSmartLink } from './store.ts'
 /** LinkMate calls that may use the database at once: all routes share ten connections. */
 const CALLS_AT_ONCE = 16
 
+/** A call with a larger body counts as several (docs/spec/limits.md#calls). */
+const BYTES_PER_CALL = 65_536
+
 export interface PageLinkDeps extends LinkMateDeps {
   readonly keys: KeyGuard
   readonly brand: string
@@ -101,10 +104,15 @@ const linkMateRoute =
   async (app) => {
     const { keys, limits, now } = deps
     const retrieve = makeRetrieve(deps)
+    const charge = ({ clientAddress, params }: FastifyRequest, bodyBytes: number) => {
+      const pubId = Number((params as { readonly pub_id: string }).pub_id) // Not checked yet.
+      const cost = Math.ceil(bodyBytes / BYTES_PER_CALL)
+      limits?.spend(`${addressUnit(clientAddress)} ${pubId}`, now().getTime(), cost)
+    }
     app.post(
       '/api/v1/publishers/:pub_id/linkmate/smart_links/',
       {
-        config: { cors: 'open' },
+        config: { cors: 'open', charge },
         onRequest: keys.accept,
         schema: {
           operationId: 'retrieveSmartLinks',
@@ -120,7 +128,6 @@ const linkMateRoute =
       async (request) => {
         const { body, keyHolder: holder = null } = request
         const pubId = request.params.pub_id
-        limits?.spend(`${addressUnit(request.clientAddress)} ${pubId}`, now().getTime())
         const links = await retrieve({ pubId, holder, body })
         return ok(200, { smart_links: links.map(toRetrievedLink) })
       },

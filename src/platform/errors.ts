@@ -79,6 +79,15 @@ export function notFound(message: string): ApiError {
   return new ApiError('notFound', { message })
 }
 
+/** A 413 that says how much a body may have. */
+export function tooLarge(bytesMax: number): ApiError {
+  const size = bytesMax % MIB === 0 ? `${bytesMax / MIB} MiB` : `${bytesMax / KIB} KiB`
+  return new ApiError('tooLarge', { message: `The body is over the limit of ${size}` })
+}
+
+const KIB = 1_024
+const MIB = 1_048_576
+
 /** A 400 that names every fault; the message repeats the first ones for people. */
 export function badRequest(faults: readonly Fault[]): ApiError {
   const shown = faults.slice(0, FAULTS_SHOWN).map(({ field, rule }) => `${field}: ${rule}`)

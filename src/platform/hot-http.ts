@@ -10,10 +10,10 @@ import { finished } from 'node:stream/promises'
 import { clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { failure } from './envelope.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, tooLarge } from './errors.ts'
 import { requestId } from './request-id.ts'
 
-/** Bodies over this are refused with 413 (decisions, Errors). */
+/** Larger bodies get 413; a route may have a lower limit (docs/spec/limits.md#bodies). */
 export const BODY_BYTES_MAX = 1_048_576
 /** How long the end of a body that nobody reads is waited for before its connection is closed. */
 const UNREAD_BODY_MS = 5_000
@@ -38,6 +38,7 @@ export interface HotRoute {
   readonly name: string // its path without what differs between requests, for metrics
   readonly method: 'GET' | 'POST'
   readonly cors: CorsMode
+  readonly bodyBytesMax?: number // a larger body is refused unread; 1 MiB where absent
   handle(request: HotRequest): HotReply | Promise<HotReply>
 }
 
@@ -112,8 +113,9 @@ export function hotServer(options: HotServerOptions) {
     if (req.method !== route.method && !(isHead && route.method === 'GET')) {
       const allow = allowedMethods(route).join(', ')
       fail(new ApiError('methodNotAllowed', { headers: { allow } }))
-    } else if (route.method === 'POST') readBody(req, run, fail)
-    else run(null)
+    } else if (route.method === 'POST') {
+      readBody(req, { bytesMax: route.bodyBytesMax ?? BODY_BYTES_MAX, run, fail })
+    } else run(null)
     return true
   }
 }
@@ -205,21 +207,23 @@ export async function* behindBody(
   await Promise.allSettled([finished(req.resume(), { writable: false, signal })])
 }
 
-function readBody(
-  req: IncomingMessage,
-  run: (body: Buffer) => void,
-  fail: (error: unknown) => void,
-): void {
-  const refuse = () => fail(new ApiError('tooLarge'))
+interface BodyReader {
+  readonly bytesMax: number
+  readonly run: (body: Buffer) => void
+  readonly fail: (error: unknown) => void
+}
+
+function readBody(req: IncomingMessage, { bytesMax, run, fail }: BodyReader): void {
+  const refuse = () => fail(tooLarge(bytesMax))
   const chunks: Buffer[] = []
   let bytes = 0
   // A client may wait for the answer before it sends what it has announced.
-  let isDone = Number(req.headers['content-length']) > BODY_BYTES_MAX
+  let isDone = Number(req.headers['content-length']) > bytesMax
   if (isDone) refuse()
   req.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (isDone) return
-    if (bytes > BODY_BYTES_MAX) {
+    if (bytes > bytesMax) {
       isDone = true
       refuse()
     } else chunks.push(chunk)

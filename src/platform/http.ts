@@ -20,7 +20,7 @@ import Fastify, {
 import { clientAddress } from './client-address.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
-import { ApiError, badRequest, notFound } from './errors.ts'
+import { ApiError, badRequest, notFound, tooLarge } from './errors.ts'
 import {
   type Answer,
   BODY_BYTES_MAX,
@@ -33,7 +33,8 @@ import {
   refuse,
   UNCACHED,
 } from './hot-http.ts'
-import { isJsonBody, parseJson } from './json-body.ts'
+import { isJsonBody, parseBody } from './json-body.ts'
+import type { PartSchema } from './known-fields.ts'
 import { isUnreachable } from './postgres.ts'
 import { requestId } from './request-id.ts'
 import { faultsOf, validatorCompiler } from './validation.ts'
@@ -42,6 +43,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which origins may call the route from a browser; else what its path says. */
     cors?: CorsMode
+    /** Charges the caller for a body before it is parsed; throws 429 when it calls too often. */
+    charge?: (request: FastifyRequest, bodyBytes: number) => void
   }
   interface FastifyRequest {
     /** The caller's address, behind trusted proxies too. */
@@ -108,7 +111,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   // No route takes it; as a method with a body, Fastify would refuse it for a missing type first.
   http.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   http.setValidatorCompiler(validatorCompiler)
-  parseBodies(http, parseJson)
+  parseBodies(http, parseBody)
   const methodsOf = rememberRoutes(http)
   addHooks(http, options, methodsOf)
   addErrorHandlers(http, options, methodsOf)
@@ -271,7 +274,10 @@ function sentOf(answer: Sent, { raw }: FastifyRequest, reply: FastifyReply): Sen
 /** One envelope for every error; 405 with Allow, and preflights, where only the method differs. */
 function addErrorHandlers(http: Http, options: HttpOptions, methodsOf: MethodsOf): void {
   http.setErrorHandler((error, request, reply) => {
-    const known = toApiError(error as FastifyError, options)
+    const known =
+      (error as FastifyError).code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+        ? tooLarge(request.routeOptions.bodyLimit)
+        : toApiError(error as FastifyError, options)
     if (known.status >= 500) logFailure(request.log, error, known)
     reply.status(known.status).headers({ ...UNCACHED, ...known.headers })
     return reply.send(failure(known))
@@ -326,23 +332,26 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
 /** Bodies of the routes of `app` are read by `parse`; what is no JSON by its type is a 415. */
 export function parseBodies(
   app: Http | Parameters<FastifyPluginAsyncTypebox>[0],
-  parse: (body: Buffer) => unknown,
+  parse: (body: Buffer, schema: PartSchema) => unknown,
 ): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    // Where nobody will read it, a body is not what is wrong with the request. One of no bytes is
-    // none: many clients name a type for every request, those that send nothing too.
-    if (request.is404 || body.length === 0) return done(null)
-    if (!isJsonBody(request.headers)) {
-      return done(new ApiError('unsupportedMediaType'))
-    }
-    try {
-      done(null, parse(body as Buffer))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      const { config, schema } = request.routeOptions
+      // Where nobody will read it, a body is not what is wrong with the request. One of no bytes is
+      // none: many clients name a type for every request, those that send nothing too.
+      if (request.is404 || body.length === 0) return null
+      config.charge?.(request, body.length)
+      if (!isJsonBody(request.headers)) throw new ApiError('unsupportedMediaType')
+      return parse(body, (schema?.body as PartSchema | undefined) ?? NO_FIELDS)
+    },
+  )
 }
+
+/** Of a body that no schema describes nothing is read. */
+const NO_FIELDS: PartSchema = { type: 'object', properties: {} }
 
 /** Remembers each route's methods, so that a wrong one is 405 with Allow rather than 404. */
 function rememberRoutes(http: Http) {
@@ -382,8 +391,6 @@ function toApiError(error: FastifyError, { isUnavailable }: HttpOptions): ApiErr
     return new ApiError('unavailable', { headers: { 'retry-after': '1' } })
   }
   switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError('tooLarge')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError('unsupportedMediaType')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':

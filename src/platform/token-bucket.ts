@@ -25,28 +25,30 @@ export class TokenBuckets {
     this.#burst = burst
   }
 
-  /** Takes one token of `key` if there is one. */
-  take(key: string, nowMs: number): boolean {
+  /** Takes `cost` tokens of `key` if they are there; whoever costs more than all takes all. */
+  take(key: string, nowMs: number, cost = 1): boolean {
     const bucket = this.#refilled(key, nowMs)
-    if (bucket.tokens < 1) return false
-    bucket.tokens -= 1
+    const price = Math.min(cost, this.#burst)
+    if (bucket.tokens < price) return false
+    bucket.tokens -= price
     return true
   }
 
-  /** Takes one token of `key`; throws a 429 where there is none. */
-  spend(key: string, nowMs: number): void {
-    if (!this.take(key, nowMs)) this.check(key, nowMs)
+  /** Takes `cost` tokens of `key`; throws a 429 where they are not there. */
+  spend(key: string, nowMs: number, cost = 1): void {
+    if (!this.take(key, nowMs, cost)) this.check(key, nowMs, cost)
   }
 
-  /** Throws a 429 that says when there will be a token of `key`; takes none. */
-  check(key: string, nowMs: number): void {
+  /** Throws a 429 that says when there will be `cost` tokens of `key`; takes none. */
+  check(key: string, nowMs: number, cost = 1): void {
     const { tokens } = this.#refilled(key, nowMs)
-    if (tokens >= 1) return
-    const seconds = String(Math.max(1, Math.ceil((1 - tokens) / this.#rate)))
+    const price = Math.min(cost, this.#burst)
+    if (tokens >= price) return
+    const seconds = String(Math.max(1, Math.ceil((price - tokens) / this.#rate)))
     const headers = {
       'retry-after': seconds,
       'ratelimit-limit': String(this.#burst),
-      'ratelimit-remaining': '0',
+      'ratelimit-remaining': String(Math.floor(tokens)),
       'ratelimit-reset': seconds,
     }
     throw new ApiError('rateLimited', { headers })

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Type from 'typebox'
 import { idText } from './field-types.ts'
+import { knownFields } from './known-fields.ts'
 import { UUID_PATTERN } from './pattern.ts'
-import { compileCheck, knownFields } from './validation.ts'
+import { compileCheck } from './validation.ts'
 
 test('what is not good has a fault, what is good has none', () => {
   const { isGood, faults } = compileCheck(

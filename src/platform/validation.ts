@@ -8,8 +8,9 @@ import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
-import { Clean, Pointer } from 'typebox/value'
+import { Pointer } from 'typebox/value'
 import { FAULTS_MAX, type Fault } from './errors.ts'
+import { knownFields } from './known-fields.ts'
 import { patternRule } from './pattern.ts'
 
 /** Left alone, the library stops after eight. A branch of a union tells an error of its own. */
@@ -63,40 +64,6 @@ export function compileCheck<Schema extends TSchema>(schema: Schema): Check<Stat
       return toFaults(check.Errors(cut), cut)
     },
   }
-}
-
-interface PartSchema extends TSchema {
-  readonly type?: string
-  readonly anyOf?: readonly PartSchema[]
-  readonly maxItems?: number
-  readonly items?: PartSchema
-  readonly properties?: Readonly<Record<string, PartSchema>>
-}
-
-/**
- * A value without the fields that its schema does not name, which are ignored (decisions, Paths):
- * also where a route hands a body on, and a further field would pass for an argument of its own.
- *
- * Each list is cut to one entry more than it may have: what was wrong stays wrong, and a body of a
- * million wrong entries costs no more to refuse than the longest one allowed. (The library needs
- * half a second to list what is wrong with 1 MiB of nulls, or to clean it; readers would wait.)
- */
-export function knownFields(schema: PartSchema, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const type = Array.isArray(value) ? 'array' : 'object'
-  const [branch, another] = schema.anyOf?.filter((one) => one.type === type) ?? [schema]
-  if (branch === undefined) return type === 'array' ? [] : {} // As wrong, and no larger.
-  if (another !== undefined) return Clean(schema, value)
-  const { maxItems, items, properties } = branch
-  if (Array.isArray(value)) {
-    const kept = maxItems === undefined ? value : value.slice(0, maxItems + 1)
-    return items === undefined ? kept : kept.map((item) => knownFields(items, item))
-  }
-  if (properties === undefined) return Clean(branch, value)
-  const known = Object.entries(properties)
-    .filter(([name]) => Object.hasOwn(value, name))
-    .map(([name, child]) => [name, knownFields(child, (value as Record<string, unknown>)[name])])
-  return Object.fromEntries(known)
 }
 
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {

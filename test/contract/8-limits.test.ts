@@ -95,6 +95,26 @@ test('a body over the limit gets its 413 at once, and also when it is sent to it
   }
 })
 
+test('each route takes bodies up to its own limit: sign-in 4 KiB, events 256 KiB', async () => {
+  const padded = (bytes: number) => `{"x":"${'a'.repeat(bytes - 8)}"}`
+  const refused = async (path: string, bytes: number) => {
+    const headers = { origin: 'https://souk.example' }
+    const answer = await api.call(path, { body: padded(bytes), headers })
+    return answer.status === 413 ? answer.failure().message : 'read'
+  }
+  const limits: [path: string, bytes: number, size: string][] = [
+    ['/dashboard/api/login/', 4_096, '4 KiB'],
+    ['/api/v1/events/impressions/page_impression/', 262_144, '256 KiB'],
+    ['/api/v1/events/conversions/page_view/', 262_144, '256 KiB'],
+    ['/api/v1/events/conversions/checkout/', 1_048_576, '1 MiB'],
+    [`/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`, 1_048_576, '1 MiB'],
+  ]
+  for (const [path, bytes, size] of limits) {
+    assert.equal(await refused(path, bytes), 'read', path)
+    assert.equal(await refused(path, bytes + 1), `The body is over the limit of ${size}`, path)
+  }
+})
+
 /** A client that reads nothing before it has sent so much, and sends the rest after an answer. */
 async function exchange(
   path: string,
@@ -146,6 +166,30 @@ test('a key that calls too often gets 429 with the headers that say when to come
   clock.nowMs += 500
   assert.equal((await ask(one.key)).status, 200, 'two a second come back')
   assert.equal((await ask(one.key)).status, 429)
+})
+
+test('an events call counts its events and its bytes, whatever else is wrong with it', async (t) => {
+  const clock = Date.parse('2026-03-02T10:00:00Z')
+  const limited = await startApi(t, { env: { RATE_LIMITS: 'events=1:150' }, now: () => clock })
+  const { publishers } = await limited.account({}, {})
+  const send = async (at: number, { events = 1, more = '' } = {}) => {
+    const body = {
+      organization_type: 'publisher',
+      organization_id: publishers[at]?.pub_id,
+      user: { page_session_uuid: randomUUID(), source_url: BASE },
+      events: Array.from({ length: events }, () => ({})),
+      more,
+    }
+    const path = '/api/v1/events/impressions/page_impression/'
+    return (await limited.call(path, { body })).status
+  }
+  assert.equal(await send(0, { events: 100 }), 201)
+  assert.equal(await send(0, { events: 100 }), 429, '50 are left')
+  assert.equal(await send(0, { more: letters(60_000) }), 429, 'counted as 59')
+  assert.equal(await send(0, { events: 50 }), 201)
+  assert.equal(await send(0), 429)
+  assert.equal(await send(1, { events: 101 }), 400, 'another publisher')
+  assert.equal(await send(1, { events: 51 }), 429, 'the refused one has counted')
 })
 
 test('a limited call is not recorded', async (t) => {
