@@ -8,7 +8,7 @@
  * order_id, product_id or line, quantity, returned_at. What cannot be taken is left out and said,
  * with line and reason.
  */
-import { type CsvRow, readCsv, requireColumns } from '../platform/csv.ts'
+import { type CsvRow, hasColumns, readCsv, requireColumns } from '../platform/csv.ts'
 import type { Fault } from '../platform/errors.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
@@ -34,14 +34,17 @@ export interface ImportedFile {
   readonly rejected: readonly RejectedEntry[] // likewise
 }
 
+const ORDER_COLUMNS = ['order_id', 'value', 'currency']
+const RETURN_COLUMNS = ['return_id', 'order_id']
+
 /** Imports orders of one merchant. The same file again changes nothing (P47). */
 export async function importOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   text: string,
 ): Promise<ImportedFile> {
-  const table = readCsv(text)
-  requireColumns(table, ['order_id', 'value', 'currency'])
+  const table = readCsv(text, hasColumns(ORDER_COLUMNS))
+  requireColumns(table, ORDER_COLUMNS)
   const { rows } = table
   const nowMs = deps.now()
   const entries = [...Map.groupBy(rows, ({ cells }) => cells.order_id ?? '')].map(
@@ -62,8 +65,8 @@ export async function importReturns(
   merchant: IntakeMerchant,
   text: string,
 ): Promise<ImportedFile> {
-  const table = readCsv(text)
-  requireColumns(table, ['return_id', 'order_id'])
+  const table = readCsv(text, hasColumns(RETURN_COLUMNS))
+  requireColumns(table, RETURN_COLUMNS)
   const { rows } = table
   const nowMs = deps.now()
   const entries = rows.map(({ line, cells }): Entry<ReturnBody> => {

@@ -6,7 +6,7 @@
  * other, with `base` as an optional column. A wide file, or a long one without that column, does
  * not name its base; it is the one of euro and dollar that the file has no rates of, or has at 1.
  */
-import { readCsv, requireColumns } from '../platform/csv.ts'
+import { hasColumns, readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import { isPlainDate, latestDay, utcDay } from '../platform/timestamp.ts'
@@ -33,7 +33,7 @@ const BASES: readonly string[] = ['EUR', 'USD']
 /** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
 export function readRates(text: string, nowMs: number): NewRate[] {
   const lastDay = latestDay(nowMs)
-  const table = readCsv(text)
+  const table = readCsv(text, hasColumns(['date']))
   requireColumns(table, ['date'])
   const { headers, rows } = table
   const isLong = headers.includes('currency') && headers.includes('rate')

@@ -5,7 +5,6 @@
  * `imageUrl`). A name is compared without case, spaces, underscores and hyphens, and without the
  * `g:` of Google's namespace.
  */
-import { FeedError } from './feed-error.ts'
 
 /** What is read of one row, as text; empty when the feed does not say. */
 export interface FeedFields {
@@ -138,12 +137,9 @@ export interface Columns {
   readonly spare: readonly { readonly field: FieldName; readonly index: number }[]
 }
 
-/**
- * Finds the fields in a header row.
- *
- * Throws FeedError naming what is missing: without an id, title, link or price column no row of the
- * feed can become an offer, so the feed is refused as a whole.
- */
+const NEEDED = ['id', 'title', 'link', 'price'] as const
+
+/** Finds the fields in a row of names. */
 export function findColumns(header: readonly string[]): Columns {
   const found = header.flatMap((name, index) => {
     const field = FIELD_BY_NAME.get(normalName(name))
@@ -155,16 +151,14 @@ export function findColumns(header: readonly string[]): Columns {
     if (first[field] === -1) first[field] = index
     else spare.push({ field, index })
   }
-  const missing = (['id', 'title', 'link', 'price'] as const).filter((f) => first[f] === -1)
-  if (missing.length > 0) {
-    const wanted = missing.map((field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`)
-    // A name in quotes may have lines, and would make lines of its own wherever this is shown.
-    const told = header.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
-    throw new FeedError(
-      `the feed's header has no column ${wanted.join(' and no column ')}: ${told}`,
-    )
-  }
   return { first, spare }
+}
+
+/** The columns without which no row of a feed can become an offer. */
+export function missingColumns({ first }: Columns): string[] {
+  return NEEDED.filter((field) => first[field] === -1).map(
+    (field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`,
+  )
 }
 
 /** The fields of a row of cells. */

@@ -1,8 +1,9 @@
 /** What a feed reader yields, whichever format it reads. */
+import type { BadCsvRow } from '../platform/csv-reader.ts'
 import { type FeedFields, type FieldName, NO_FIELDS } from './feed-columns.ts'
 
 /** Why a row could not be read at all; what it says is judged later, see check-offer.ts. */
-export type ReadFault = 'row_malformed' | 'row_too_long' | 'row_truncated'
+export type ReadFault = BadCsvRow['reason']
 
 export type FeedEntry =
   | { readonly kind: 'row'; readonly line: number; readonly fields: FeedFields }
@@ -15,6 +16,8 @@ export interface BadRow {
   readonly reason: ReadFault
   readonly detail: string
   readonly text: string
+  /** The row's id, where the fault cannot have touched it; null when that is not certain. */
+  readonly id: string | null
 }
 
 /** Reads one format from decoded text as it arrives. */
@@ -25,19 +28,17 @@ export interface FeedParser {
   readonly isCut: boolean
 }
 
-/** A longer row is not a product; the limit also bounds what a reader keeps in memory. */
-export const ROW_CHARACTERS_MAX = 1_048_576
-
 /** Gathers a row's fields by name, where two names may mean the same field. */
 export class FieldGatherer {
   readonly #fields: Record<FieldName, string> = { ...NO_FIELDS }
   readonly #ranks: Partial<Record<FieldName, number>> = {}
 
-  /** Keeps the value unless a surer name (a lower rank) has already given one. */
-  set(field: FieldName, rank: number, value: string): void {
-    if (value === '' || rank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return
+  /** Keeps the value unless a surer name (a lower rank) has given one; true when it is kept. */
+  set(field: FieldName, rank: number, value: string): boolean {
+    if (value === '' || rank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return false
     this.#fields[field] = value
     this.#ranks[field] = rank
+    return true
   }
 
   finish(): FeedFields {

@@ -15,6 +15,7 @@ import {
   type OfferNote,
   onlyDollars,
   type RejectReason,
+  skuOf,
   type ToDollars,
 } from './check-offer.ts'
 import { ChunkWriters } from './chunk-writers.ts'
@@ -171,6 +172,7 @@ class FeedImport {
     truncated: false,
   }
   #currency: string | null = null
+  #hasUnknownRow = false
   #rejects: RejectedRow[] = []
   #chunk = new Chunk()
   readonly #writers: ChunkWriters
@@ -256,6 +258,9 @@ class FeedImport {
       const { line } = entry
       if (entry.kind === 'bad') {
         this.#reject({ line, reason: entry.reason, detail: entry.detail, row: entry.text })
+        // Its offer is neither renewed nor retired; and without its id nothing at all is.
+        if (entry.id === null) this.#hasUnknownRow = true
+        else this.#skus.keep(skuOf(entry.id))
         continue
       }
       const row = entry.fields
@@ -306,7 +311,7 @@ class FeedImport {
   /** Ends what the feed no longer has, unless the feed itself is in doubt. */
   async #retireVanished(): Promise<void> {
     // Not one good row: another merchant's feed more likely than an empty shop.
-    if (this.#result.truncated || !hasGoodRow(this.#result)) return
+    if (this.#result.truncated || this.#hasUnknownRow || !hasGoodRow(this.#result)) return
     for (const offerId of this.#skus.unseen()) {
       this.#end(offerId)
       this.#result.offers_removed++

@@ -6,7 +6,8 @@
  * line and its reason; a document that is no feed at all throws.
  */
 
-import { guessSeparator } from '../platform/csv.ts'
+import { findCsvHeader, firstTextLine, HEADER_CHARACTERS_MAX } from '../platform/csv-reader.ts'
+import { findColumns, missingColumns } from './feed-columns.ts'
 import type { FeedEntry, FeedParser } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFormat } from './feed-format.ts'
@@ -14,9 +15,6 @@ import { feedDecoder } from './feed-text.ts'
 import { csvParser } from './read-csv.ts'
 import { jsonlParser } from './read-jsonl.ts'
 import { XmlParser } from './read-xml.ts'
-
-/** The header decides the format and the separator; it must be in sight by then. */
-const HEADER_CHARACTERS_MAX = 65_536
 
 export interface FeedReading {
   /** Rows and faults, in the order of the feed, in batches of whatever one piece held. */
@@ -44,38 +42,45 @@ export function readFeed(
         if (parser !== null) yield parser.push(text, false)
         else {
           start += text
-          if (!hasHeader(start)) continue
-          parser = chooseParser(start, format)
-          yield parser.push(withoutLeadingSpace(start), false)
+          const chosen = chooseParser(start, { format, isLast: false })
+          if (chosen === null) continue
+          parser = chosen.parser
+          yield parser.push(chosen.rest, false)
           start = ''
         }
       }
-      parser ??= chooseParser(start, format)
-      yield parser.push(withoutLeadingSpace(start) + decoder.end(), true)
+      if (parser === null) {
+        const chosen = chooseParser(start + decoder.end(), { format, isLast: true })
+        parser = chosen.parser
+        yield parser.push(chosen.rest, true)
+      } else yield parser.push(decoder.end(), true)
     },
   }
 }
 
-function hasHeader(start: string): boolean {
-  const text = start.trimStart()
-  return text.includes('\n') || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
+interface Chosen {
+  readonly parser: FeedParser
+  /** What it reads first: the start without what was skipped. */
+  readonly rest: string
 }
 
-/**
- * XML allows nothing before its declaration, and a header none of the blank lines above it; but a
- * tab before it may end an empty first cell, the name of a column of row numbers.
- */
-function withoutLeadingSpace(start: string): string {
-  const text = start.trimStart()
-  return text.startsWith('<') ? text : start.replace(BEFORE_HEADER, '')
+interface Choice {
+  readonly format: FeedFormat
+  readonly isLast: boolean
 }
 
-const BEFORE_HEADER = /^(?:[^\S\r\n]*[\r\n])*[^\S\t]*/
-
-function chooseParser(start: string, format: FeedFormat): FeedParser {
-  const parser = parserOf(start, format)
+/** Null: more of the feed must be seen first. */
+function chooseParser(start: string, choice: Choice & { readonly isLast: true }): Chosen
+function chooseParser(start: string, choice: Choice): Chosen | null
+function chooseParser(start: string, { format, isLast }: Choice): Chosen | null {
+  const isEnough = isLast || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
+  if (!isEnough && !start.trimStart().includes('\n')) return null
   // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
-  return start.includes('\r') && !start.includes('\n') ? withLineFeeds(parser) : parser
+  if (!start.includes('\r') || start.includes('\n')) {
+    return parserOf(start, { format, isLast: isEnough })
+  }
+  const chosen = parserOf(start.replaceAll('\r', '\n'), { format, isLast: isEnough })
+  return chosen && { ...chosen, parser: withLineFeeds(chosen.parser) }
 }
 
 function withLineFeeds(parser: FeedParser): FeedParser {
@@ -87,7 +92,7 @@ function withLineFeeds(parser: FeedParser): FeedParser {
   }
 }
 
-function parserOf(start: string, format: FeedFormat): FeedParser {
+function parserOf(start: string, { format, isLast }: Choice): Chosen | null {
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
   // XML knows the word in capitals only: of such a page its parser would find no element at all.
@@ -99,14 +104,39 @@ function parserOf(start: string, format: FeedFormat): FeedParser {
   }
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
-      return new XmlParser()
+      return { parser: new XmlParser(), rest: text }
     case 'jsonl':
-      return jsonlParser()
+      return { parser: jsonlParser(), rest: start }
     case 'tsv':
-      return csvParser('\t')
+      return csvOf(start, { separator: '\t', isLast })
     case 'csv':
-      return csvParser(guessSeparator(firstLine(text)))
+      return csvOf(start, { isLast })
   }
+}
+
+function csvOf(
+  start: string,
+  search: { readonly separator?: string; readonly isLast: boolean },
+): Chosen | null {
+  const isHeader = (cells: readonly string[]) => missingColumns(findColumns(cells)).length === 0
+  const header = findCsvHeader(start, { ...search, isHeader })
+  if (header !== null) {
+    const parser = csvParser(header, findColumns(header.cells))
+    return { parser, rest: start.slice(header.end) }
+  }
+  if (search.isLast) throw noHeader(start, search.separator)
+  return null
+}
+
+function noHeader(start: string, separator: string | undefined): FeedError {
+  const first = firstTextLine(start, separator)
+  const cells = first?.cells ?? [firstLine(start.trimStart())]
+  const missing = missingColumns(findColumns(cells)).join(' and no column ')
+  // A name in quotes may have lines, and would make lines of its own wherever this is shown.
+  const shown = cells.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
+  return new FeedError(
+    `line ${first?.line ?? 1} does not look like a header: no column ${missing}: ${shown}`,
+  )
 }
 
 function guessFormat(text: string): Exclude<FeedFormat, 'auto'> {

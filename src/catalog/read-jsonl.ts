@@ -1,12 +1,14 @@
 /** Reads feeds of one JSON object a line. */
+import { ROW_CHARACTERS_MAX } from '../platform/csv-reader.ts'
 import { type FeedFields, type FoundField, fieldFinder } from './feed-columns.ts'
-import { type FeedEntry, type FeedParser, FieldGatherer, ROW_CHARACTERS_MAX } from './feed-entry.ts'
+import { type FeedEntry, type FeedParser, FieldGatherer } from './feed-entry.ts'
 
 export function jsonlParser(): FeedParser {
   const fieldOf = fieldFinder()
   let rest = ''
   let line = 0
   let isCut = false
+  let idName: string | null = null // of the last line that could be read
   // Inside a line that is longer than allowed: nothing counts until the next one.
   let isSkipping = false
 
@@ -17,11 +19,15 @@ export function jsonlParser(): FeedParser {
       return null
     }
     if (text.trim() === '') return null
-    const fields = readObject(text, fieldOf)
-    if (fields !== null) return { kind: 'row', line, fields }
+    const object = readObject(text, fieldOf)
+    if (object !== null) {
+      idName = object.idName ?? idName
+      return { kind: 'row', line, fields: object.fields }
+    }
     if (!hasEnd) isCut = true
     const reason = hasEnd ? 'row_malformed' : 'row_truncated'
-    return { kind: 'bad', line, reason, detail: 'the line is no JSON object', text }
+    const id = idName === null ? null : idIn(text, idName)
+    return { kind: 'bad', line, reason, detail: 'the line is no JSON object', text, id }
   }
 
   return {
@@ -54,7 +60,21 @@ export function jsonlParser(): FeedParser {
 
 function tooLong(line: number, start: string): FeedEntry {
   const detail = `the line is longer than ${ROW_CHARACTERS_MAX} characters`
-  return { kind: 'bad', line, reason: 'row_too_long', detail, text: start.slice(0, 2000) }
+  return { kind: 'bad', line, reason: 'row_too_long', detail, text: start.slice(0, 2000), id: null }
+}
+
+const STRING_OR_NUMBER = String.raw`("(?:[^"\\]|\\.)*"|-?\d+)\s*[,}]`
+
+/** The value of a name that the line has once: with two, one byte may have joined two lines. */
+function idIn(text: string, name: string): string | null {
+  const key = JSON.stringify(name).replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')
+  const [found, another] = text.matchAll(new RegExp(`${key}\\s*:\\s*${STRING_OR_NUMBER}`, 'g'))
+  if (found?.[1] === undefined || another !== undefined) return null
+  try {
+    return found[1].startsWith('"') ? String(JSON.parse(found[1])) : found[1]
+  } catch {
+    return null
+  }
 }
 
 const LONG_NUMBER = /[[:,]\s*-?\d{16}/
@@ -64,7 +84,13 @@ function exactly(_name: string, value: unknown, written?: { source?: string }): 
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? written?.source : value
 }
 
-function readObject(text: string, fieldOf: (name: string) => FoundField | null): FeedFields | null {
+interface ReadObject {
+  readonly fields: FeedFields
+  /** The name under which it has its id. */
+  readonly idName: string | null
+}
+
+function readObject(text: string, fieldOf: (name: string) => FoundField | null): ReadObject | null {
   let value: unknown
   try {
     value = LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
@@ -73,11 +99,14 @@ function readObject(text: string, fieldOf: (name: string) => FoundField | null):
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const gatherer = new FieldGatherer()
+  let idName: string | null = null
   for (const [name, content] of Object.entries(value)) {
     const found = fieldOf(name)
-    if (found !== null) gatherer.set(found.field, found.rank, textOf(content))
+    if (found === null) continue
+    const isKept = gatherer.set(found.field, found.rank, textOf(content))
+    if (isKept && found.field === 'id') idName = name
   }
-  return gatherer.finish()
+  return { fields: gatherer.finish(), idName }
 }
 
 /** No feed is nested deeper; some thousands of lists in each other would be more than the stack. */

@@ -7,8 +7,9 @@
  */
 
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
+import { ROW_CHARACTERS_MAX } from '../platform/csv-reader.ts'
 import { type FoundField, fieldFinder } from './feed-columns.ts'
-import { type FeedEntry, type FeedParser, FieldGatherer, ROW_CHARACTERS_MAX } from './feed-entry.ts'
+import { type FeedEntry, type FeedParser, FieldGatherer } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 
 const GOOGLE_NAMESPACE = 'http://base.google.com/ns/1.0'
@@ -163,10 +164,17 @@ export class XmlParser implements FeedParser {
     const { line, fault, characters } = item
     if (characters > ROW_CHARACTERS_MAX) {
       const detail = `the item is longer than ${ROW_CHARACTERS_MAX} characters`
-      this.#entries.push({ kind: 'bad', line, reason: 'row_too_long', detail, text: '' })
+      this.#entries.push({ kind: 'bad', line, reason: 'row_too_long', detail, text: '', id: null })
     } else if (fault !== null) {
       const text = JSON.stringify(item.gatherer.finish())
-      this.#entries.push({ kind: 'bad', line, reason: 'row_malformed', detail: fault, text })
+      this.#entries.push({
+        kind: 'bad',
+        line,
+        reason: 'row_malformed',
+        detail: fault,
+        text,
+        id: null,
+      })
     } else {
       this.#entries.push({ kind: 'row', line, fields: item.gatherer.finish() })
     }
@@ -179,7 +187,14 @@ export class XmlParser implements FeedParser {
     if (item !== null) {
       const detail = 'the feed ends inside this item'
       const text = JSON.stringify(item.gatherer.finish())
-      this.#entries.push({ kind: 'bad', line: item.line, reason: 'row_truncated', detail, text })
+      this.#entries.push({
+        kind: 'bad',
+        line: item.line,
+        reason: 'row_truncated',
+        detail,
+        text,
+        id: null,
+      })
     }
     // Closing the parser here would only report the same as errors.
   }

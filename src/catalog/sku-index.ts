@@ -20,6 +20,10 @@ const SLOTS_PER_ID = 2
 
 const NOT_STORED = 0 // Offer ids begin at 1.
 
+// Of an id in this feed; 0 when it has not had it.
+const MET = 1
+const KEPT = 2
+
 export class SkuIndex {
   readonly #seed: number
   #count = 0
@@ -48,14 +52,20 @@ export class SkuIndex {
   /** Marks an id as seen in the feed and says what its row is to what is stored. */
   meet(sku: string, contentHash: string): Encounter {
     const entry = this.#findOrAdd(sku)
-    if (this.#isSeen[entry] === 1) return { kind: 'duplicate' }
-    this.#isSeen[entry] = 1
+    if (this.#isSeen[entry] === MET) return { kind: 'duplicate' }
+    this.#isSeen[entry] = MET
     const offerId = this.#offerIds[entry] ?? NOT_STORED
     if (offerId === NOT_STORED) return { kind: 'new' }
     const isSame =
       this.#contents[entry * 2] === firstHalf(contentHash) &&
       this.#contents[entry * 2 + 1] === secondHalf(contentHash)
     return isSame ? { kind: 'same' } : { kind: 'changed', offerId }
+  }
+
+  /** The feed has this id in a row that could not be read: its offer stays as it is. */
+  keep(sku: string): void {
+    const entry = this.#findOrAdd(sku)
+    if (this.#isSeen[entry] === 0) this.#isSeen[entry] = KEPT
   }
 
   /** Offer ids of stored ids that the feed has not had, in the order they were added. */

@@ -220,7 +220,7 @@ test('a file without the columns it needs is refused, naming each; UTF-16 is rea
   const import_ = async (what: string, text: string | Buffer, ...options: string[]) =>
     souk(what, 'import', ...options, '--file', await file('columns.csv', text))
   const needs = (...names: string[]) =>
-    names.map((name) => `line 1: needs a column "${name}"\n`).join('')
+    names.map((name) => `line 1: does not look like a header: needs a column "${name}"\n`).join('')
   const orders = ['order_id', 'value', 'currency']
   for (const text of ['', 'id;total\n1;2\n']) {
     const { code, err } = await import_('orders', text, ...merchant)

@@ -1,12 +1,11 @@
 /**
- * CSV as other programs read and write it: a header row, commas, double quotes where needed,
- * UTF-8, LF on output and whatever on input: where a comma is the decimal sign, spreadsheets
- * separate with semicolons.
+ * CSV files as other programs write and read them: a header, commas, double quotes where needed,
+ * UTF-8. Where a comma is the decimal sign, spreadsheets separate with semicolons.
  *
  * Cells of text are made harmless on output: a spreadsheet would run one that begins like a
- * formula, and product names and addresses come from strangers.
+ * formula, and product names and addresses come from other people.
  */
-import { CsvError, parse } from 'csv-parse/sync'
+import { csvReader, findCsvHeader, firstTextLine } from './csv-reader.ts'
 import { badRequest, type Fault } from './errors.ts'
 
 /** Files that are read whole; larger ones are split by whoever exports them. */
@@ -21,44 +20,79 @@ export interface CsvRow {
 
 export interface CsvTable {
   readonly headers: readonly string[] // trimmed, lower case
+  readonly headerLine: number
+  readonly separator: string
   readonly rows: readonly CsvRow[]
+  /** Lines that are no row: a lost quote, more cells than the header, a file that was cut. */
+  readonly bad: readonly BadLine[]
 }
 
-const SEPARATORS = [',', '\t', ';', '|'] as const
-
-/** The separator that a header has most of outside quotes; a comma where it has none. */
-export function guessSeparator(header: string): string {
-  const bare = header.replace(/"[^"]*"/g, '')
-  const count = (separator: string): number => bare.split(separator).length
-  return SEPARATORS.reduce((best, other) => (count(other) > count(best) ? other : best), ',')
+export interface BadLine {
+  readonly line: number
+  readonly rule: string
+  readonly text: string
 }
+
+/** True for the header of a file; its names are trimmed and in lower case. */
+export type IsHeader = (headers: readonly string[]) => boolean
 
 /**
- * Reads a whole file. Headers match whatever their case; empty lines are skipped. Throws a 400
- * that says where a file stops being CSV.
+ * Reads a whole file, as far as it can be read. Headers match whatever their case. Comments,
+ * `sep=;`, blank and title lines above the header are skipped; without `isHeader`, or where no
+ * line is one, the first line of text is the header.
  */
-export function readCsv(text: string): CsvTable {
-  const zero = text.indexOf('\0')
-  // No database text can hold it, nor can a person have meant it.
-  if (zero >= 0) {
-    const line = text.slice(0, zero).split('\n').length
-    throw badRequest([{ field: 'file', rule: `holds U+0000 in line ${line}: is it text?` }])
-  }
-  const [header, ...records] = parsed(text)
-  const headers = (header?.record ?? []).map((name) => name.trim().toLowerCase())
-  const shifted = records.filter(({ record }) => record.length > headers.length)
-  if (shifted.length > 0) throw badRequest(shifted.slice(0, FAULTS_MAX).map(shiftedFault))
-  const last = records.at(-1)
-  if (last !== undefined && last.record.length < headers.length && !/[\r\n]$/.test(text)) {
-    throw badRequest([cutFault(last)])
-  }
+export function readCsvTable(text: string, isHeader: IsHeader = () => false): CsvTable {
+  const marked = text.replace(/^\uFEFF/, '')
+  // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
+  const body = marked.includes('\n') ? marked : marked.replaceAll('\r', '\n')
+  const found = findCsvHeader(body, { isHeader: (cells) => isHeader(named(cells)), isLast: true })
+  const header = found ?? firstTextLine(body)
+  if (header === null) return { headers: [], headerLine: 1, separator: ',', rows: [], bad: [] }
+  const { separator, line: headerLine } = header
+  const headers = named(header.cells)
   const names = headers.map((name, index) => (name === '' ? `column ${index + 1}` : name))
-  return {
-    headers: headers.filter((name) => name !== ''),
-    rows: records.map(({ record, info: { lines: line } }) => {
-      return { line, cells: cellsByName(names, record) }
-    }),
+  const reader = csvReader(separator, {
+    width: headers.length,
+    line: header.endLine,
+    allowsShortRows: true,
+    allowsPadding: false,
+  })
+  const rows: CsvRow[] = []
+  const bad: BadLine[] = []
+  if (holdsNul(headers))
+    bad.push({ line: headerLine, rule: NUL_RULE, text: headers.join(separator) })
+  for (const record of reader.push(body.slice(header.end), true)) {
+    const { line } = record
+    if (record.kind === 'bad') bad.push({ line, rule: RULES[record.reason], text: record.text })
+    else if (holdsNul(record.cells)) {
+      bad.push({ line, rule: NUL_RULE, text: record.cells.join(separator) })
+    } else rows.push({ line, cells: cellsByName(names, record.cells) })
   }
+  return { headers: headers.filter((name) => name !== ''), headerLine, separator, rows, bad }
+}
+
+const named = (cells: readonly string[]): string[] => cells.map((name) => name.trim().toLowerCase())
+
+/** No database text can hold it, nor can a person have meant it. */
+const holdsNul = (cells: readonly string[]): boolean => cells.some((cell) => cell.includes('\0'))
+const NUL_RULE = 'holds U+0000: is it text?'
+
+const RULES = {
+  row_malformed:
+    'is no row: it has more cells than the header, or a quote that is not closed or not doubled',
+  row_too_long: 'is too long for a row: is a quote not closed?',
+  row_truncated: 'ends before its last cell: was the file cut?',
+} as const
+
+/** Reads a whole file of which every line counts: throws a 400 that names the bad lines. */
+export function readCsv(text: string, isHeader?: IsHeader): CsvTable {
+  const table = readCsvTable(text, isHeader)
+  if (table.bad.length === 0) return table
+  throw badRequest(
+    table.bad
+      .slice(0, FAULTS_MAX)
+      .map(({ line, rule }): Fault => ({ field: `line ${line}`, rule })),
+  )
 }
 
 /** Of columns with one name the first that is filled, as in feeds: the last may be empty. */
@@ -66,49 +100,29 @@ function cellsByName(names: readonly string[], record: readonly string[]): CsvRo
   const cells = new Map<string, string>()
   for (const [index, cell] of record.entries()) {
     const name = names[index] ?? ''
-    if (!cells.get(name)) cells.set(name, cell)
+    if (!cells.get(name)) cells.set(name, cell.trim())
   }
   return Object.fromEntries(cells)
 }
 
-interface CsvRecord {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-}
-
-function parsed(text: string): CsvRecord[] {
-  try {
-    const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true }
-    const [header = ''] = text.trimStart().split(/[\r\n]/, 1)
-    const delimiter = guessSeparator(header)
-    return parse(text, { ...options, delimiter, trim: true }) as unknown as CsvRecord[]
-  } catch (cause) {
-    if (!(cause instanceof CsvError)) throw cause
-    throw badRequest([{ field: 'file', rule: cause.message }])
-  }
-}
-
-/**
- * A decimal comma, for one: what stands behind it would be read as the next column's. One cell too
- * many tells it, an empty one too: that is how the row ends whose last column has nothing to say.
- */
-function shiftedFault({ info }: CsvRecord): Fault {
-  const rule = 'has more cells than the header: a separator in a cell that is not in quotes?'
-  return { field: `line ${info.lines}`, rule }
-}
-
-/** A download that broke off: its last number may be a part of one. */
-function cutFault({ info }: CsvRecord): Fault {
-  return { field: `line ${info.lines}`, rule: 'ends before its last cell: was the file cut?' }
-}
-
 /** Throws a 400 that names each column the file lacks: without them every row would be wrong. */
-export function requireColumns({ headers }: CsvTable, needed: readonly string[]): void {
+export function requireColumns({ headers, headerLine }: CsvTable, needed: readonly string[]): void {
   const missing = needed.filter((name) => !headers.includes(name))
   if (missing.length === 0) return
-  const field = 'line 1'
-  throw badRequest(missing.map((name) => ({ field, rule: `needs a column "${name}"` })))
+  const field = `line ${headerLine}`
+  throw badRequest(
+    missing.map((name) => ({
+      field,
+      rule: `does not look like a header: needs a column "${name}"`,
+    })),
+  )
 }
+
+/** For `readCsv`: the header is the line that has these columns. */
+export const hasColumns =
+  (needed: readonly string[]): IsHeader =>
+  (headers) =>
+    needed.every((name) => headers.includes(name))
 
 /** A cell that is written as it is (numbers, dates, our own words), or text of other people. */
 export type CsvCell = string | number | null | { readonly text: string | null }

@@ -96,7 +96,7 @@ export function readNetworkMap(text: string): NetworkMap {
 export type FoundColumns = Readonly<Partial<Record<NetworkField, string>>>
 
 /** Throws a 400 that names what the file lacks. */
-export function findColumns(map: NetworkMap, { headers }: CsvTable): FoundColumns {
+export function findColumns(map: NetworkMap, { headers }: Pick<CsvTable, 'headers'>): FoundColumns {
   const found: Partial<Record<NetworkField, string>> = {}
   for (const field of NETWORK_FIELDS) {
     const wanted = (map[field] ?? []).map((name) => name.trim().toLowerCase())

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
-import { ROW_CHARACTERS_MAX } from './feed-entry.ts'
-import { type CsvRecord, csvReader } from './read-csv.ts'
+
+import { type CsvRecord, csvReader, guessSeparator, ROW_CHARACTERS_MAX } from './csv-reader.ts'
 
 function read(text: string, { separator = ',', pieces = [1 << 16] } = {}): CsvRecord[] {
   const reader = csvReader(separator)
@@ -177,4 +177,31 @@ test('rows with another number of cells than the header are refused, empty ones 
 test('lines are counted through quoted line ends', () => {
   const records = read('a,b\r\n1,"two\r\nlines"\r\n2,y,z\r\n')
   assert.deepEqual(summary(records).at(-1), 'row_malformed@4')
+})
+
+test('a header without separators is one column, and of two equally frequent ones the comma wins', () => {
+  const headers = ['only', 'a,b;c', 'a;b,c', 'a|b,c|d', 'a;b|c;d', '"x;y;z",b']
+  assert.deepEqual(headers.map(guessSeparator), [',', ',', ',', '|', ';', ','])
+})
+
+test('a quote that one byte has taken costs its row, whatever the next rows’ cells begin with', () => {
+  const text = 'a,b,c\n1,"TeaX,x\n2,",foo",y\n3,z,z\n'
+  assert.deepEqual(summary(read(text)), [
+    ['a', 'b', 'c'],
+    'row_malformed@2',
+    ['2', ',foo', 'y'],
+    ['3', 'z', 'z'],
+  ])
+  // Also where the cells that are read wrong have the right number.
+  const four = 'a,b,c,d\n1,"TeaX,x,p\n2,",foo",y\n3,z,z,z\n'
+  const [, first, second] = summary(read(four))
+  assert.deepEqual([first, second], ['row_malformed@2', 'row_malformed@3'])
+})
+
+test('of a malformed row those cells are given that the fault cannot have touched', () => {
+  const [, ...bad] = read('a,b,c,d\n1,"The "best" tea",x,y\n2,z,"x\n3,3,3,3\n4\n')
+  assert.deepEqual(
+    bad.map((record) => record.cells),
+    [['1', 'The "best" tea', 'x', 'y'], ['2', 'z'], ['3', '3', '3', '3'], []],
+  )
 })
