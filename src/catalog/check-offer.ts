@@ -103,7 +103,7 @@ const SHORT_CHARACTERS_MAX = 255 // Brand, MPN, GTIN as written, colour, size, g
 const DESCRIPTION_CHARACTERS_MAX = 5_000 // As Google's.
 
 export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudgement {
-  const sku = cleanText(fields.id)
+  const sku = skuOf(fields.id)
   if (sku === '') return rejected('id_missing', 'the id is empty')
   if (sku.length > SKU_CHARACTERS_MAX) {
     return rejected('id_too_long', `the id has more than ${SKU_CHARACTERS_MAX} characters`)
@@ -134,6 +134,11 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     itemGroupId: cutText(cleanText(fields.itemGroupId), SHORT_CHARACTERS_MAX) || null,
   }
   return { kind: 'offer', offer, notes }
+}
+
+/** The id under which a product is stored. */
+export function skuOf(written: string): string {
+  return cleanText(written)
 }
 
 type Rejected = Extract<OfferJudgement, { kind: 'rejected' }>
@@ -188,7 +193,10 @@ function checkPrice(
 ): Price | Rejected {
   const usual = readCurrency(currencyWords(fields.currency), context.currency)
   const price = readPrice(fields.price, usual)
-  if (price.kind !== 'price') return rejected(price.kind, `the price is ${shown(fields.price)}`)
+  if (price.kind !== 'price') {
+    const why = price.why === '' ? '' : `; it ${price.why}`
+    return rejected(price.kind, `the price is ${shown(fields.price)}${why}`)
+  }
   const currency = price.currency ?? usual
   if (currency === undefined) {
     return rejected('currency_unknown', `the currency is ${shown(fields.currency)}`)
