@@ -5,7 +5,7 @@ import { until } from '../../test/market.ts'
 import { openDatabase } from './postgres.ts'
 import { sql } from './sql.ts'
 
-test('a statement without a limit ends when nobody is left who waits for it', async (t) => {
+test('PostgreSQL ends a statement without a time limit when its client has disconnected', async (t) => {
   const db = await testDatabase({ after: (work) => t.after(work) })
   const options = { applicationName: 'interrupted', statementTimeoutMs: 0 }
   const other = openDatabase({ connection: db.connection, ...options })
@@ -16,7 +16,7 @@ test('a statement without a limit ends when nobody is left who waits for it', as
       where application_name = 'interrupted' and datname = current_database()`)) !== null
   const cut = client.query('select pg_sleep(600)')
   assert.ok(await isRunning())
-  client.connection.stream.destroy() // As the system does for a process that has ended.
+  client.connection.stream.destroy() // The kernel does the same for a process that ended.
   await assert.rejects(cut)
   await until(async () => !(await isRunning()))
 })

@@ -23,7 +23,7 @@ function isInOne(address: string, blocks: readonly Cidr[]): boolean {
   )
 }
 
-test('an address is found in an index of blocks where one of them holds it, and nowhere else', () => {
+test('the index contains an address exactly when one of its blocks does', () => {
   const lists = fc.array(block, { maxLength: 20 })
   fc.assert(
     fc.property(lists, fc.array(fc.oneof(ipv4, ipv6), { maxLength: 20 }), (list, addresses) => {
@@ -38,7 +38,7 @@ test('an address is found in an index of blocks where one of them holds it, and 
   )
 })
 
-test('what is no address is in no block', () => {
+test('a text that is no address is in no block', () => {
   const isListed = addressIndex([readCidr('0.0.0.0/0'), readCidr('::/0')])
   assert.deepEqual(['', 'x', '1.2.3.4', '::1'].map(isListed), [false, false, true, true])
   assert.equal(addressIndex([])('1.2.3.4'), false)

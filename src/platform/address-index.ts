@@ -1,6 +1,6 @@
 /**
- * Is an address in one of these blocks? Lists of addresses that send no readers have tens of
- * thousands of lines, and each click asks: looking through them took a millisecond at 20,000.
+ * Tests whether an address is in one of many blocks. Blocklists have tens of thousands of lines,
+ * and every click asks. A linear search took 1 ms at 20,000 blocks.
  */
 import ipaddr from 'ipaddr.js'
 import type { Cidr } from './client-address.ts'
@@ -10,7 +10,7 @@ interface Range {
   readonly last: string
 }
 
-/** Sorts the blocks once; the function that is returned finds an address by halving. */
+/** Sorts the blocks once and returns a function that searches them by bisection. */
 export function addressIndex(blocks: readonly Cidr[]): (address: string) => boolean {
   const ranges = joined(blocks.map(rangeOf))
   return (address) => {
@@ -26,7 +26,7 @@ export function addressIndex(blocks: readonly Cidr[]): (address: string) => bool
   }
 }
 
-/** Sorted, and where they overlap made into one. */
+/** Sorts the ranges and merges overlapping ones. */
 function joined(ranges: Range[]): readonly Range[] {
   ranges.sort((one, other) => (one.first < other.first ? -1 : 1))
   const apart: Range[] = []
@@ -42,7 +42,7 @@ const BYTE_BITS = 8
 
 function rangeOf([network, bits]: Cidr): Range {
   const bytes = network.toByteArray()
-  // How many of a byte's bits are free, 0 to 8, as a mask.
+  // A mask for each byte: how many of its bits are free, 0 to 8.
   const free = bytes.map((_, at) => 0xff >> Math.min(Math.max(bits - at * BYTE_BITS, 0), BYTE_BITS))
   return {
     first: textOf(bytes.map((byte, at) => byte & ~(free[at] ?? 0))),
@@ -50,7 +50,7 @@ function rangeOf([network, bits]: Cidr): Range {
   }
 }
 
-/** Texts that sort as addresses do, those of IPv4 before all of IPv6. */
+/** Texts that sort like addresses, IPv4 before IPv6. */
 function textOf(bytes: readonly number[]): string {
   return String.fromCharCode(bytes.length, ...bytes)
 }

@@ -1,4 +1,7 @@
-/** Texts as a stream whose first one is there: a failure before it is told by a status. */
+/**
+ * A stream of texts that waits for the first one, so that an early failure can still set the
+ * status.
+ */
 import { Readable } from 'node:stream'
 
 export async function begunStream(texts: AsyncGenerator<string>): Promise<Readable> {

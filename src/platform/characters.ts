@@ -1,24 +1,24 @@
-/** How long a text is, as the interface, its schemas and people count, and where one is cut. */
+/** Counts and cuts text by characters, as the interface, its schemas and people do. */
 import { badRequest, type Fault } from './errors.ts'
 
-/** One beyond 16 bits, an emoji for one, is one character and two units of a JavaScript string. */
+/** Counts an emoji as one character, though it is two UTF-16 units in JavaScript. */
 export function characterCount(text: string): number {
   return [...text].length
 }
 
-/** The beginning of a text, in units of JavaScript, that ends between two characters. */
+/** The beginning of a text, at most `unitsMax` UTF-16 units, cut between two characters. */
 export function cutText(text: string, unitsMax: number): string {
   return text.length <= unitsMax ? text : text.slice(0, unitsMax).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** The text without the space around it; throws a 400 when that is none, or too long. */
+/** The text without surrounding white space. Throws a 400 if nothing is left or it is too long. */
 export function requireText(field: string, text: string, lengthMax: number): string {
   const faults = textFaults(field, text, lengthMax)
   if (faults.length > 0) throw badRequest(faults)
   return text.trim()
 }
 
-/** What `requireText` would throw, to be told beside other faults. */
+/** The faults that `requireText` would throw, to report them beside others. */
 export function textFaults(field: string, text: string, lengthMax: number): Fault[] {
   const kept = text.trim()
   if (kept !== '' && characterCount(kept) <= lengthMax) return []

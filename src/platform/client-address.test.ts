@@ -6,13 +6,13 @@ import { addressUnit, clientAddress, readCidr } from './client-address.ts'
 const PROXIES = addressIndex(['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8'].map(readCidr))
 const NONE = addressIndex([])
 
-test('an address that no trusted proxy connected from speaks for itself', () => {
+test('an address that did not come through a trusted proxy is taken as it is', () => {
   assert.equal(clientAddress('203.0.113.9', '198.51.100.1', PROXIES), '203.0.113.9')
   assert.equal(clientAddress('127.0.0.1', '198.51.100.1', NONE), '127.0.0.1')
   assert.equal(clientAddress('::ffff:203.0.113.9', undefined, PROXIES), '203.0.113.9')
 })
 
-test('behind trusted proxies the nearest address that is none of them counts', () => {
+test('behind trusted proxies, the nearest untrusted address counts', () => {
   assert.equal(clientAddress('127.0.0.1', '198.51.100.1', PROXIES), '198.51.100.1')
   assert.equal(
     clientAddress('127.0.0.1', '1.1.1.1, 198.51.100.1, 10.2.3.4', PROXIES),
@@ -27,7 +27,7 @@ test('behind trusted proxies the nearest address that is none of them counts', (
   }
 })
 
-test('an address counts without the port that some proxies append', () => {
+test('the port that some proxies append is ignored', () => {
   for (const hop of ['198.51.100.1:51234', '1.1.1.1, 198.51.100.1:80, 10.2.3.4:80']) {
     assert.equal(clientAddress('127.0.0.1', hop, PROXIES), '198.51.100.1')
   }
@@ -35,7 +35,7 @@ test('an address counts without the port that some proxies append', () => {
   assert.equal(clientAddress('127.0.0.1', '[2001:db8::7]', PROXIES), '2001:db8::7')
 })
 
-test('what a proxy appended that is no address ends the way back', () => {
+test('an unreadable hop ends the search', () => {
   for (const forwarded of ['', 'unknown', '1.1.1.1, ,', '1.1.1.1, unix:/run/a.sock', 'a:b:c']) {
     assert.equal(clientAddress('127.0.0.1', forwarded, PROXIES), '127.0.0.1', forwarded)
   }
@@ -43,10 +43,11 @@ test('what a proxy appended that is no address ends the way back', () => {
   assert.equal(clientAddress(undefined, '198.51.100.1', PROXIES), '', 'it has hung up by now')
 })
 
-test('what a client writes before its proxy’s word is not read, and takes no time', () => {
-  // Unreadable hops are the dearest: each is an error with its stack.
+test('hops before the trusted ones are not parsed and cost no time', () => {
+  // Unreadable hops are the most expensive: each creates an error with a stack.
   const forwarded = `${':,'.repeat(8_000)}198.51.100.1`
-  const before = process.cpuUsage() // A busy machine may give it no turn for a second.
+  // Processor time, because a busy machine may suspend the process for a second.
+  const before = process.cpuUsage()
   for (let times = 0; times < 10; times += 1) {
     assert.equal(clientAddress('127.0.0.1', forwarded, PROXIES), '198.51.100.1')
     assert.equal(clientAddress('203.0.113.9', forwarded, PROXIES), '203.0.113.9')
@@ -54,13 +55,13 @@ test('what a client writes before its proxy’s word is not read, and takes no t
   assert.ok(process.cpuUsage(before).user < 1_000_000, 'reading them all takes seconds')
 })
 
-test('limits count by IPv4 address and by IPv6 /64', () => {
+test('limits count per IPv4 address and per IPv6 /64', () => {
   assert.equal(addressUnit('203.0.113.9'), '203.0.113.9')
   assert.equal(addressUnit('2001:db8:1:2::1'), addressUnit('2001:db8:1:2:ffff::9'))
   assert.notEqual(addressUnit('2001:db8:1:2::1'), addressUnit('2001:db8:1:3::1'))
 })
 
-test('a block is written in full; one of IPv4 in the words of IPv6 holds IPv4 addresses', () => {
+test('a block must be written in full, and an IPv4-mapped block covers IPv4 addresses', () => {
   for (const wrong of [
     '10/8',
     '10',
@@ -84,7 +85,7 @@ test('a block is written in full; one of IPv4 in the words of IPv6 holds IPv4 ad
   }
 })
 
-test('an IPv6 address that only ends as one of IPv4 does is its own', () => {
+test('an IPv6 address that only ends like an IPv4 address stays an IPv6 address', () => {
   const address = clientAddress('127.0.0.1', '2001:db8::ffff:198.51.100.1', PROXIES)
   assert.equal(address, '2001:db8::ffff:c633:6401')
 })

@@ -1,7 +1,7 @@
 /**
- * Whose request this is: the address that connected, or, behind trusted proxies, the nearest
- * address of X-Forwarded-For that is not one of them. Anybody can write that header; only what a
- * trusted proxy appended is believed.
+ * The client's address: the one that connected or, behind trusted proxies, the nearest untrusted
+ * address in `X-Forwarded-For`. Anybody can write that header, so only entries that a trusted proxy
+ * appended count.
  */
 import { isIP } from 'node:net'
 import type { IPv4, IPv6 } from 'ipaddr.js'
@@ -15,8 +15,8 @@ export function clientAddress(
   isTrusted: (address: string) => boolean,
 ): string {
   let address = plain(connected ?? '')
-  // From the end, and no further than believed: whoever calls writes the rest, up to 16 KiB of it,
-  // and to read thousands of hops takes a third of a second.
+  // Reads from the end and stops at the first untrusted hop. The client controls the rest, up to 16
+  // KiB; parsing thousands of hops takes a third of a second.
   for (let rest = forwarded ?? ''; isTrusted(address); ) {
     const comma = rest.lastIndexOf(',')
     const next = plain(withoutPort(rest.slice(comma + 1).trim()))
@@ -27,33 +27,33 @@ export function clientAddress(
   return address
 }
 
-/** Reads `10.0.0.0/8` or one address; throws with the reason. */
+/** Reads `10.0.0.0/8` or a single address; throws with the reason. */
 export function readCidr(value: string): Cidr {
   const [address = '', ...rest] = value.split('/')
   const kind = isIP(address)
   const cidr = rest.length > 0 ? value : `${address}/${kind === 4 ? 32 : 128}`
-  // Asked of Node first: ipaddr.js takes `10/8` for 0.0.0.10/8.
+  // Node checks first, because ipaddr.js reads `10/8` as 0.0.0.10/8.
   if (kind === 0 || !ipaddr.isValidCIDR(cidr)) {
     throw new Error(`"${value}" is not an address or CIDR block`)
   }
   const [network, bits] = ipaddr.parseCIDR(cidr)
-  // As clients' addresses are: an IPv4 address in IPv6's words is one of IPv4.
+  // An IPv4-mapped IPv6 block means the IPv4 block, as with clients' addresses.
   const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()
   return isMapped && bits >= MAPPED_BITS
     ? [network.toIPv4Address(), bits - MAPPED_BITS]
     : [network, bits]
 }
 
-/** `::ffff:0:0/96`: what stands before the IPv4 address. */
+/** The prefix of IPv4-mapped addresses, `::ffff:0:0/96`. */
 const MAPPED_BITS = 96
 
-/** The unit that limits count by: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+/** The unit that limits count by: an IPv4 address, or the /64 of one IPv6 subscriber. */
 export function addressUnit(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   return (ipaddr.parse(address) as IPv6).parts.slice(0, 4).join(':')
 }
 
-/** The one spelling of an address; an IPv4 address is one however IPv6 spells it. */
+/** One spelling per address: an IPv4-mapped IPv6 address becomes the IPv4 address. */
 function plain(address: string): string {
   if (!address.includes(':')) return address
   const [, inner] = AS_NODE_SAYS.exec(address) ?? []
@@ -61,10 +61,12 @@ function plain(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 }
 
-/** Of an IPv4 client at a socket of both kinds: on the path of every request, so not parsed. */
+/**
+ * How Node spells an IPv4 client on a dual-stack socket. A pattern, because every request needs it.
+ */
 const AS_NODE_SAYS = /^::ffff:([\d.]+)$/
 
-/** Some proxies append `198.51.100.1:51234` or `[2001:db8::7]:443`. */
+/** Some proxies append a port: `198.51.100.1:51234` or `[2001:db8::7]:443`. */
 function withoutPort(hop: string): string {
   const [, inBrackets, ipv4] = /^(?:\[(.*)\]|([\d.]+))(?::\d+)?$/.exec(hop) ?? []
   return inBrackets ?? ipv4 ?? hop

@@ -1,6 +1,6 @@
 /**
- * Notices when the wall clock is set, or goes on after the machine slept: it is compared with one
- * that never jumps.
+ * Detects jumps of the wall clock (set by hand, or a sleeping machine) by comparing it with a
+ * monotonic clock.
  */
 export class ClockSteps {
   readonly #now: () => number
@@ -13,7 +13,7 @@ export class ClockSteps {
     this.#offsetMs = now() - monotonic()
   }
 
-  /** How far the wall clock has jumped since it was last asked, ahead or (below 0) back. */
+  /** How far the wall clock jumped since the last call, in milliseconds; negative means back. */
   take(): number {
     const offsetMs = this.#now() - this.#monotonic()
     const jumpMs = offsetMs - this.#offsetMs

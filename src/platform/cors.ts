@@ -1,16 +1,15 @@
 /**
- * Which origins may read an answer in a browser (decisions, Paths).
+ * Which origins may read an answer in a browser: docs/spec/interface.md#cors.
  *
- * `open`: endpoints that pages of any publisher call; the origin is echoed and credentials are
- * allowed only so that clients that send them are not refused: nothing there looks at a cookie.
+ * `open`: endpoints that any publisher's page calls. They echo the origin and never read a cookie.
  * `account`: the origins that the operator configured. `none`: routes that read the session.
- * `files`: the same for everybody. Many CDNs ignore `Vary: Origin`, and would show one page's
- * origin to all others, whose browsers then refuse a tag with `crossorigin`.
+ * `files`: the same header for everybody. Many CDNs ignore `Vary: Origin` and would serve one
+ * page's origin to all others, whose browsers would then refuse a tag with `crossorigin`.
  */
 export type CorsMode = 'open' | 'files' | 'account' | 'none'
 
 const PREFLIGHT_SECONDS = 86_400
-/** What a script must see to come back in time, and to ask about a failure. */
+/** Headers that a script needs to retry in time and to report a failure. */
 const EXPOSED = 'x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset'
 
 export interface CorsOptions {
@@ -33,7 +32,7 @@ export function corsHeaders({ mode, origin, allowedOrigins }: CorsOptions): Reco
   }
 }
 
-/** Headers of the answer to a preflight. */
+/** Headers of the answer to a preflight request. */
 export function preflightHeaders(
   options: CorsOptions & { methods: readonly string[] },
 ): Record<string, string> {

@@ -1,16 +1,16 @@
-/** The clock of the database, which all nodes and commands share. */
+/** The database's clock, which all nodes and commands share. */
 import type { Db } from './postgres.ts'
 import { sql } from './sql.ts'
 
-/** By how much a clock that says `nowMs` is ahead of the database's; 0 when it is not. */
+/** How many milliseconds `nowMs` is ahead of the database's clock; 0 if it is behind. */
 export async function msAhead(db: Db, nowMs: number): Promise<number> {
   const row = await db.row<{ now: Date }>(sql`select now() as now`)
   return Math.max(0, nowMs - (row?.now.getTime() ?? nowMs))
 }
 
 /**
- * By how much a clock is ahead of the database's, or (below 0) behind it; 0 where the way of the
- * question and its answer may be the whole difference.
+ * How many milliseconds a clock is ahead of the database's clock; negative means behind. 0 if the
+ * round trip may explain the whole difference.
  */
 export async function msApart(db: Db, now: () => number): Promise<number> {
   const askedMs = now()

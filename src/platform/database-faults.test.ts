@@ -21,7 +21,7 @@ const GOOD: DatabaseFacts = {
   ],
 }
 
-test('all that keeps a database from being Souk’s is told at once, each with what to do', () => {
+test('every reason to reject a database is reported at once, each with its fix', () => {
   const wrong = { version: '17.5', version_number: 170_005, encoding: 'SQL_ASCII' }
   assert.deepEqual(databaseFaults({ ...GOOD, ...wrong, may_create: false }), [
     'PostgreSQL 17.5: needs PostgreSQL 18 or later',
@@ -36,7 +36,7 @@ test('all that keeps a database from being Souk’s is told at once, each with w
   assert.match(lost ?? '', /no schema of the search path of souk is there/)
 })
 
-test('a pooler that shares sessions between transactions is told, one that does not goes unseen', () => {
+test('a pooler in transaction mode is detected, one in session mode is accepted', () => {
   const shared: DatabaseFacts['served_by'][] = [
     [
       [1, 1, 1],
@@ -57,7 +57,7 @@ test('a pooler that shares sessions between transactions is told, one that does 
   assert.deepEqual(databaseFaults(GOOD), [])
 })
 
-test('a database will do for the role that owns it, and for no other', async (t) => {
+test('a database is accepted for the role that owns it and for no other', async (t) => {
   const db = await testDatabase(scopeOf(t))
   const facts = await readDatabaseFacts(db.connection)
   assert.deepEqual(databaseFaults(facts), [])

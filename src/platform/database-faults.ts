@@ -1,6 +1,6 @@
 /**
- * What keeps a database from being Souk's, beside that it cannot be reached: told before anything
- * is made in it, all at once, each with what to do.
+ * Checks whether a reachable database can be used. Reports every problem with its fix before
+ * anything is created in it.
  */
 import type pg from 'pg'
 import { withPatience } from './patience.ts'
@@ -13,25 +13,28 @@ export interface DatabaseFacts {
   readonly is_read_only: boolean
   readonly role: string
   readonly database: string
-  /** The first schema of the search path that is there; null: none is. */
+  /** The first existing schema of the search path; null if there is none. */
   readonly schema: string | null
-  /** Its own tables may be made there, and the schema of the schedules beside it. */
+  /** Whether the role may create its tables there, and the schema of the job queue beside it. */
   readonly may_create: boolean
   /** Reconciliation compares in temporary tables. */
   readonly may_use_temporary: boolean
-  /** Two connections at once, and which of the server's processes served each question. */
+  /** Server process ids that served each query of two open connections. */
   readonly served_by: readonly [readonly number[], readonly number[]]
 }
 
-/** `returning old` and virtual columns came with it. */
+/** Souk uses `returning old` and virtual columns, which PostgreSQL 18 added. */
 const VERSION_MIN = 180_000
-/** What is asked is known to every server by heart. */
+/** The query reads only catalogue data, so any working server answers in time. */
 const ANSWER_TIMEOUT_MS = 10_000
 const LEAVE_MS = 1_000
-/** Of each connection, in turn: a pooler that lends out its last one does it at the second. */
+/**
+ * Queries per connection, in turn. A pooler that lends out its last connection fails at the second
+ * one.
+ */
 const QUESTIONS = 3
 
-/** A sentence for each fault; none: the database will do. */
+/** One sentence per problem; an empty list means the database can be used. */
 export function databaseFaults(facts: DatabaseFacts): string[] {
   const { version, encoding, role, database, schema } = facts
   const faults: string[] = []
@@ -73,8 +76,8 @@ export function databaseFaults(facts: DatabaseFacts): string[] {
 }
 
 /**
- * Sessions carry our locks, settings and prepared statements. A pooler that shares them loses paid
- * clicks: settings of who only reads (`synchronous_commit to off`) reach who writes.
+ * Sessions carry locks, settings and prepared statements. A pooler that shares them loses paid
+ * clicks: a reader's `synchronous_commit to off` would reach a writer.
  */
 function isSharedByTransactions([one, other]: DatabaseFacts['served_by']): boolean {
   const [first] = one
@@ -82,7 +85,7 @@ function isSharedByTransactions([one, other]: DatabaseFacts['served_by']): boole
   return first === second || one.some((pid) => pid !== first) || other.some((pid) => pid !== second)
 }
 
-/** Asks the database for all that `databaseFaults` judges. */
+/** Reads everything that `databaseFaults` judges. */
 export async function readDatabaseFacts(connection: Connection): Promise<DatabaseFacts> {
   const ask = () =>
     newClient(connection, 'souk: looks at the database', { query_timeout: ANSWER_TIMEOUT_MS })
@@ -99,7 +102,7 @@ export async function readDatabaseFacts(connection: Connection): Promise<Databas
     }
     return { ...rows[0], served_by: [ones, others] }
   } finally {
-    // A server that is silent never takes its leave.
+    // A silent server never confirms the end of a connection.
     await Promise.allSettled(clients.map((client) => withPatience(client.end(), LEAVE_MS)))
   }
 }
@@ -109,7 +112,7 @@ async function servedBy(client: pg.Client): Promise<number> {
   return rows[0].pid
 }
 
-// Who may no longer make schemas, but has that of the schedules, goes on.
+// A role that may no longer create schemas can continue if the job queue's schema exists.
 const FACTS = `
   select current_setting('server_version') as version,
     current_setting('server_version_num')::int as version_number,

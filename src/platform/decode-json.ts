@@ -1,4 +1,4 @@
-/** JSON from bytes, or the rule that they break. */
+/** Parses JSON from bytes, or returns the rule that they break. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -18,6 +18,6 @@ export function decodeJson(
 
 function whyUnreadable(error: unknown): string {
   if (error instanceof TypeError) return 'is not valid UTF-8'
-  // A reviver calls itself at every level.
+  // The reviver recurses at every level, so deep nesting overflows the stack.
   return error instanceof RangeError ? 'is nested too deeply' : 'is not valid JSON'
 }

@@ -4,11 +4,11 @@ import { testDatabase, untilWaiting } from '../../test/database.ts'
 import { deleteWhere } from './delete-in-batches.ts'
 import { sql } from './sql.ts'
 
-test('of two that delete the same the second leaves nothing, also where the first is cut short', async (t) => {
+test('two concurrent deletions leave nothing, even if the first one is interrupted', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`create table old as select generate_series(1, 25000) as number`)
   let second: Promise<number> = Promise.resolve(0)
-  // The first one's first batch is committed after the second one has found the same rows.
+  // The first deletion commits its first batch after the second one has found the same rows.
   await db.transaction(async (tx) => {
     await tx.run(sql`delete from old where number <= 10000`)
     second = deleteWhere(db, 'old', sql`number > 0`)

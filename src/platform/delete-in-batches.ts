@@ -1,14 +1,14 @@
-/** Deletes however much there is to forget, in transactions that stay short. */
+/** Deletes any number of rows in short transactions. */
 import type { Db } from './postgres.ts'
 import { identifier, type Sql, sql } from './sql.ts'
 
-/** Some tenths of a second each: nobody who waits for a row waits long. */
+/** A few tenths of a second per batch, so nobody waits long for a row. */
 const BATCH_ROWS = 10_000
 
 /**
- * Repeats a delete of at most `limit` rows until it finds fewer; how many were found. Found, not
- * deleted: of two that delete the same, the second one finds what the first has just taken, and is
- * not done for that; the first may yet be killed.
+ * Repeats a delete of at most `limit` rows until it finds fewer. Returns how many rows were found.
+ * Found, not deleted: of two concurrent deletions, the second finds rows that the first has just
+ * deleted, and the first may still be killed.
  */
 export async function deleteInBatches(remove: (limit: number) => Promise<number>): Promise<number> {
   let found = 0
@@ -19,7 +19,7 @@ export async function deleteInBatches(remove: (limit: number) => Promise<number>
   }
 }
 
-/** Deletes a table's rows of which the condition holds, whatever their order; how many it found. */
+/** Deletes the rows that match a condition, in any order; returns how many were found. */
 export function deleteWhere(db: Db, table: string, condition: Sql): Promise<number> {
   const name = identifier(table)
   return deleteInBatches((limit) =>
@@ -36,7 +36,7 @@ export function deleteWhere(db: Db, table: string, condition: Sql): Promise<numb
   )
 }
 
-/** What a statement of one row says that it found. */
+/** The count that a single-row statement returns. */
 export async function countOf(db: Db, statement: Sql): Promise<number> {
   const row = await db.row<{ found: number }>(statement)
   return row?.found ?? 0

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { readDomain } from './domain.ts'
 import { siteHost } from './url.ts'
 
-const LONGEST = 'a'.repeat(63) // of one label (RFC 1035)
-const LONGEST_NAME = `${`${LONGEST}.`.repeat(3)}${'b'.repeat(53)}.example` // 253
+const LONGEST = 'a'.repeat(63) // The longest label (RFC 1035).
+const LONGEST_NAME = `${`${LONGEST}.`.repeat(3)}${'b'.repeat(53)}.example` // 253 characters.
 
-test('a domain is kept in one form: lower case, punycode, no www., no port', () => {
+test('a domain is stored in one form: lower case, punycode, no www., no port', () => {
   const forms: [string, string][] = [
     ['Shop.Example', 'shop.example'],
     ['www.shop.example', 'shop.example'],
@@ -26,13 +26,13 @@ test('a domain is kept in one form: lower case, punycode, no www., no port', () 
   for (const [text, domain] of forms) assert.equal(readDomain(text), domain, text)
 })
 
-test('a domain is named as the pages on its host are, also where www. is all of its name', () => {
+test('a domain is named as the pages on its host are, even if www. is its whole name', () => {
   for (const host of ['www.com', 'www.de', 'www.www.shop.example', 'www.shop.example.']) {
     assert.equal(readDomain(host), siteHost(new URL(`https://${host}/p/1`)), host)
   }
 })
 
-test('nothing is a domain that one owner could not have', () => {
+test('a host that no single owner can have is refused', () => {
   const wrong = [
     '',
     'co.uk',

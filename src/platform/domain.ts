@@ -1,6 +1,6 @@
 /**
- * Domains as an operator types them: who owns a host is decided by them, so a slip such as
- * `co.uk` for `shop.co.uk` must never be taken.
+ * Domains as an operator types them. They decide who owns a host, so a slip such as `co.uk` for
+ * `shop.co.uk` must be refused.
  */
 import { isIP } from 'node:net'
 import { parse } from 'tldts'
@@ -15,8 +15,8 @@ const DOMAIN_LENGTH_MAX = 253
 /**
  * Reads a domain: lower case, international names as punycode, without `www.` and port.
  *
- * Null for anything else than a host that one owner can have: an address with a scheme or path, a
- * public suffix. `localhost` and IP addresses are taken, for shops on the operator's own machine.
+ * Returns null for anything but a host that one owner can have, such as a URL or a public suffix.
+ * Accepts `localhost` and IP addresses, for shops on the operator's own machine.
  */
 export function readDomain(text: string): string | null {
   if (/[/?#@\\\s]/.test(text)) return null

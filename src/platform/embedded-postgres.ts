@@ -1,11 +1,11 @@
 /**
  * The embedded PostgreSQL of a SOUK_DATA, shared by every process that uses it.
  *
- * Every user holds a shared lock on `postgres.users`. Whoever comes first starts the server,
- * whoever finds it running adopts it, whoever sees it die starts it again, and whoever can have
- * the lock alone when leaving was the last user, and stops it. The locks are the operating
- * system's: one that is killed leaves nothing behind, and no process id is taken for another's.
- * Each user also keeps one connection: its end is the news that the server is gone.
+ * Each user holds a shared lock on `postgres.users`. The first user starts the server; later ones
+ * adopt it. Any user restarts it if it dies. A leaving user that can take the lock exclusively was
+ * the last one and stops the server. The operating system releases the lock of a killed process, so
+ * no process id is ever misread. Each user also keeps one connection; its end means that the server
+ * is gone.
  */
 import type { ChildProcess } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -34,37 +34,37 @@ import { Refusal } from './refusal.ts'
 import { openSocketFolder, type SocketFolder } from './socket-folder.ts'
 
 export interface EmbeddedPostgres {
-  /** For `openDatabase`; stays right when the server has to be started again. */
+  /** For `openDatabase`. Stays valid when the server is restarted. */
   readonly connection: Connection
-  /** The same server as its superuser: to make databases, in tests. */
+  /** The same server as superuser: tests create databases with it. */
   readonly adminConnection: Connection
-  /** Leaves; resolves when the server has stopped, if this was its last user. */
+  /** Leaves the server; resolves once it has stopped, if this was its last user. */
   close(): Promise<void>
 }
 
 export interface EmbeddedPostgresOptions {
-  /** SOUK_DATA; made, with mode 0700, if it does not exist. */
+  /** SOUK_DATA; created with mode 0700 if it does not exist. */
   readonly dataDir: string
   readonly log: Logger
-  /** The rest is for tests. */
+  /** Only tests set the rest. */
   readonly transport?: Transport
   readonly settings?: Readonly<Record<string, string>>
   readonly runAs?: RunAs
   readonly answerTimeoutMs?: number
 }
 
-/** Role and database of the program; the superuser's are only for making them. */
+/** Role and database of the program. Only their creation needs the superuser. */
 const OWN_NAME = 'souk'
 
 const POLL_MS = 25
-const START_PAUSE_MS = 100 // Between starts, while the last server's processes are still ending.
+const START_PAUSE_MS = 100 // Pause between starts while the previous server's processes still exit.
 const ANSWER_TIMEOUT_MS = 30_000 // A server that has not opened its socket by then never will.
-const RETRY_MS = 1_000 // When it cannot even be started: the disk may be full just now.
-const STOP_TIMEOUT_MS = 6_000 // Leaves time within the 10 s in which the program must end.
+const RETRY_MS = 1_000 // Pause if the server cannot be started at all, for example on a full disk.
+const STOP_TIMEOUT_MS = 6_000 // Leaves time within the 10 s in which the program must stop.
 const LEAVE_AGAIN_MS = 50
 const LOG_TAIL_LINES = 8
 
-/** Starts or adopts the server; throws with the end of its log when it does not start. */
+/** Starts or adopts the server; throws with the end of its log if it does not start. */
 export async function openEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
@@ -86,7 +86,7 @@ export async function openEmbeddedPostgres(
   }
   const lock = await becomeUser(cluster)
   let entered = enter(user)
-  // A stop whose time is up has not come to `close`, and the server would run on unseen.
+  // If the time to stop runs out before `close`, the server would keep running unnoticed.
   const onExit = () => leaveInHaste(cluster, lock, server.pid)
   process.once('exit', onExit)
   const close = async () => {
@@ -98,18 +98,18 @@ export async function openEmbeddedPostgres(
     await socket?.close()
   }
   const first = await enterFirst(entered, cluster).catch(async (error) => {
-    await close() // Or a server that did not answer in time would run on unseen.
+    await close() // Otherwise a server that did not answer in time would keep running unnoticed.
     throw error
   })
 
   void (async () => {
     for (let lost = first.lost; ; ) {
       await lost
-      server.pid = null // It may be another program's soon.
+      server.pid = null // The process id may soon belong to another program.
       if (stop.signal.aborted) return
       log.warn('PostgreSQL is gone: starting it again')
       entered = enterAgain(user)
-      const again = await entered.catch(() => null) // Only when this process leaves.
+      const again = await entered.catch(() => null) // Null only while this process is leaving.
       if (again === null) return
       lost = again.lost
     }
@@ -123,7 +123,7 @@ export async function openEmbeddedPostgres(
 
 interface User {
   readonly cluster: Cluster
-  /** Its process, as soon as it has one, whether it answers or not. */
+  /** The server's process id, set as soon as it is known, even before it answers. */
   readonly server: { pid: number | null }
   readonly connect: () => Promise<Connection>
   readonly signal: AbortSignal
@@ -131,10 +131,10 @@ interface User {
   readonly answerTimeoutMs: number
 }
 
-/** The connection by which this process knows that the server is there. */
+/** The connection by which this process knows that the server is alive. */
 interface Holder {
   readonly client: pg.Client
-  readonly lost: Promise<void> // resolves when the connection ends, for whatever reason
+  readonly lost: Promise<void> // Resolves when the connection ends, for whatever reason.
 }
 
 function describe(options: EmbeddedPostgresOptions): Cluster {
@@ -156,12 +156,12 @@ async function connectionOf(
 ): Promise<Connection> {
   const who = { user: name, database: name, ssl: false }
   if (socket !== null) return { ...who, host: socket.path, port: PORT_OF_SOCKET }
-  // Before the first start there is no port: nobody answers on 0.
+  // Before the first start there is no port; nobody answers on port 0.
   const [port, password] = [await keptPort(dataDir), await keptPassword(dataDir)]
   return { ...who, host: '127.0.0.1', port: port ?? 0, password }
 }
 
-/** Takes the shared lock; waits while the last user before us stops the server. */
+/** Takes the shared lock; waits while the previous last user stops the server. */
 async function becomeUser(cluster: Cluster): Promise<FileLock> {
   for (;;) {
     const lock = shareFileLock(usersFile(cluster))
@@ -170,10 +170,10 @@ async function becomeUser(cluster: Cluster): Promise<FileLock> {
   }
 }
 
-/** Connects, starting the server when nobody answers. */
+/** Connects, and starts the server if nobody answers. */
 async function enter(user: User): Promise<Holder> {
   const { cluster, server: known, signal, log, answerTimeoutMs } = user
-  // One at a time makes and starts the server; the others wait until it answers.
+  // One process at a time creates and starts the server; the others wait until it answers.
   let starting: FileLock | null = null
   let server: ChildProcess | null = null
   let isMade = false
@@ -182,7 +182,8 @@ async function enter(user: User): Promise<Holder> {
     for (;;) {
       signal.throwIfAborted()
       known.pid = await runningPid(cluster.folder)
-      // Who answers on our port while our server is away is somebody else; a socket is ours.
+      // While our server is down, another program may answer on its TCP port. A socket is always
+      // ours.
       const mayAnswer = cluster.transport === 'socket' || known.pid !== null
       const answer = mayAnswer ? await tryToConnect(await user.connect()) : NOT_RUNNING
       if (answer.kind === 'connected') {
@@ -191,11 +192,11 @@ async function enter(user: User): Promise<Holder> {
         known.pid = await runningPid(cluster.folder)
         return answer.holder
       }
-      // It is starting, recovering or stopping, however long that takes.
+      // The server is starting, recovering or stopping, however long that takes.
       if (answer.kind === 'busy') silentSince = performance.now()
       else {
         starting ??= takeFileLock(join(cluster.dataDir, 'postgres.start'))
-        // Making the cluster takes as long as the disk does, whoever is at it.
+        // Creating the cluster takes as long as the disk does, whoever does it.
         const isMaking = starting === null || !isMade
         if (starting !== null) server = await startUnlessRunning(cluster, server)
         isMade = starting !== null
@@ -221,7 +222,7 @@ async function startUnlessRunning(
   return startCluster(cluster)
 }
 
-/** As `enter`, for as long as it takes: the rest of the program goes on meanwhile. */
+/** Like `enter`, but retries forever. The rest of the program keeps running. */
 async function enterAgain(user: User): Promise<Holder> {
   for (;;) {
     try {
@@ -260,7 +261,10 @@ async function tryToConnect(connection: Connection): Promise<Answer> {
   }
 }
 
-/** Gives the lock up; whoever can then have it alone was the last user, and stops the server. */
+/**
+ * Releases the lock. A process that can then take it exclusively was the last user and stops the
+ * server.
+ */
 async function leave(cluster: Cluster, lock: FileLock): Promise<void> {
   lock.release()
   const alone = await takeAlone(cluster)
@@ -273,14 +277,16 @@ async function leave(cluster: Cluster, lock: FileLock): Promise<void> {
   }
 }
 
-/** Without waiting for anything: the last thing that a process does. */
+/** Called on exit, so it must not wait for anything. */
 function leaveInHaste(cluster: Cluster, lock: FileLock, serverPid: number | null): void {
   lock.release()
   if (serverPid === null || process.platform === 'win32') return
   if (takeFileLock(usersFile(cluster)) !== null) interrupt(serverPid)
 }
 
-/** Two that leave at the same moment are in each other's way for an instant, so it asks twice. */
+/**
+ * Two processes that leave at the same moment block each other for an instant, so this tries twice.
+ */
 async function takeAlone(cluster: Cluster): Promise<FileLock | null> {
   const lock = takeFileLock(usersFile(cluster))
   if (lock !== null) return lock
@@ -294,7 +300,7 @@ function usersFile({ dataDir }: Cluster): string {
 
 async function untilStopped({ folder }: Cluster): Promise<void> {
   const deadline = performance.now() + STOP_TIMEOUT_MS
-  // Past the deadline it goes on stopping by itself; the next user waits for that.
+  // After the deadline the server keeps stopping by itself; the next user waits for it.
   while (performance.now() < deadline && (await runningPid(folder)) !== null) await sleep(POLL_MS)
 }
 
@@ -304,7 +310,7 @@ async function enterFirst(entered: Promise<Holder>, cluster: Cluster): Promise<H
   return holder
 }
 
-/** The program works as a plain role: even a hole in it would not give the superuser's rights. */
+/** The program uses a plain role, so that even a flaw in it does not give superuser rights. */
 async function makeOwnDatabase(client: pg.Client, { transport, dataDir }: Cluster): Promise<void> {
   const { rows } = await client.query('select 1 from pg_database where datname = $1', [OWN_NAME])
   if (rows.length > 0) return
@@ -315,7 +321,7 @@ async function makeOwnDatabase(client: pg.Client, { transport, dataDir }: Cluste
     `create database ${OWN_NAME} owner ${OWN_NAME}`,
   ]) {
     await client.query(statement).catch((error) => {
-      // Another process made it at the same moment.
+      // Another process created it at the same moment.
       if (!['42710', '42P04', UNIQUE_VIOLATION].some((state) => hasSqlState(error, state)))
         throw error
     })
@@ -326,7 +332,7 @@ function isRunning(server: ChildProcess | null): boolean {
   return server !== null && server.exitCode === null && server.signalCode === null
 }
 
-/** One that runs says itself what is wrong: a full disk, no connection that is free. */
+/** A running server states the problem itself, such as a full disk or too many connections. */
 async function whyAway({ kind, reason }: Away, cluster: Cluster): Promise<string> {
   if (kind === 'refusing') return `PostgreSQL lets nobody in: ${reason}`
   return `PostgreSQL does not start: ${reason}\n${await endOfLog(cluster)}`

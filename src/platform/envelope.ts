@@ -1,8 +1,11 @@
-/** The response envelope of interface section 7: `{info, data}` and, on failure, `error`. */
+/**
+ * The response envelope: `{info, data}` and, on failure, `error`. See
+ * docs/spec/interface.md#errors.
+ */
 import Type, { type TSchema } from 'typebox'
 import type { ApiError } from './errors.ts'
 
-/** The schema of a successful response with one entry of the given shape in `data`. */
+/** The schema of a successful response whose `data` holds entries of this shape. */
 export function envelope<T extends TSchema>(entry: T) {
   return Type.Object({
     info: Type.Object({ error: Type.Boolean(), status: Type.Integer() }),

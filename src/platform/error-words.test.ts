@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { freePort } from '../../test/free-port.ts'
 import { errorWords } from './error-words.ts'
 
-test('of a host with several addresses it is told what each of them said', async () => {
+test('the message for a host with several addresses contains the error of each', async () => {
   const port = await freePort()
   const socket = createConnection({
     host: 'localhost',
@@ -21,7 +21,7 @@ test('of a host with several addresses it is told what each of them said', async
   assert.match(errorWords(error), new RegExp(each))
 })
 
-test('any other error is told in its own words, and what is none as it is', () => {
+test('any other error gives its own message, and a non-error gives its text', () => {
   assert.equal(errorWords(new Error('it broke')), 'it broke')
   assert.equal(errorWords(new AggregateError([new Error('one')])), 'one')
   assert.equal(errorWords(new TypeError()), 'TypeError')

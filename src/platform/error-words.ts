@@ -1,9 +1,8 @@
 /**
- * What an error says, for who reads no stack.
+ * Formats an error as one line, without its stack.
  *
- * A host's name may lead to several addresses, as `localhost` mostly does. When none of them
- * answers, Node gives an error without a word of its own that holds what each of them said; so does
- * `Promise.any`.
+ * A host name may lead to several addresses. If none answers, Node throws an error with an empty
+ * message that contains one error per address; `Promise.any` does the same.
  */
 export function errorWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { startServer } from '../../test/local-server.ts'
 import { guardedAgent, guardedGet, isPublicAddress } from './fetch-guard.ts'
 
-test('addresses of every special range are private, the rest is public', () => {
+test('addresses of every special range are private, all others are public', () => {
   for (const address of [
     '127.0.0.1',
     '10.0.0.1',
@@ -25,8 +25,8 @@ test('addresses of every special range are private, the rest is public', () => {
     'fc00::1',
     '::ffff:127.0.0.1',
     '::ffff:10.0.0.1',
-    '::7f00:1', // 127.0.0.1, as IPv6 once carried it.
-    '4000::1', // Nobody's.
+    '::7f00:1', // 127.0.0.1 in the deprecated IPv4-compatible form.
+    '4000::1', // Not assigned to anybody.
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
     '2001:db8::1',
@@ -45,7 +45,7 @@ test('a private address is refused before a byte is sent, by number and by name'
   const { port, connections } = await listen(t)
   const agent = guardedAgent({ allowPrivate: false })
   t.after(() => agent.close())
-  // Numbers in every spelling that the URL parser turns into 127.0.0.1, IPv6, and a name.
+  // Every spelling that the URL parser turns into 127.0.0.1, IPv6, and a name.
   for (const host of [
     '127.0.0.1',
     '2130706433',
@@ -61,7 +61,7 @@ test('a private address is refused before a byte is sent, by number and by name'
   assert.equal(connections(), 0)
 })
 
-test('one private address among a name’s several is enough to refuse it', async (t) => {
+test("one private address among a name's several is enough to refuse it", async (t) => {
   const { nameServers } = await startNameServer(t, (name) => (name === 'shop.example' ? MIXED : []))
   const agent = guardedAgent({ allowPrivate: false, nameServers })
   t.after(() => agent.close())
@@ -73,7 +73,7 @@ test('one private address among a name’s several is enough to refuse it', asyn
   await assert.rejects(get('nowhere.example'), { code: 'ENODATA' })
 })
 
-test('names that nobody answers are asked for side by side, however many', async (t) => {
+test('names that no server answers are looked up in parallel, however many', async (t) => {
   const names = Array.from({ length: 20 }, (_, n) => `${n}.example`)
   const asked = new Set<string>()
   const { promise: allAsked, resolve } = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ test('with private addresses allowed, redirects are followed up to a limit', asy
   await assert.rejects(get('/missing'), /answered 404/)
 })
 
-test('what is no document is not read: an answer that never ends holds nobody up', async (t) => {
+test('an endless response that is not a document is not read', async (t) => {
   const { port } = await startServer(t, ({ url }, response) => {
     if (url === '/feed') response.end('feed')
     else response.writeHead(url === '/hop' ? 302 : 404, { location: '/feed' }).write('a')
@@ -117,7 +117,7 @@ test('what is no document is not read: an answer that never ends holds nobody up
   assert.equal(await (await get('/hop')).body.text(), 'feed')
 })
 
-test('name and password of an address go to its own server only, and into no message', async (t) => {
+test('credentials in a URL go only to its own server and into no message', async (t) => {
   const [shop, other] = [await listen(t), await listen(t)]
   const agent = guardedAgent({ allowPrivate: true })
   t.after(() => agent.close())
@@ -159,7 +159,7 @@ async function listen(t: TestContext): Promise<{ port: number; connections: () =
 
 const MIXED = ['93.184.216.34', '127.0.0.1']
 
-/** Tells a name's IPv4 addresses, of which there may be none; null: it answers nothing. */
+/** Serves IPv4 addresses for names, possibly none; null means that it does not answer. */
 async function startNameServer(t: TestContext, addressesOf: (name: string) => string[] | null) {
   const server = createSocket('udp4', (query, { port, address }) => {
     const question = query.subarray(HEADER_BYTES, query.indexOf(0, HEADER_BYTES) + 5)
@@ -176,6 +176,6 @@ async function startNameServer(t: TestContext, addressesOf: (name: string) => st
   return { nameServers: [`127.0.0.1:${server.address().port}`] }
 }
 
-// RFC 1035, 4.1: an answer's header, and a record that names the question's name and an address.
+// RFC 1035, 4.1: the header of an answer, and a record with the question's name and an address.
 const HEADER_BYTES = 12
 const RECORD = [0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]

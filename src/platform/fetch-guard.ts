@@ -1,11 +1,11 @@
 /**
  * Which addresses may this server fetch from?
  *
- * Feeds and merchant pages are fetched from addresses that others chose, so a name may point
- * into our own network (metadata services, databases). What counts is the address that is
- * dialled, not the name: it is checked after resolution and inside the connection's own look-up,
- * so a name that answers differently the second time gains nothing. Names are asked of DNS alone:
- * those that are not public stand in the machine's own lists, and hold in `allowPrivate` only.
+ * Others choose the URLs of feeds and merchant pages, so a name may point into the operator's
+ * network (metadata services, databases). The guard checks the address that is actually dialled,
+ * inside the connection's own look-up, so a name that resolves differently the second time gains
+ * nothing. Names are resolved by DNS alone. Names from the machine's own lists are private and need
+ * `allowPrivate`.
  */
 import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
@@ -15,18 +15,18 @@ import { Agent, buildConnector, type Dispatcher } from 'undici'
 
 const CONNECT_TIMEOUT_MS = 10_000
 /**
- * What one address has of it before the next is tried. By itself 250 ms, which is not enough to far
- * away, and the next may be one of IPv6 on a machine that has none.
+ * How long one address may take before the next is tried. Node's 250 ms is too short for distant
+ * servers, and the next address may be IPv6 on a machine without it.
  */
 const ADDRESS_TIMEOUT_MS = 2_000
-/** Of the first try at each; the second has twice as long. */
+/** For the first try at each name server; the second gets twice as long. */
 const NAME_SERVER_TIMEOUT_MS = 2_000
-/** A server that says nothing for this long is given up. */
+/** A server that sends nothing for this long is given up. */
 const IDLE_TIMEOUT_MS = 60_000
 const MAX_REDIRECTS = 5
 const PARTIAL_CONTENT = 206
 
-/** Thrown before anything is sent when an address is not a public one. */
+/** Thrown before anything is sent if an address is not public. */
 export class PrivateAddressError extends Error {
   readonly code = 'PRIVATE_ADDRESS'
 
@@ -37,9 +37,9 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * True for addresses on the public internet. Everything with a special range is private here:
- * loopback, link-local, shared, documentation, multicast, and the IPv6 forms that carry an IPv4
- * address to somewhere else (compatible, mapped, NAT64, 6to4, Teredo).
+ * True for addresses on the public internet. Every special range counts as private: loopback,
+ * link-local, shared, documentation, multicast, and IPv6 forms that carry an IPv4 address
+ * (compatible, mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   const zoneless = address.split('%', 1)[0] ?? ''
@@ -49,12 +49,12 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === 'unicast'
 }
 
-/** Of IPv6 no other address is anybody's (RFC 4291, 2.4; IANA's registry). */
+/** No other IPv6 address is assigned (RFC 4291, 2.4; IANA's registry). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /**
- * A connection pool that dials public addresses only; with `allowPrivate` it dials any.
- * The caller closes it. Only tests need other name servers than the system's.
+ * A connection pool that dials only public addresses; with `allowPrivate`, any. The caller closes
+ * it. Only tests name other DNS servers than the system's.
  */
 export function guardedAgent({
   allowPrivate,
@@ -85,10 +85,11 @@ export function guardedAgent({
 }
 
 /**
- * Gets an address and follows its redirects, each through the same guard.
+ * Fetches a URL and follows its redirects, each through the same guard.
  *
- * Resolves with a 2xx answer whose body the caller must read or destroy; throws Error with a
- * message for the operator otherwise. A part of a document, which nobody asked for, is no answer.
+ * Resolves with a 2xx response whose body the caller must read or destroy. Otherwise throws an
+ * Error with a message for the operator. A partial response (206) counts as an error, because no
+ * range was requested.
  */
 export async function guardedGet(
   agent: Dispatcher,
@@ -107,7 +108,7 @@ export async function guardedGet(
     })
     const { statusCode } = response
     if (statusCode >= 200 && statusCode < 300 && statusCode !== PARTIAL_CONTENT) return response
-    // Not read to its end, which may be an hour away: the connection goes with it.
+    // The body is not read to its end, which may be an hour away, so the connection is closed.
     response.body.on('error', () => undefined).destroy()
     const location = response.headers.location
     if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
@@ -122,7 +123,7 @@ export async function guardedGet(
   throw new Error(`${withoutPassword(url)} redirects more than ${MAX_REDIRECTS} times`)
 }
 
-/** Many shops give their feeds to whoever knows `https://name:password@shop.example/feed`. */
+/** Many shops protect their feeds with a URL such as `https://name:password@shop.example/feed`. */
 function basicCredentials({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {}
   const pair = [username, password].map(decoded).join(':')
@@ -137,15 +138,15 @@ function decoded(part: string): string {
   }
 }
 
-/** As it may be told: messages end up in logs. */
+/** The URL without credentials, safe for logs. */
 export function withoutPassword({ origin, pathname, search }: URL): string {
   return origin + pathname + search
 }
 
 /**
- * Asks the name servers by itself. Of the system's look-up a name that nobody answers holds one of
- * two threads, which serve all names of the process: four such, over and over, had the database's
- * wait for 45 s, and those of other webhooks for longer than an attempt has.
+ * Queries the name servers directly. The system's look-up uses two threads for the whole process:
+ * four unanswered names had blocked the database's connection for 45 s and other webhooks for
+ * longer than an attempt may take.
  */
 function lookupPublic(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: NAME_SERVER_TIMEOUT_MS, tries: 2 })
@@ -159,13 +160,13 @@ function lookupPublic(nameServers: readonly string[] | undefined): LookupFunctio
 }
 
 async function publicAddresses(resolver: Resolver, host: string): Promise<LookupAddress[]> {
-  // Only our own network has names without a dot, as `localhost` is.
+  // Only the operator's own network has names without a dot, such as `localhost`.
   if (!host.includes('.')) throw new PrivateAddressError(host, host)
   const asked = [resolver.resolve4(host), resolver.resolve6(host)]
   const answers = await Promise.allSettled(asked)
   const addresses = answers.flatMap((answer) => (answer.status === 'rejected' ? [] : answer.value))
-  if (addresses.length === 0) await Promise.all(asked) // It throws why.
-  // One private address among several is enough to refuse: which is dialled is chance.
+  if (addresses.length === 0) await Promise.all(asked) // Rejects with the reason.
+  // One private address is enough to refuse, because any of them may be dialled.
   const refused = addresses.find((address) => !isPublicAddress(address))
   if (refused !== undefined) throw new PrivateAddressError(host, refused)
   return addresses.map((address) => ({ address, family: isIP(address) }))

@@ -11,7 +11,7 @@ const { faults: check } = compileCheck(
 const GOOD = { url: 'https://shop.example/', raw: 'anything', at: '2026-03-01' }
 const WIDE = `https://shop.example/${'日'.repeat(700)}`
 
-test('one answer names the faults of all fields, each by its rule', () => {
+test('one answer lists the faults of all fields, each with its rule', () => {
   assert.deepEqual(check(GOOD), [])
   assert.deepEqual(check({ url: '/p', raw: WIDE, at: 'today' }), [
     { field: 'url', rule: WEB_URL_RULE },
@@ -21,7 +21,7 @@ test('one answer names the faults of all fields, each by its rule', () => {
   assert.deepEqual(check({ ...GOOD, url: WIDE }), [{ field: 'url', rule: URL_SIZE_RULE }])
 })
 
-test('a value of another type has the fault of its type alone', () => {
+test('a value of the wrong type has only the fault of its type', () => {
   for (const value of [5, null, true, [], {}]) {
     const faults = check({ url: value, raw: value, at: value })
     assert.deepEqual(

@@ -1,7 +1,7 @@
 /**
- * Schemas of fields that many bodies and answers have: web addresses, timestamps, what may be null.
+ * Schemas of fields that many bodies and answers share: URLs, timestamps, nullable fields.
  *
- * A rule stands in the schema, so that one answer names the faults of all fields at once.
+ * Each rule is in the schema, so one answer can list the faults of all fields.
  */
 import Type, { type TSchema } from 'typebox'
 import { isId, SMALL_ID_MAX } from './ids.ts'
@@ -9,34 +9,34 @@ import { ID_PATTERN, ID_RULE } from './pattern.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts'
 import { fitsUrlLimits, MAX_URL_CHARACTERS, MAX_URL_ENCODED_BYTES, parseWebUrl } from './url.ts'
 
-/** The longest form that people use has some 40 characters. */
+/** The longest form in use has about 40 characters. */
 const TIMESTAMP_LENGTH_MAX = 64
 
 const URL_WORDS = 'an absolute http(s) URL'
 export const WEB_URL_RULE = `must be ${URL_WORDS}`
 export const URL_SIZE_RULE = `must have at most ${MAX_URL_ENCODED_BYTES} bytes percent-encoded`
 
-/** An absolute http(s) address that a link, and the redirect which carries it, can hold. */
+/** An absolute http(s) URL that fits into a link and into the redirect URL that carries it. */
 export function webUrl(description?: string) {
   return Type.Refine(
     urlText(description),
-    // Also asked about values of other types; those have a fault of their own.
+    // Other types also reach this check; they have a fault of their own.
     (value) => typeof value !== 'string' || (isWebUrl(value) && fitsUrlLimits(value)),
     (value) => (isWebUrl(value) ? URL_SIZE_RULE : WEB_URL_RULE),
   )
 }
 
-/** Any text where an address may stand; if it is one, it fits what links can hold. */
+/** Any text in place of a URL; if it is one, it must fit into a link. */
 export function rawUrl() {
   return Type.Refine(
     Type.String({ maxLength: MAX_URL_CHARACTERS }),
-    // Five hundred of them are asked about at once: what is cheap to tell comes first.
+    // Up to 500 values are checked at once, so the cheap test comes first.
     (value) => typeof value !== 'string' || fitsUrlLimits(value) || !isWebUrl(value),
     () => URL_SIZE_RULE,
   )
 }
 
-/** A 64-bit id as text: a JavaScript number would corrupt it. */
+/** A 64-bit id as text, because a JavaScript number would corrupt it. */
 export function idText(description?: string) {
   return Type.Refine(
     Type.String(describe({ pattern: ID_PATTERN }, description)),
@@ -63,7 +63,7 @@ export function orNull<T extends TSchema>(schema: T, description?: string) {
 
 export const TextOrNull = orNull(Type.String())
 
-/** A time that an answer tells. */
+/** A time in an answer. */
 export const Time = Type.String({ format: 'date-time' })
 export const TimeOrNull = orNull(Time)
 

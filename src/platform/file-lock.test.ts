@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { shareFileLock, takeFileLock } from './file-lock.ts'
 
-test('a lock that is shared can be shared with more, and had alone only by the last', async (t) => {
+test('many processes can share a lock, and only the last one can take it exclusively', async (t) => {
   const folder = await temporaryFolder(t, 'souk-lock-')
   const path = join(folder, 'users')
 
@@ -24,7 +24,7 @@ test('a lock that is shared can be shared with more, and had alone only by the l
   shareFileLock(path)?.release()
 })
 
-test('a lock is one holder’s at a time and ends with its process, killed or not', async (t) => {
+test('an exclusive lock has one holder and ends with its process, even if killed', async (t) => {
   const path = join(await temporaryFolder(t, 'souk-lock-'), 'lock')
   const lock = takeFileLock(path)
   assert(lock)

@@ -1,13 +1,13 @@
-/** A port that nobody listens on, for a service whose own addresses must name it beforehand. */
+/** Finds a free port for a service whose own URLs must contain it before it starts. */
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
 /**
- * The port itself, or, for 0, one that the system picks on this address; free again, so to be
- * listened on at once. Rejects with the reason when it cannot be had.
+ * The wanted port or, for 0, one that the system picks on this address. The port is free again, so
+ * listen at once. Rejects with the reason if it is not available.
  */
 export async function freePort(wanted: { host: string; port: number }): Promise<number> {
-  // Not `end`: a client that comes before its time may reset, or never close its own side.
+  // Destroys early clients instead of ending them: a client may reset, or never close its own side.
   const server = createServer((caller) => caller.destroy()).listen(wanted.port, wanted.host)
   await once(server, 'listening')
   const address = server.address()
@@ -19,10 +19,10 @@ export async function freePort(wanted: { host: string; port: number }): Promise<
 }
 
 /**
- * Makes a connection that the port's own side ends. For a minute the system picks such a port for
- * nobody else, and lets whoever names it listen on it.
+ * Opens a connection that the port's side closes first. For a minute the system then assigns this
+ * port to nobody, but lets a process that names it listen on it.
  */
 async function keep(port: number, host: string): Promise<void> {
   const caller = connect(port, host).resume()
-  await once(caller, 'close').catch(() => undefined) // Then it is as free as it was.
+  await once(caller, 'close').catch(() => undefined) // If this fails, the port is as free as before.
 }

@@ -28,21 +28,21 @@ async function openDatabase(t: TestContext, content = GEOIP) {
   return { countryOf, replace, errors }
 }
 
-test('an address has the country of its block; what is no address, and what is unknown, none', async (t) => {
+test('an address has the country of its block, and unknown addresses have none', async (t) => {
   const { countryOf } = await openDatabase(t)
   const of = { '203.0.113.255': 'US', '192.0.2.1': 'JP', '192.0.2.2': null, '': null, x: null }
   for (const [address, country] of Object.entries(of)) assert.equal(countryOf(address), country)
   assert.equal(countryOf('2001:db8::1'), null)
 })
 
-test('an IPv6 address is in no block of a database that holds IPv4 alone', async (t) => {
+test('an IPv6 address is in no block of an IPv4-only database', async (t) => {
   // 32.1 are the first bytes of 2001:db8::.
   const { countryOf } = await openDatabase(t, makeGeoip({ '32.1.0.0/16': 'GB' }))
   assert.equal(countryOf('32.1.13.184'), 'GB')
   assert.equal(countryOf('2001:db8::1'), null)
 })
 
-test('of a block only a country that there is counts, however it is written', async (t) => {
+test('only an existing country counts, in any spelling', async (t) => {
   const said = { A1: null, EU: null, us: 'US', GB: 'GB' }
   for (const [code, country] of Object.entries(said)) {
     const blocks = { '192.0.2.0/31': 'JP', '203.0.113.0/24': code }
@@ -51,23 +51,23 @@ test('of a block only a country that there is counts, however it is written', as
   }
 })
 
-test('a damaged block has no country, and is told; the others keep theirs', async (t) => {
+test('a damaged block has no country and is reported, and the others keep theirs', async (t) => {
   const damaged = Buffer.from(GEOIP)
-  damaged[damaged.indexOf('iso_code') - 1] = 0xff // A text of 64 KiB and more.
+  damaged[damaged.indexOf('iso_code') - 1] = 0xff // A text of 64 KiB or more.
   const { countryOf, errors } = await openDatabase(t, damaged)
   assert.equal(countryOf('203.0.113.1'), null)
   assert.equal(errors.length, 1)
   assert.equal(countryOf('192.0.2.1'), 'JP')
 })
 
-test('a database of something else, or one that cannot be read, stops the start', async (t) => {
+test('an unreadable database, or one of another kind, stops the start', async (t) => {
   const providers = makeGeoip({ '203.0.113.0/24': { autonomous_system_number: 64_496 } })
   await assert.rejects(openDatabase(t, providers), /^Refusal: GEOIP_DB: ".*" says no country/)
   const cut = GEOIP.subarray(GEOIP.indexOf('MaxMind.com') - 3, -20)
   await assert.rejects(openDatabase(t, cut), /^Refusal: GEOIP_DB: ".*" cannot be read: /)
 })
 
-test('a header names a country, or what proxies write where they know none', async () => {
+test('a header names a country, or the placeholder that proxies use for an unknown one', async () => {
   const onError = () => assert.fail()
   const geo = await openGeo({ header: 'x-country', database: null, onError })
   const of = { GB: 'GB', gb: 'GB', XX: null, ZZ: null, T1: null, 'GB, US': null, '': null }
@@ -78,7 +78,7 @@ test('a header names a country, or what proxies write where they know none', asy
   assert.equal(geo.countryOf({ headers: {}, address: '' }), null)
 })
 
-test('a new version of the database is used without a restart, a broken one is told and ignored', async (t) => {
+test('a new version of the database is used without a restart, and a broken one is reported and ignored', async (t) => {
   const { countryOf, replace, errors } = await openDatabase(t)
   const until = async (isSo: () => boolean) => {
     for (const end = Date.now() + 60_000; !isSo(); await sleep(50)) assert.ok(Date.now() < end)

@@ -1,4 +1,4 @@
-/** Where a reader is, as far as a campaign needs it: the country, or null (unknown). */
+/** The reader's country, as campaigns target it; null if unknown. */
 import { stat } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
@@ -16,7 +16,7 @@ export interface Geo {
 export async function openGeo(options: {
   readonly header: string | null
   readonly database: string | null
-  /** What cannot be read: of a new version, which the one before it outlives, or of a block. */
+  /** Receives read errors: of a new version (the old one stays in use) or of a damaged block. */
   readonly onError: (error: unknown) => void
 }): Promise<Geo> {
   const { header, database } = options
@@ -30,15 +30,15 @@ export async function openGeo(options: {
   return { countryOf: () => null, close: () => undefined }
 }
 
-/** Proxies write XX or T1, and databases A1 or EU, where they know none. */
+/** For unknown countries proxies send XX or T1, and databases contain A1 or EU. */
 function knownCountry(value: unknown): string | null {
   const code = String(value ?? '').toUpperCase()
   return isCountry(code) ? code : null
 }
 
 /**
- * Looked up in memory, and read anew when the file changes. Our own watch, because the package's
- * keeps a stopping process alive, and ends a running one over a file that is just being written.
+ * Holds the database in memory and reloads it when the file changes. The package's own watcher
+ * keeps a stopping process alive and crashes a running one if the file is still being written.
  */
 async function openDatabase(path: string, onError: (error: unknown) => void): Promise<Geo> {
   let version = await versionOf(path)
@@ -47,7 +47,7 @@ async function openDatabase(path: string, onError: (error: unknown) => void): Pr
     const newest = await versionOf(path)
     if (newest === version) return
     reader = await read(path)
-    version = newest // only now: a file that could not be read is tried again
+    version = newest // Set only now, so a file that could not be read is tried again.
   }
   const timer = startPulse(renew, { everyMs: RENEW_MS, onError })
   return {
@@ -55,7 +55,7 @@ async function openDatabase(path: string, onError: (error: unknown) => void): Pr
       try {
         return lookUp(reader, address)
       } catch (error) {
-        onError(error) // A damaged block: its readers are led on, from nowhere known.
+        onError(error) // A damaged block: its readers are redirected with an unknown country.
         return null
       }
     },
@@ -65,14 +65,14 @@ async function openDatabase(path: string, onError: (error: unknown) => void): Pr
 
 function lookUp(reader: Reader<CountryResponse>, address: string): string | null {
   const kind = isIP(address)
-  // The package would take the first half of an IPv6 address's network for an IPv4 address.
+  // Otherwise the package would read half of an IPv6 address as an IPv4 address.
   const isCovered = kind === 4 || kind === reader.metadata.ipVersion
   return isCovered ? knownCountry(reader.get(address)?.country?.iso_code) : null
 }
 
-/** Throws when it is damaged, or knows other things of addresses than their country. */
+/** Throws if the file is damaged or contains other data than countries. */
 async function read(path: string): Promise<Reader<CountryResponse>> {
-  // Loaded on use: most nodes sit behind a proxy that knows the country.
+  // Loaded on use, because most nodes are behind a proxy that knows the country.
   const { open } = await import('maxmind')
   try {
     const reader = await open<CountryResponse>(path)
@@ -86,7 +86,7 @@ async function read(path: string): Promise<Reader<CountryResponse>> {
   )
 }
 
-/** Its first blocks tell: one of providers or proxies has no country anywhere. */
+/** A database of providers or proxies has no country in its first blocks. */
 function namesCountries(reader: Reader<CountryResponse>): boolean {
   let first = 0
   for (let blocks = 0; blocks < BLOCKS_TRIED_MAX && first < IPV4_ADDRESSES; blocks += 1) {
@@ -104,11 +104,11 @@ function ipv4(number: number): string {
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.')
 }
 
-/** Another file, or other content. */
+/** Identifies a version of the file by inode, size and modification time. */
 async function versionOf(path: string): Promise<string> {
   const { ino, size, mtimeMs } = await stat(path)
   return `${ino} ${size} ${mtimeMs}`
 }
 
-/** Databases are renewed about once a week. */
+/** Databases are released about once a week. */
 const RENEW_MS = 5_000

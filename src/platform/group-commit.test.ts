@@ -11,7 +11,7 @@ const defaults = {
   isItemAtFault: (error: unknown) => error instanceof BadItem,
 }
 
-/** A store whose writes end when told to. */
+/** A store whose writes end on command. */
 function makeStore() {
   const batches: number[][] = []
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = []
@@ -24,7 +24,7 @@ function makeStore() {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a lone write goes at once, and all that comes meanwhile goes together', async () => {
+test('a single write is sent at once, and writes that arrive meanwhile share the next batch', async () => {
   const { batches, ends, writer } = makeStore()
   const commits = new GroupCommit({ ...defaults, writers: [writer] })
   const first = commits.add([1])
@@ -41,7 +41,7 @@ test('a lone write goes at once, and all that comes meanwhile goes together', as
   await Promise.all(rest)
 })
 
-test('what one turn of the event loop brings shares a batch', async () => {
+test('writes of one event loop turn share a batch', async () => {
   const { batches, ends, writer } = makeStore()
   const commits = new GroupCommit({ ...defaults, writers: [writer, writer] })
   const adding = [1, 2, 3].map((item) => commits.add([item]))
@@ -63,7 +63,7 @@ test('two writers work at the same time', async () => {
   await Promise.all(adding)
 })
 
-test('a batch never exceeds its bound, and no group is split or lost', async () => {
+test('a batch never exceeds its limit, and no group is split or lost', async () => {
   const groups = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 60 })
   await fc.assert(
     fc.asyncProperty(groups, fc.integer({ min: 1, max: 10 }), async (sizes, maxBatchItems) => {
@@ -89,7 +89,7 @@ test('a batch never exceeds its bound, and no group is split or lost', async () 
   )
 })
 
-test('an error of the store fails everyone in the batch, and the next batch is tried', async () => {
+test('an error of the store fails the whole batch, and the next batch is tried', async () => {
   const { ends, writer } = makeStore()
   const commits = new GroupCommit({ ...defaults, writers: [writer] })
   const failing = [1, 2].map((item) => commits.add([item]))
@@ -102,7 +102,7 @@ test('an error of the store fails everyone in the batch, and the next batch is t
   await next
 })
 
-test('an item at fault fails its own group only', async () => {
+test('an item that causes an error fails only its own group', async () => {
   const stored: number[] = []
   const writer: Writer<number> = async (items) => {
     if (items.includes(13)) throw new BadItem('thirteen')
@@ -118,7 +118,7 @@ test('an item at fault fails its own group only', async () => {
   assert.deepEqual(stored, [1, 2, 4])
 })
 
-test('more than may wait is refused at once, and there is room again later', async () => {
+test("writes beyond the queue's limit are refused at once, and later ones are accepted again", async () => {
   const { ends, writer } = makeStore()
   const commits = new GroupCommit({ ...defaults, maxQueuedItems: 3, writers: [writer] })
   const writing = commits.add([1])
@@ -137,7 +137,7 @@ test('more than may wait is refused at once, and there is room again later', asy
   await full
 })
 
-test('closing writes what waits and refuses what comes', async () => {
+test('closing writes the queue and refuses new writes', async () => {
   const stored: number[] = []
   const writer: Writer<number> = async (items) => {
     await nextTurn()

@@ -1,15 +1,15 @@
 /**
- * Many small writes, few commits: whoever arrives while a commit is under way shares the next.
+ * Many small writes, few commits: writes that arrive during a commit share the next one.
  *
- * No timer: a free writer takes whatever has gathered, so a lone write goes at once and the
- * batches grow by themselves as the load does. More writers than one help only where the store
- * can take their batches side by side; elsewhere they make batches smaller.
+ * There is no timer. A free writer takes whatever is queued, so a single write is sent at once, and
+ * batches grow with the load. More than one writer helps only if the store can commit in parallel;
+ * elsewhere it only makes batches smaller.
  */
 
-/** One write of several items; resolves when they are durable. */
+/** Writes several items at once; resolves when they are durable. */
 export type Writer<T> = (items: readonly T[]) => Promise<void>
 
-/** More is waiting than may wait: the store is slower than its callers. */
+/** The queue is full: the store is slower than its callers. */
 export class QueueFull extends Error {
   override name = 'QueueFull'
 }
@@ -25,9 +25,9 @@ export interface GroupCommitOptions<T> {
   readonly maxBatchItems: number
   readonly maxQueuedItems: number
   /**
-   * Tells an error that some item of a batch caused (a value no column takes) from one of the
-   * store: after such an error each group is written on its own, so that a bad item fails its
-   * own group and nobody else's. Without it every error is the store's.
+   * Returns true for an error that one item caused, such as a value that no column accepts. Then
+   * each group is written separately, so a bad item fails only its own group. Without this function
+   * every error counts as the store's.
    */
   readonly isItemAtFault?: (error: unknown) => boolean
 }
@@ -47,19 +47,20 @@ export class GroupCommit<T> {
   }
 
   /**
-   * Writes items, all in one batch. Resolves when they are durable, rejects with the writer's
-   * error, or with QueueFull when too much is waiting already.
+   * Writes items, all in one batch. Resolves when they are durable. Rejects with the writer's
+   * error, or with QueueFull.
    */
   add(items: readonly T[]): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('the group commit is closed'))
     if (items.length === 0) return Promise.resolve()
-    // A single group may exceed the bound when nothing else waits: it must be able to pass.
+    // A single group may exceed the limit if nothing else is queued; otherwise it could never be
+    // written.
     const queued = this.#queuedItems
     if (queued > 0 && queued + items.length > this.#options.maxQueuedItems) {
       return Promise.reject(new QueueFull(`${queued} items are waiting to be written`))
     }
     this.#queuedItems += items.length
-    // All that this turn of the event loop brings goes together, hence not at once.
+    // Deferred, so that all writes of this event loop turn share a batch.
     if (!this.#isStartPlanned && this.#idle.length > 0) {
       this.#isStartPlanned = true
       setImmediate(() => this.#start())
@@ -67,7 +68,7 @@ export class GroupCommit<T> {
     return new Promise((resolve, reject) => this.#queue.push({ items, resolve, reject }))
   }
 
-  /** Writes what is queued and takes nothing more. */
+  /** Writes the queue and accepts nothing more. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#queue.length === 0 && this.#areAllIdle()) return
@@ -81,7 +82,7 @@ export class GroupCommit<T> {
     while (this.#queue.length > 0) {
       const writer = this.#idle.pop()
       if (writer === undefined) return
-      void this.#work(writer) // never rejects: every error goes to the callers
+      void this.#work(writer) // Never rejects: every error goes to the callers.
     }
   }
 

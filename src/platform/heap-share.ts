@@ -1,8 +1,8 @@
-/** How much of its heap a process fills with what it could load or make again. */
+/** How much of its heap a process may fill with data that it can load or compute again. */
 import { getHeapStatistics } from 'node:v8'
 
 export interface HeapShare {
-  /** On a small machine: the larger part is everything else's. */
+  /** The share on a small machine; the rest of the program needs the larger part. */
   readonly part: number
   readonly bytesMax: number
 }

@@ -1,10 +1,10 @@
-/** The `Idempotency-Key` header, by which a retry gets the first answer (decisions 4.1). */
+/** The `Idempotency-Key` header, which makes a retry return the first answer. */
 import Type from 'typebox'
 import type { Fault } from './errors.ts'
 
 const KEY_LENGTH_MAX = 255
 
-/** For the description; what is wrong with a key, `idempotencyKeyFaults` says. */
+/** For the description; `idempotencyKeyFaults` does the checking. */
 export const IdempotencyKey = Type.Optional(
   Type.String({
     description:
@@ -13,7 +13,7 @@ export const IdempotencyKey = Type.Optional(
   }),
 )
 
-/** What keeps a key from being kept. */
+/** The reasons to refuse a key. */
 export function idempotencyKeyFaults(header: string | string[] | undefined): Fault[] {
   const key = readIdempotencyKey(header)
   if (key === null || (key.length <= KEY_LENGTH_MAX && /^[\x20-\x7e]+$/.test(key))) return []
@@ -21,7 +21,7 @@ export function idempotencyKeyFaults(header: string | string[] | undefined): Fau
   return [{ field: 'Idempotency-Key', rule }]
 }
 
-/** The key of a request; an empty one is none. Node joins those of several headers. */
+/** The key of a request; an empty one counts as none. Node joins several headers into one. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
   return header === undefined || header === '' ? null : String(header)
 }

@@ -33,7 +33,7 @@ test('ids of one source always grow, whatever its clock does', () => {
   )
 })
 
-test('nodes never make the same id, even within one millisecond', () => {
+test('two nodes never generate the same id, even within one millisecond', () => {
   const seen = new Set<string>()
   for (let nodeId = 1; nodeId <= MAX_NODE_ID; nodeId += 1) {
     const source = makeIdSource({ nodeId, now: () => NOON })
@@ -42,7 +42,7 @@ test('nodes never make the same id, even within one millisecond', () => {
   assert.equal(seen.size, MAX_NODE_ID * 10)
 })
 
-test('ids of two nodes stay apart when one runs ahead of its clock', () => {
+test('ids of two nodes stay distinct if one clock runs ahead', () => {
   const ahead = makeIdSource({ nodeId: 7, now: () => NOON })
   const ids = new Set(Array.from({ length: 10_000 }, () => ahead.next()))
   const later = makeIdSource({ nodeId: 8, now: () => NOON + 1 })
@@ -50,7 +50,7 @@ test('ids of two nodes stay apart when one runs ahead of its clock', () => {
   assert.equal(ids.size, 14_096)
 })
 
-test('an id is above 2^53, within a signed 64-bit column, and tells its time', () => {
+test('an id is above 2^53, fits a signed 64-bit column and contains its time', () => {
   const anyTime = fc.integer({ min: Date.UTC(2024, 1, 1), max: Date.UTC(2093, 0, 1) })
   fc.assert(
     fc.property(anyTime, fc.integer({ min: 1, max: MAX_NODE_ID }), (ms, nodeId) => {
@@ -63,20 +63,20 @@ test('an id is above 2^53, within a signed 64-bit column, and tells its time', (
   )
 })
 
-test('a clock outside what ids can hold stops the source and says so', () => {
+test('a clock beyond the range of ids stops the source with an error', () => {
   const early = makeIdSource({ nodeId: 1, now: () => Date.UTC(1970, 0, 1) })
   assert.throws(() => early.next(), /set it/)
   const late = makeIdSource({ nodeId: 1, now: () => Date.UTC(2094, 0, 1) })
   assert.throws(() => late.next(), /set it/)
 })
 
-test('a node number outside 1–1023 makes no source', () => {
+test('a node number outside 1–1023 is refused', () => {
   for (const nodeId of [0, 1024, -1, 1.5, Number.NaN]) {
     assert.throws(() => makeIdSource({ nodeId, now: () => NOON }), /node number/)
   }
 })
 
-test('base 62 gives every id back, in at most 11 characters and without padding', () => {
+test('base 62 round-trips every id in at most 11 characters without padding', () => {
   const anyId = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }).map(String)
   fc.assert(
     fc.property(anyId, (id) => {
@@ -91,7 +91,7 @@ test('base 62 gives every id back, in at most 11 characters and without padding'
   assert.equal(encodeBase62('62'), '10')
 })
 
-test('what no id encodes to decodes to null', () => {
+test('a text that no id encodes to decodes to null', () => {
   const tooLarge = 'AzL8n0Y58m8' // 2^63
   assert.equal(decodeBase62('AzL8n0Y58m7'), MAX_ID)
   for (const text of ['', '0', '01', '-1', ' 1', '1 ', '1=', 'é', '١', tooLarge, 'z'.repeat(11)]) {
@@ -126,7 +126,7 @@ test('only positive 64-bit integers in plain digits are ids', () => {
   for (const text of wrong) assert(!isId(text), text)
 })
 
-test('what a 32-bit column cannot hold is the id of nobody', () => {
+test("a number beyond a 32-bit column is nobody's id", () => {
   const numbers = [-1, 0, 1, 2_147_483_647, 2_147_483_648]
   assert.deepEqual(numbers.map(canBeSmallId), [false, false, true, true, false])
 })

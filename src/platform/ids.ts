@@ -1,47 +1,48 @@
 /**
- * 64-bit ids that any node makes alone, as decimal strings, and their short base-62 form.
+ * 64-bit ids that any node generates without coordination, as decimal strings, and their short
+ * base-62 form.
  *
- * An id is time, node, sequence from the top down, so ids sort by the time they were made, two
- * nodes never make the same one, and none needs a round trip. Strings, because a JavaScript
- * number holds 53 bits and an id made 25 days after the epoch or later is always longer.
+ * An id contains time, node and sequence, from the top down. So ids sort by creation time, two
+ * nodes never generate the same one, and none needs a round trip. They are strings because a
+ * JavaScript number holds 53 bits and an id has more.
  */
 import assert from 'node:assert/strict'
 
-/** Ids count milliseconds from here; 41 bits of them last until 2093. */
+/** Ids count milliseconds from here; 41 bits last until 2093. */
 const EPOCH_MS = Date.UTC(2024, 0, 1)
 const TIME_BITS = 41
 const NODE_BITS = 10
 const SEQUENCE_BITS = 12
 
 const MAX_MS = 2 ** TIME_BITS - 1
-/** Below this an id would fit a JavaScript number, and a client's rounding would go unseen. */
+/** A smaller id would fit a JavaScript number, and a client's rounding would go unnoticed. */
 const MIN_MS = 2 ** (53 - NODE_BITS - SEQUENCE_BITS)
 const MAX_SEQUENCE = 2 ** SEQUENCE_BITS - 1
-/** Node numbers are 1 to this; 0 is nobody's, so that a forgotten number is found out. */
+/** Node numbers are 1 to this. 0 is never used, so a missing number is noticed. */
 export const MAX_NODE_ID = 2 ** NODE_BITS - 1
 
-/** The largest id there is: 2^63 - 1, what a signed 64-bit column holds. */
+/** The largest id, 2^63 - 1: a signed 64-bit column holds no more. */
 export const MAX_ID = '9223372036854775807'
 
-/** The largest id that a 32-bit column holds: publishers', merchants', users'. */
+/** The largest id of a 32-bit column: publishers, merchants, users. */
 export const SMALL_ID_MAX = 2_147_483_647
 
-/** Of other integers there is no need to ask the database, which could not even read them. */
+/** The database could not even parse larger integers, so it need not be asked. */
 export function canBeSmallId(id: number): boolean {
   return id >= 1 && id <= SMALL_ID_MAX
 }
 
 export interface IdSource {
-  /** A new id, greater than every one this source gave before. */
+  /** A new id, greater than all earlier ones of this source. */
   next(): string
 }
 
 /**
- * Makes a source of ids for one node.
+ * Creates a source of ids for one node.
  *
- * `now` answers whole milliseconds since 1970. When it steps back, ids go on from the latest
- * time seen; when 4,096 ids fall into one millisecond, they go on into the next. Only one
- * source at a time may use a node number (node-registry.ts sees to that).
+ * `now` returns whole milliseconds since 1970. If it steps back, ids continue from the latest time
+ * seen. If 4,096 ids fall into one millisecond, they continue in the next. Only one source at a
+ * time may use a node number (node-registry.ts).
  */
 export function makeIdSource({ nodeId, now }: { nodeId: number; now: () => number }): IdSource {
   assert(
@@ -51,7 +52,7 @@ export function makeIdSource({ nodeId, now }: { nodeId: number; now: () => numbe
   const nodeBits = BigInt(nodeId) << BigInt(SEQUENCE_BITS)
   let lastMs = Number.NEGATIVE_INFINITY
   let sequence = 0
-  let head = 0n // time and node, kept while they stay the same: most of the work of an id
+  let head = 0n // Time and node, cached while they stay the same: most of the work of an id.
 
   const enter = (ms: number) => {
     assert(
@@ -74,24 +75,25 @@ export function makeIdSource({ nodeId, now }: { nodeId: number; now: () => numbe
   }
 }
 
-/** Whether a text is a positive 64-bit integer as we write it: digits only, no leading zero. */
+/** Whether a text is a positive 64-bit integer in canonical form: digits only, no leading zero. */
 export function isId(text: string): boolean {
   if (text.length > MAX_ID.length || !/^[1-9][0-9]*$/.test(text)) return false
-  return text.length < MAX_ID.length || text <= MAX_ID // equal lengths compare like numbers
+  // Texts of equal length compare like numbers.
+  return text.length < MAX_ID.length || text <= MAX_ID
 }
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(DIGITS.length)
-/** 62^11 > 2^63: no id is longer. */
+/** 62^11 > 2^63, so no id is longer. */
 const MAX_BASE62_LENGTH = 11
 
-/** An id in base 62 without padding: 10 or 11 characters for ids of our own making. */
+/** An id in base 62 without padding: 10 or 11 characters for ids that Souk generates. */
 export function encodeBase62(id: string): string {
   assert(isId(id), `not a positive 64-bit integer: ${id}`)
   return toBase62(BigInt(id))
 }
 
-/** A number's base-62 digits without padding: none for 0. */
+/** A number's base-62 digits without padding; an empty text for 0. */
 export function toBase62(value: bigint): string {
   let rest = value
   let text = ''
@@ -103,8 +105,8 @@ export function toBase62(value: bigint): string {
 }
 
 /**
- * The id that `encodeBase62` made this text from, else null: other characters, leading zeros
- * (one id has one short form), zero and anything above 2^63 - 1 are nobody's.
+ * The id that `encodeBase62` turned into this text, else null. Other characters, leading zeros,
+ * zero and anything above 2^63 - 1 are invalid.
  */
 export function decodeBase62(text: string): string | null {
   if (text.length === 0 || text.length > MAX_BASE62_LENGTH || text.startsWith('0')) return null

@@ -1,8 +1,8 @@
 /**
- * ISO 4217: which currency codes exist, and how many decimals each has.
+ * ISO 4217 currency codes and their number of decimals.
  *
- * Taken from the standard's list one of February 2026, never from Intl: ICU counts what shops
- * print (HUF without decimals), ISO what banks settle.
+ * From the standard's list one of February 2026, not from Intl: ICU reports what shops print (HUF
+ * without decimals), ISO what banks settle.
  */
 
 const CODES_BY_MINOR_UNITS: readonly (readonly [minorUnits: number | null, codes: string])[] = [

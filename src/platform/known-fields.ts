@@ -1,4 +1,4 @@
-/** What a schema knows of a value; without the schema library, so that a thread loads at once. */
+/** Reads a schema's known fields without the schema library, so that a thread starts quickly. */
 
 export interface PartSchema {
   readonly type?: string
@@ -9,19 +9,19 @@ export interface PartSchema {
 }
 
 /**
- * A value without the fields that its schema does not name, which are ignored (decisions, Paths):
- * also where a route hands a body on, and a further field would pass for an argument of its own.
+ * A value without the fields that its schema does not name. Unknown fields are ignored, and a route
+ * that passes its body on must not pass them as arguments.
  *
- * Each list is cut to one entry more than it may have: what was wrong stays wrong, and a body of a
- * million wrong entries costs no more to refuse than the longest one allowed. (The library needs
- * half a second to list what is wrong with 1 MiB of nulls, or to clean it; readers would wait.)
+ * Each list is cut to one entry more than its limit, so a wrong body stays wrong, and 1 MiB of
+ * wrong entries costs no more to refuse than the longest valid body. (The schema library needs half
+ * a second to list the faults of 1 MiB of nulls.)
  */
 export function knownFields(schema: PartSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const type = Array.isArray(value) ? 'array' : 'object'
   const branches = schema.anyOf?.filter((one) => one.type === type) ?? [schema]
   const branch = branches.length > 1 ? anyOfThem(branches) : branches[0]
-  // Text or a number was wanted: an empty value is as wrong, and no larger.
+  // The schema wants text or a number; an empty value is just as wrong and no larger.
   if (branch === undefined || (branch.type !== undefined && branch.type !== type)) {
     return type === 'array' ? [] : {}
   }
@@ -37,7 +37,7 @@ export function knownFields(schema: PartSchema, value: unknown): unknown {
   return Object.fromEntries(known)
 }
 
-/** Of several schemas of one type: what any of them knows. */
+/** For several schemas of one type: the fields that any of them knows. */
 function anyOfThem(branches: readonly PartSchema[]): PartSchema {
   return Object.assign({}, ...branches, {
     properties: Object.assign({}, ...branches.map(({ properties }) => properties)),

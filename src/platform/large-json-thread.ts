@@ -1,16 +1,16 @@
-/** Reads large bodies away from the thread that answers readers (large-json.ts). */
+/** Parses large bodies on a thread of its own, so that readers do not wait (large-json.ts). */
 import { parentPort } from 'node:worker_threads'
 import { decodeJson } from './decode-json.ts'
 import { knownFields, type PartSchema } from './known-fields.ts'
 
-/** What the thread is given. */
+/** The message to the thread. */
 export interface LargeBody {
   readonly id: number
   readonly body: Uint8Array
   readonly schema: PartSchema
 }
 
-/** What it returns: JSON of the fields that the schema knows, or what is wrong with the body. */
+/** The thread's reply: JSON of the known fields, or the rule that the body breaks. */
 export type SmallBody = { readonly id: number } & (
   | { readonly text: string }
   | { readonly rule: string }

@@ -21,7 +21,7 @@ test('a large body is parsed on another thread, and only its known fields come b
   assert.ok(body.length > SMALL_BODY_BYTES_MAX)
   const reading = parseBody(body, Body)
   assert.ok(reading instanceof Promise)
-  // One entry more than the list may have: that it is too long stays visible.
+  // One entry beyond the list's limit stays, so that validation still sees the list as too long.
   assert.deepEqual(await reading, { name: {}, entries: [{ id: '1' }, { id: '1' }, { id: '1' }] })
 })
 
@@ -37,7 +37,7 @@ test('a large body is refused by the same rules as a small one', async () => {
   })
 })
 
-test('calls beyond 32 MiB of waiting bodies are turned away, and later ones are read', async () => {
+test('calls beyond 32 MiB of queued bodies are refused, and later ones are accepted', async () => {
   const body = Buffer.from(`{"name":"${'x'.repeat(1_048_000)}"}`)
   const results = await Promise.allSettled(Array.from({ length: 40 }, () => parseBody(body, Body)))
   const refused = results.filter(({ status }) => status === 'rejected')

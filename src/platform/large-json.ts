@@ -1,7 +1,7 @@
 /**
- * Large bodies, read on a thread of their own: 1 MiB of 80,000 keys takes 40 ms to parse, and every
- * reader's redirect would wait for it. The thread returns only the fields that the route's schema
- * knows, so that no work in proportion to a hostile body is left for the caller.
+ * Parses large bodies on a separate thread: 1 MiB of 80,000 keys takes 40 ms, and every redirect
+ * would wait for it. The thread returns only the fields of the route's schema, so a hostile body
+ * leaves the caller no work in proportion to its size.
  */
 import { Worker } from 'node:worker_threads'
 import { ApiError, badRequest } from './errors.ts'
@@ -9,7 +9,7 @@ import type { PartSchema } from './known-fields.ts'
 import type { LargeBody, SmallBody } from './large-json-thread.ts'
 
 const THREAD = new URL('./large-json-thread.ts', import.meta.url)
-/** About a second of the thread's work. Beyond it a call is refused rather than kept waiting. */
+/** About one second of the thread's work. Calls beyond it are refused instead of queued. */
 const WAITING_BYTES_MAX = 32 * 1_048_576
 const BUSY = 'Too many large bodies wait; retry shortly'
 
@@ -23,7 +23,10 @@ export class LargeJson {
   #bytes = 0
   #lastId = 0
 
-  /** JSON of what `schema` knows of a body. Rejects with a 400, or with a 503 when many wait. */
+  /**
+   * JSON of the fields that `schema` names. Rejects with a 400, or with a 503 if too much is
+   * queued.
+   */
   async reduce(body: Uint8Array, schema: PartSchema): Promise<string> {
     const bytes = body.length
     if (this.#bytes + bytes > WAITING_BYTES_MAX) throw busy()
@@ -38,9 +41,9 @@ export class LargeJson {
   }
 
   #start(): Worker {
-    // Without the flags of this process: a test runner's mean nothing to the thread.
+    // Without this process's flags: a test runner's flags mean nothing to the thread.
     const thread = new Worker(THREAD, { execArgv: [] })
-    // Under `node --watch` Node sends messages of its own the same way.
+    // Under `node --watch` Node sends its own messages on this channel.
     thread.on('message', (small: SmallBody | { readonly id?: never }) => {
       const waiting = small.id === undefined ? undefined : this.#settled(small.id)
       if (waiting === undefined) return

@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from './listen.ts'
 
-/** A listener that waits for its server waits for ever. */
+/** A listener that waits for its server would wait forever. */
 const SOON_MS = 30_000
 
-test('a listener closes while its server is silent, away, or has just taken the connection', async (t) => {
+test('a listener closes while its server is silent, down, or has just accepted the connection', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,24 +1,25 @@
 /**
- * Notifications of PostgreSQL on a connection of their own that comes back by itself.
+ * PostgreSQL notifications on a dedicated connection that reconnects by itself.
  *
- * A notification sent while the connection is away is lost for good. So the listener is told
- * each time that it hears again, and then reads what it may have missed.
+ * A notification sent while the connection is down is lost. So `onListening` is called after every
+ * connect, and the caller then reads what it may have missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { type Connection, firstStatement, newClient, sessionSettings } from './postgres.ts'
 import { identifier } from './sql.ts'
 
-const RETRY_MS = 250 // An embedded server is back within seconds; nobody minds four tries each.
+// An embedded server is back within seconds; four attempts a second do no harm.
+const RETRY_MS = 250
 const CONNECT_TIMEOUT_MS = 3_000
 
 export interface ListenOptions {
   readonly connection: Connection
   readonly applicationName: string
   readonly channel: string
-  /** A notification: its payload ('' when it has none). */
+  /** A notification's payload; empty if it has none. */
   readonly onNotification: (payload: string) => void
-  /** The channel is heard, at first and again after each break: read what may be missed. */
+  /** The connection listens, initially or after a break: read what may be missed. */
   readonly onListening: () => void
 }
 
@@ -26,7 +27,7 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** Listens until closed; `onListening` says when the first connection stands. */
+/** Listens until closed; `onListening` reports the first connection. */
 export function listen(options: ListenOptions): Listener {
   const stop = new AbortController()
   const { signal } = stop
@@ -49,8 +50,8 @@ export function listen(options: ListenOptions): Listener {
   return {
     close: async () => {
       stop.abort()
-      // Cut rather than ended: an end() waits for a server that may be silent, and one during
-      // connect() leaves that waiting for ever. Who only listens has nothing to finish.
+      // Destroyed instead of ended: `end()` waits for a server that may be silent, and during
+      // `connect()` it never returns. A listener has nothing to finish.
       client?.connection.stream.destroy()
       await running
     },
@@ -71,7 +72,7 @@ function untilEnded(client: pg.Client): Promise<void> {
   return new Promise((resolve) => client.once('end', resolve))
 }
 
-/** False when the server is away: the loop tries again. */
+/** False if the server is down; the loop tries again. */
 async function startListening(client: pg.Client, channel: string): Promise<boolean> {
   try {
     await client.connect()

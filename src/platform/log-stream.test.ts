@@ -11,20 +11,22 @@ import { LogStream } from './log-stream.ts'
 
 const isLinux = process.platform === 'linux'
 const PIPE_FILLING_LINES = 4_000
-const END_MS = 60_000 // Who is held up is so for ever.
+const END_MS = 60_000 // A blocked program stays blocked, so the exact time does not matter.
 
-test('a log on a full disk stops no program and holds up no end', { skip: !isLinux }, async () => {
+test('a full disk for the log neither blocks the program nor its end', {
+  skip: !isLinux,
+}, async () => {
   const full = openSync('/dev/full', 'w')
   assert.deepEqual(await runLogging({ stderr: full, end: '' }), ['goes on', 0, null])
   closeSync(full)
 })
 
-test('a log that nobody reads stops no program and holds up no end', async () => {
+test('a log that nobody reads neither blocks the program nor its end', async () => {
   const end = 'setTimeout(() => process.exit(0), 1_500)'
   assert.deepEqual(await runLogging({ stderr: 'pipe', end }), ['goes on', 0, null])
 })
 
-test('what was logged just before the end is written', async () => {
+test('lines logged just before the end are written', async () => {
   const lines = 'log.info("one"); log.info("two"); log.info("three"); process.exit(0)'
   const child = run(lines, 'pipe')
   let text = ''
@@ -35,8 +37,8 @@ test('what was logged just before the end is written', async () => {
   assert.deepEqual(messagesOf(text).sort(), ['one', 'three', 'two'])
 })
 
-test('a log that takes lines again gets what waited, and how much was lost', {
-  // The stream tries again every quarter of a second, and a pipe may hold no more than a page.
+test('a log that recovers receives the queued lines and the number of lost ones', {
+  // The stream retries every quarter of a second, and a pipe may hold only a page.
   timeout: 5 * END_MS,
 }, async (t) => {
   if (!isLinux) return t.skip('no FIFO that takes nothing')
@@ -49,7 +51,7 @@ test('a log that takes lines again gets what waited, and how much was lost', {
   }
   const stream = new LogStream({ fd, onLost })
   const line = `${'x'.repeat(99)}\n`
-  const written = 20_000 // About half of these is kept.
+  const written = 20_000 // About half of these fit into the queue.
   for (let number = 0; number < written; number += 1) stream.write(line)
   let text = ''
   const buffer = Buffer.alloc(65_536)
@@ -75,7 +77,7 @@ function messagesOf(text: string): string[] {
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).msg]))
 }
 
-/** What a program says that logs more than a pipe holds, and how it ends. */
+/** Runs a program that logs more than a pipe holds, and reports how it ends. */
 async function runLogging({ stderr, end }: { stderr: number | 'pipe'; end: string }) {
   const lines = `for (let n = 0; n < ${PIPE_FILLING_LINES}; n += 1) log.info({ n }, 'a line')`
   const child = run(

@@ -1,22 +1,21 @@
 /**
- * Where log lines go: a file descriptor whose other end may be full, frozen or gone. Neither
+ * Writes log lines to a file descriptor whose other end may be full, frozen or closed. Neither
  * readers nor the end of the process wait for it.
  *
- * pino's own stream takes an error of the disk for the program's end, and then tries that line for
- * ever on the only thread: a full disk for logs left a server that answered nothing and could not
- * be told to stop.
+ * pino's own stream treats a disk error as fatal and then retries that line forever on the main
+ * thread: with a full disk the server answered nothing and could not be stopped.
  */
 import { write, writeSync } from 'node:fs'
 
-/** What is kept for a log that takes nothing just now: minutes of a busy hour. */
+/** How much is queued for a log that accepts nothing: minutes of a busy hour. */
 const WAITING_MAX = 1024 * 1024
 const RETRY_MS = 250
-/** A write that takes so long is nobody's reading: more of them would hold the process. */
+/** A write that takes this long has no reader; more of them would block the process. */
 const FROZEN_MS = 1_000
 
 export interface LogStreamOptions {
   readonly fd: number
-  /** The log takes lines again; so many did not fit into what was kept meanwhile. */
+  /** The log accepts lines again; this many did not fit into the queue. */
   readonly onLost: (lines: number) => void
 }
 
@@ -25,7 +24,7 @@ export class LogStream {
   #waiting: string[] = []
   #waitingLength = 0
   #lost = 0
-  #rest: Buffer = Buffer.alloc(0) // of what is being written
+  #rest: Buffer = Buffer.alloc(0) // The unwritten part of the current write.
   #isBusy = false
   #askedAtMs = 0
   #isLastAwaited = false
@@ -44,7 +43,8 @@ export class LogStream {
     if (this.#isBusy) return
     if (!this.#isLastAwaited) process.on('exit', () => this.#writeLast())
     this.#isLastAwaited = true
-    // All lines of a turn at once; and none is on its way when the program ends in this turn.
+    // Deferred, so all lines of an event loop turn are written together, and none is in flight if
+    // the program ends in this turn.
     this.#isBusy = true
     this.#askedAtMs = performance.now()
     setImmediate(() => this.#writeNext())
@@ -65,7 +65,7 @@ export class LogStream {
     })
   }
 
-  /** False when there is nothing to write. */
+  /** False if there is nothing to write. */
   #takeWaiting(): boolean {
     if (this.#rest.length === 0) {
       this.#rest = Buffer.from(this.#waiting.join(''))
@@ -81,14 +81,14 @@ export class LogStream {
     if (lost > 0) this.#options.onLost(lost)
   }
 
-  /** What was logged just before the end; what is on its way gets there by itself. */
+  /** Writes the last lines at exit; a write in flight completes by itself. */
   #writeLast(): void {
     if (this.#isBusy && performance.now() - this.#askedAtMs > FROZEN_MS) return
     const text = this.#waiting.join('')
     try {
       if (text !== '') writeSync(this.#options.fd, text)
     } catch {
-      // There is nobody left to tell.
+      // Nobody is left to report this to.
     }
   }
 }

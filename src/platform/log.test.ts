@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorTeller, makeLogger } from './log.ts'
 
-test('a line is one JSON value with its time, its message and what it is about', () => {
+test('a line is one JSON value with its time, message and fields', () => {
   const [line] = linesOf((log) => log.info({ request_id: 'r-1', status: 200 }, 'answered'))
   assert.equal(line?.msg, 'answered')
   assert.equal(line?.request_id, 'r-1')
   assert.match(String(line?.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('secrets are cut out wherever they stand', () => {
+test('secrets are redacted wherever they appear', () => {
   const lines = linesOf((log) => {
     log.info({ authorization: 'SOUK-API-KEY souk_abc', password: 'hunter2' }, 'top')
     log.info({ request: { headers: { authorization: 'souk_abc', cookie: 'hunter2' } } }, 'request')
@@ -22,7 +22,7 @@ test('secrets are cut out wherever they stand', () => {
   assert.match(text, /"message":"failed"/)
 })
 
-test('every name that a secret has here is cut out, at the top, one down and among headers', () => {
+test('every name of a secret is redacted, at the top, one level down and among headers', () => {
   const names = [
     ...['authorization', 'cookie', 'set-cookie', 'x-souk-signature'],
     ...['password', 'password_hash', 'key', 'secret', 'secrets', 'postback_secret'],
@@ -45,7 +45,7 @@ test('lines below the level are not written', () => {
   )
 })
 
-test('an error is told once a minute, with how often it came meanwhile, whatever came between', () => {
+test('a repeated error is logged once a minute with its count, even if other errors occur between', () => {
   const lines = linesOf((log) => {
     let nowMs = 0
     const tell = errorTeller(log, 'leases', () => nowMs)
@@ -68,7 +68,7 @@ test('an error is told once a minute, with how often it came meanwhile, whatever
       ['leases', 'away', 59],
       ['leases', 'late', 59],
       ['leases', 'another 0', undefined],
-      ['leases', 'away', undefined], // So many are not remembered.
+      ['leases', 'away', undefined], // Beyond the number that is remembered.
     ],
   )
 })

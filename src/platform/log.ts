@@ -1,6 +1,6 @@
 /**
- * Structured logs: one JSON line each, on standard error, so that standard output stays free for
- * what a command prints. Secrets are cut out by field name, wherever they were put by mistake.
+ * Structured logs: one JSON line each, on standard error, because commands print their results on
+ * standard output. Secrets are redacted by field name, in case they are logged by mistake.
  */
 import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino'
 import { LogStream } from './log-stream.ts'
@@ -9,7 +9,7 @@ export type Logger = PinoLogger
 
 const STANDARD_ERROR = 2
 
-// Of a request, an error or a configuration object: at the top and one level down.
+// In a request, an error or a configuration object: at the top and one level down.
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -32,7 +32,7 @@ const REDACTED = SECRET_FIELDS.flatMap((name) => [
   `*.headers["${name}"]`,
 ])
 
-/** `level` as in LOG_LEVEL; `stream` (standard error if not given) receives the lines. */
+/** `level` as in LOG_LEVEL; `stream` receives the lines (default: standard error). */
 export function makeLogger({
   level,
   stream,
@@ -53,14 +53,14 @@ export function makeLogger({
   return log
 }
 
-/** What is tried every second says the same for as long as something is away. */
+/** An operation that is retried every second fails with the same error while something is down. */
 const REPEAT_MS = 60_000
-/** More than fail in turns; of those that name an event each there is no end. */
+/** More than the operations that fail in turn. Errors that name an event each are unbounded. */
 const REMEMBERED_MAX = 100
 
 /**
- * Tells errors: the same one again only after a minute, with how often it was passed over, so that
- * an hour without a database is not told in thousands of lines.
+ * Logs errors, but the same one only once a minute, with the number of repetitions. An hour without
+ * a database then gives dozens of lines instead of thousands.
  */
 export function errorTeller(
   log: Logger,
@@ -76,7 +76,7 @@ export function errorTeller(
       return
     }
     log.error({ err: error, ...(before && { repeats: before.repeats }) }, what)
-    told.delete(text) // To stand last again.
+    told.delete(text) // Moves it to the end of the map.
     told.set(text, { atMs: nowMs(), repeats: 0 })
     const [oldest = ''] = told.keys()
     if (told.size > REMEMBERED_MAX) told.delete(oldest)

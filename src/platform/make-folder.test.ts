@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { makeFolder } from './make-folder.ts'
 
-test('folders are made with those above them; one that cannot be is told, never waited for', async (t) => {
+test('folders are created with their parents, and one that cannot be is reported without hanging', async (t) => {
   const root = await temporaryFolder(t, 'folders ')
   const deep = join(root, 'a', 'b', 'c')
   await Promise.all([makeFolder(deep), makeFolder(join(root, 'a', 'x'))])

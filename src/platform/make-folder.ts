@@ -1,11 +1,11 @@
 /**
- * Makes a folder and those above it, step by step: Node's recursive mkdir never returns where the
- * system forbids new folders (below /proc), and a program that hangs tells nobody why.
+ * Creates a folder and its parents step by step. Node's recursive mkdir never returns where the
+ * system forbids new folders (below /proc), and a hanging program gives no reason.
  */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Rejects with the system's reason; a folder that is there already is left as it is. */
+/** Rejects with the system's reason; an existing folder stays as it is. */
 export async function makeFolder(
   path: string,
   { mode = 0o777, isParentThere = false } = {},

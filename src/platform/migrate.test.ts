@@ -13,7 +13,7 @@ import { isUnreachable, openDatabase } from './postgres.ts'
 import { Refusal } from './refusal.ts'
 import { identifier, sql } from './sql.ts'
 
-test('a migration that came after one with a later number is run as well', async (t) => {
+test('a migration with a lower number than the last one still runs', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`) // As if nothing had been migrated.
@@ -37,12 +37,12 @@ test('a migration that came after one with a later number is run as well', async
   await rm(join(folder, '0003_third.sql'))
   assert.equal(await readVersion(db, folder), 3, 'a newer program has been here')
   await assert.rejects(migrate(db.connection, folder), {
-    name: 'Refusal', // Told without a stack.
+    name: 'Refusal', // Shown without a stack.
     message: 'the database has migration 3, this program knows 2: run the newer program',
   })
 })
 
-test('who comes while a database is migrated finds it whole', async (t) => {
+test('a process that starts during a migration finds the whole schema', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`)
@@ -72,7 +72,7 @@ test('who comes while a database is migrated finds it whole', async (t) => {
   assert.deepEqual(await other, { from: 2, to: 2 })
 })
 
-test('a migration that waits for a lock lets everybody else through', async (t) => {
+test('a migration that waits for a lock lets other sessions through', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`)
@@ -85,7 +85,7 @@ test('a migration that waits for a lock lets everybody else through', async (t) 
   const reader = await db.reserve()
   scope.after(async () => reader.release(new Error('over')))
   await reader.run(sql`begin`)
-  await reader.rows(sql`select from busy`) // As a night's reconciliation does for an hour.
+  await reader.rows(sql`select from busy`) // Like a nightly reconciliation, for an hour.
   const lines: string[] = []
   const migrating = migrate(db.connection, folder, (line) => lines.push(line))
   const waits = sql`select from pg_locks where relation = 'busy'::regclass and not granted`
@@ -99,7 +99,7 @@ test('a migration that waits for a lock lets everybody else through', async (t) 
   assert.equal(await readVersion(db, folder), 3)
 })
 
-test('an upgrade says what it is about, and only an upgrade does', async (t) => {
+test('only an upgrade prints what it does', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`)
@@ -115,7 +115,7 @@ test('an upgrade says what it is about, and only an upgrade does', async (t) => 
   assert.match(lines.join('\n'), /^migrating from 1 to 2: big tables take minutes[^\n]*$/)
 })
 
-test('an upgrade beside nodes of the program before says to stop them', async (t) => {
+test('an upgrade beside nodes of the previous version says to stop them', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await db.run(sql`drop table migration`)
@@ -132,12 +132,12 @@ test('an upgrade beside nodes of the program before says to stop them', async (t
   await upgradeTo(2)
   assert.match(lines.join(), /nodes of the program before .* stop each that still runs/)
   lines.length = 0
-  await db.run(sql`update node set heartbeat_at = '-infinity' where node_id = 2`) // It has ended.
+  await db.run(sql`update node set heartbeat_at = '-infinity' where node_id = 2`) // The node has ended.
   await upgradeTo(3)
   assert.match(lines.join(), /^migrating from 2 to 3: [^:]*, let it come to its end$/)
 })
 
-test('a database whose tables lie in a schema of their own is found again there', async (t) => {
+test('a database whose tables are in another schema is found again there', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const folder = await temporaryFolder(scope, 'migrations ')
@@ -155,7 +155,7 @@ test('a database whose tables lie in a schema of their own is found again there'
   assert.equal(await readVersion(fresh, folder), 1)
 })
 
-test('a database that will not do is refused in words, before anything is made in it', async (t) => {
+test('an unusable database is refused with reasons before anything is created in it', async (t) => {
   const db = await testDatabase(scopeOf(t))
   await db.run(sql`drop table migration`)
   await db.run(sql`revoke create on schema public from pg_database_owner`)
@@ -164,7 +164,7 @@ test('a database that will not do is refused in words, before anything is made i
   })
 })
 
-test('a database that takes connections and says nothing ends a migration in seconds', async (t) => {
+test('a database that accepts connections but never answers ends a migration within seconds', async (t) => {
   const proxy = await openProxy({ path: '/nowhere' }, 'hang')
   t.after(() => proxy.close())
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -174,16 +174,16 @@ test('a database that takes connections and says nothing ends a migration in sec
   await refused
 })
 
-test('a statement that the server refuses before any migration is told in its words', async (t) => {
+test("a statement that the server refuses before any migration is reported in the server's words", async (t) => {
   const db = await testDatabase(scopeOf(t))
   await db.run(sql`drop table migration`)
-  await db.run(sql`create table migration (name text)`) // Another program's.
+  await db.run(sql`create table migration (name text)`) // Another program's table.
   await assert.rejects(migrate(db.connection, 'migrations'), {
     message: 'column "id" of relation "migration" does not exist',
   })
 })
 
-test('a connection that breaks under a migration is told by its reason, in a sentence', async (t) => {
+test('a connection that breaks during a migration is reported as one sentence', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const folder = await temporaryFolder(scope, 'migrations ')
@@ -191,7 +191,7 @@ test('a connection that breaks under a migration is told by its reason, in a sen
   const other = await db.reserve()
   scope.after(async () => other.release(new Error('over')))
   await other.run(sql`begin`)
-  await other.run(sql`create table migration ()`) // Whoever makes it as well waits for this one.
+  await other.run(sql`create table migration ()`) // A second process that creates it waits for this one.
   const refused = assert.rejects(migrate(db.connection, folder), isUnreachable)
   const cut = sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'souk: migrate'

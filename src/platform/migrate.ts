@@ -1,9 +1,8 @@
 /**
  * Brings a database to the schema of this code: the numbered files of `migrations/`, in order.
  *
- * Forward only. Each file is one transaction, and a lock lets one process migrate while the
- * others wait, so that any number of nodes may start at once. Numbers are given out before the
- * work is done, so a database may have a later file than one it lacks: that one is then run.
+ * Forward only. Each file is one transaction, and a lock lets one process migrate while the others
+ * wait, so any number of nodes may start at once.
  */
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +21,7 @@ import {
 import { Refusal } from './refusal.ts'
 import { sql } from './sql.ts'
 
-/** Numbers of migrations: 0 before the first. */
+/** Numbers of migrations; 0 before the first. */
 export interface Migrated {
   readonly from: number
   readonly to: number
@@ -34,17 +33,17 @@ const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/
 const TABLE = 'migration'
 const LOCK = [PG_MIGRATE_LOCK_ID]
 
-/** Told once each: what is waited for, as long as another node's night job, and what is amiss. */
+/** Receives each line once: what the migration waits for, and what the operator should check. */
 export type TellWait = (line: string) => void
 const ANOTHER_MIGRATES = 'waiting for another process that migrates this database'
-// Two million paid clicks: four minutes on two busy cores. A file that is cut short begins anew.
+// Two million paid clicks took four minutes on two busy cores. An interrupted file starts again.
 const TAKES_MINUTES = 'big tables take minutes, let it come to its end'
 const OLDER_NODES_RUN =
   'nodes of the program before were at work within the last minute: stop each that still runs, ' +
   'as figures lack what only this program keeps'
 const TABLE_IS_HELD = 'a migration waits for a table that another session holds, and tries again'
 
-/** Throws when the database will not do or is newer than this code, or when a statement fails. */
+/** Throws if the database cannot be used, is newer than this code, or a statement fails. */
 export async function migrate(
   connection: Connection,
   folder: string,
@@ -81,13 +80,13 @@ export async function migrate(
     await runFiles(client, { folder, told, tellWait })
     return { from, to }
   } catch (error) {
-    throw told[0] ?? error // In the words of the runner it would be a stack inside a sentence.
+    throw told[0] ?? error // The library would put a stack trace inside its sentence.
   } finally {
     await client.end()
   }
 }
 
-/** None of them is of this program: those come when the database is migrated. */
+/** No such node runs this version: a node of this version starts only after the migration. */
 async function areNodesAtWork(client: pg.Client): Promise<boolean> {
   const { rows: found } = await client.query(`select to_regclass('node') is not null as is_there`)
   if (!found[0].is_there) return false
@@ -100,9 +99,8 @@ async function areNodesAtWork(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * Runs what is missing. A file that waits for a lock, which a node of the program before holds for
- * as long as a night's job reads, holds up everybody who comes after it: it waits a little, lets
- * them through, and is tried again.
+ * Runs the missing files. A file that waits for a lock blocks every session behind it, so it waits
+ * briefly, lets them through, and tries again.
  */
 async function runFiles(
   client: pg.Client,
@@ -117,14 +115,14 @@ async function runFiles(
       await runner({
         dbClient: client,
         dir: folder,
-        // Everything in the folder that is not numbered: schema.sql.
+        // Every file without a number, such as schema.sql.
         ignorePattern: '(?!\\d{4}_[a-z0-9_]+\\.sql$).*',
         direction: 'up',
         migrationsTable: TABLE,
         migrationsSchema,
         singleTransaction: false,
         checkOrder: false,
-        noLock: true, // We hold it, between two tries as well.
+        noLock: true, // This process holds the lock, also between two tries.
         log: () => undefined,
       })
       return
@@ -139,12 +137,15 @@ async function runFiles(
   }
 }
 
-/** Resolves when nobody migrates the database: who does leaves it behind between two files. */
+/**
+ * Resolves when nobody migrates the database. A migrating process leaves it incomplete between two
+ * files.
+ */
 export async function untilMigrated(db: Database): Promise<void> {
   await db.run(sql`select pg_advisory_xact_lock_shared(${PG_MIGRATE_LOCK_ID})`)
 }
 
-/** The number of the folder's last file: what a database of this program is at. */
+/** The number of the last file in the folder: the version of this program's schema. */
 export async function newestMigration(folder: string): Promise<number> {
   return (await migrationNumbers(folder)).at(-1) ?? 0
 }
@@ -156,8 +157,8 @@ async function migrationNumbers(folder: string): Promise<number[]> {
 }
 
 /**
- * The number up to which the database has every migration of the folder; the last that it has,
- * if that is newer than all of those; 0 when it has none.
+ * The number up to which the database has every migration of the folder, or its last one if that is
+ * newer; 0 for none.
  */
 export async function readVersion(db: Database, folder: string): Promise<number> {
   const had = await listApplied(db.pool)
@@ -166,13 +167,15 @@ export async function readVersion(db: Database, folder: string): Promise<number>
   return last > (numbers.at(-1) ?? 0) ? last : completeUpTo(numbers, had)
 }
 
-/** The last number before the first that is missing; 0 when that is the very first. */
+/** The last number before the first missing one; 0 if the first one is missing. */
 function completeUpTo(numbers: readonly number[], had: readonly number[]): number {
   const missing = numbers.findIndex((number) => !had.includes(number))
   return (missing === -1 ? numbers : numbers.slice(0, missing)).at(-1) ?? 0
 }
 
-/** Where the tables lie, or else will: `public`, or another schema of the role's search path. */
+/**
+ * The schema of the tables, existing or future: `public`, or another one of the role's search path.
+ */
 async function schemaOfTables(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query(
     `select coalesce((select nspname from pg_namespace join pg_class on relnamespace =

@@ -6,13 +6,13 @@ import { formatCents, formatExact, micros, parseDollars, publisherPart } from '.
 const amountArbitrary = fc.oneof(
   fc.maxSafeInteger(),
   fc.integer({ min: -30_000, max: 30_000 }),
-  // Around the ties, where rounding errors live.
+  // Around the ties, where rounding errors occur.
   fc
     .tuple(fc.integer({ min: -1_000_000, max: 1_000_000 }), fc.integer({ min: -1, max: 1 }))
     .map(([cents, off]) => cents * 10_000 + 5_000 + off),
 )
 
-test('cents are rounded half to even, below zero as above', () => {
+test('cents are rounded half to even, also below zero', () => {
   for (const [amount, text] of [
     [0, '0.00'],
     [4_999, '0.00'],
@@ -35,7 +35,7 @@ test('cents are rounded half to even, below zero as above', () => {
   assert.equal(formatCents('9007199254740993000'), '9007199254740.99', 'beyond what a number holds')
 })
 
-test('cents are those of exact division, whatever the amount and however it is given', () => {
+test('cents equal exact division for every amount and every type of number', () => {
   fc.assert(
     fc.property(amountArbitrary, (amount) => {
       const text = formatCents(amount)
@@ -61,7 +61,7 @@ test('an exact amount survives being written and read', () => {
   assert.equal(formatExact(542_235), '0.542235')
 })
 
-test('a publisher’s part is the floor of price times share: never more than its share, less than a micro short', () => {
+test("a publisher's part is the floor of price times share", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -76,7 +76,7 @@ test('a publisher’s part is the floor of price times share: never more than it
   )
 })
 
-test('what is no plain amount of dollars, or no whole safe number of micros, is refused', () => {
+test('a text that is no plain dollar amount, or no safe number of micros, is refused', () => {
   for (const text of [
     '',
     '.5',

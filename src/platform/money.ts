@@ -2,7 +2,7 @@
  * Money is a whole number of micro-dollars (millionths of a US dollar) everywhere inside Souk.
  *
  * A branded safe integer: $9.0e9 fits, sums never round, and a plain number cannot be passed by
- * mistake. Decimals exist only at the edges, as strings (economics 0).
+ * mistake. Decimals exist only at the edges, as strings.
  */
 import { divideHalfEven } from './round.ts'
 
@@ -14,7 +14,7 @@ const HALF_CENT = MICROS_PER_CENT / 2
 /** Shares and rates are whole parts per million. */
 export const PPM = 1_000_000
 
-/** Checks that a number is a whole, safe amount; throws RangeError (a broken invariant) if not. */
+/** Checks that a number is a whole, safe amount; throws RangeError if not. */
 export function micros(value: number): Micros {
   if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole amount of micros: ${value}`)
   return value as Micros
@@ -22,7 +22,7 @@ export function micros(value: number): Micros {
 
 const DECIMAL = /^(\d{1,10})(?:\.(\d{1,6}))?$/
 
-/** Reads `"49.99"` as micros; null when it is not a plain non-negative decimal of US dollars. */
+/** Reads `"49.99"` as micros; null if it is not a plain non-negative decimal. */
 export function parseDollars(text: string): Micros | null {
   const match = DECIMAL.exec(text)
   if (match === null) return null
@@ -30,9 +30,9 @@ export function parseDollars(text: string): Micros | null {
   return Number.isSafeInteger(value) ? micros(value) : null
 }
 
-/** Writes micros as dollars with two decimals, half to even (decisions 4.4): `"49.99"`. */
+/** Writes micros as dollars with two decimals, half to even: `"49.99"`. */
 export function formatCents(amount: number | bigint | string): string {
-  // Plain numbers are exact up to the safe range, and ten times as fast in a long report.
+  // Plain numbers are exact in the safe range and ten times as fast in a long report.
   return Number.isSafeInteger(amount)
     ? writeSmall(smallCents(amount as number))
     : writeLarge(largeCents(BigInt(amount)))
@@ -77,13 +77,13 @@ export function formatExact(amount: number | bigint | string): string {
   return `${value < 0n ? '-' : ''}${magnitude / 1_000_000n}.${shown}`
 }
 
-/** The sum of many, which may leave the safe range though none of them does. */
+/** The sum of many amounts, which may leave the safe range although none of them does. */
 export function sumExact(amounts: readonly (number | bigint)[]): bigint {
   return amounts.reduce<bigint>((total, amount) => total + BigInt(amount), 0n)
 }
 
 /** The publisher's part of a price, `floor(price * share)`; the platform keeps the rest. */
 export function publisherPart(price: Micros, sharePpm: number): Micros {
-  // Exact even where price * ppm leaves the safe range (above $9,000 a click).
+  // Exact even if price * ppm leaves the safe range (above $9,000 a click).
   return micros(Number((BigInt(price) * BigInt(sharePpm)) / 1_000_000n))
 }

@@ -36,7 +36,7 @@ async function nodeRow(db: Db, nodeId: number) {
     from node where node_id = ${nodeId}`)
 }
 
-/** Every number but one belongs to a node that lives. */
+/** Every number but one belongs to a live node. */
 async function occupyAllBut(db: Db, free: number): Promise<void> {
   await db.run(sql`
     insert into node (node_id, host, pid, roles, is_spool_empty)
@@ -57,7 +57,7 @@ test('processes that start together get different numbers', async (t) => {
   await Promise.all(claims.map((node) => node.release({ isSpoolEmpty: true })))
 })
 
-test('a holder that a restored database has forgotten is not taken for the new one', async (t) => {
+test('a holder that a restored database has forgotten is not mistaken for the new one', async (t) => {
   const db = await testDatabase(t)
   const forgotten = await claim(db)
   await forgotten.release({ isSpoolEmpty: false })
@@ -68,7 +68,7 @@ test('a holder that a restored database has forgotten is not taken for the new o
   await first.release({ isSpoolEmpty: true })
 })
 
-test('a number given back is used again only when no fresh one is left', async (t) => {
+test('a released number is reused only after all unused ones', async (t) => {
   const db = await testDatabase(t)
   const first = await claim(db)
   await first.release({ isSpoolEmpty: true })
@@ -82,19 +82,19 @@ test('a number given back is used again only when no fresh one is left', async (
   for (const node of [second, third]) await node.release({ isSpoolEmpty: true })
 })
 
-test('a holder is later than those before it, also when the clock was set back since', async (t) => {
+test("a new holder's incarnation is later than earlier ones, even if the clock was set back", async (t) => {
   const db = await testDatabase(t)
   const first = await claim(db)
   await first.release({ isSpoolEmpty: true })
   await occupyAllBut(db, first.nodeId)
-  const ahead = BigInt(first.incarnation) + 3_600_000n // of a clock an hour ahead
+  const ahead = BigInt(first.incarnation) + 3_600_000n // Taken by a clock that is an hour ahead.
   await db.run(sql`update node set incarnation = ${ahead} where node_id = ${first.nodeId}`)
   const next = await claim(db)
   assert.deepEqual([next.nodeId, next.incarnation], [first.nodeId, String(ahead + 1n)])
   await next.release({ isSpoolEmpty: true })
 })
 
-test('whether countries are known is said by the edge that started last', async (t) => {
+test('the edge that started last says whether countries are known', async (t) => {
   const db = await testDatabase(t)
   const start = (nodeId: number, roles: string, knows: boolean) =>
     db.run(sql`
@@ -109,7 +109,7 @@ test('whether countries are known is said by the edge that started last', async 
   assert.equal(await doesEdgeKnowCountries(db), false)
 })
 
-test('a node silent for a minute is taken over, one that beats never is', async (t) => {
+test('a node that is silent for a minute is taken over, one with heartbeats never is', async (t) => {
   const db = await testDatabase(t)
   await occupyAllBut(db, 0)
   const refusal = { name: 'Refusal', message: /^all 1023 node numbers are in use/ }
@@ -120,7 +120,7 @@ test('a node silent for a minute is taken over, one that beats never is', async 
   await node.release({ isSpoolEmpty: true })
 })
 
-test('a dead node whose spool is drained is taken over before one whose spool is not', async (t) => {
+test('a dead node with a drained spool is taken over before one with an undrained spool', async (t) => {
   const db = await testDatabase(t)
   await occupyAllBut(db, 0)
   await silence(db, 5)
@@ -146,7 +146,7 @@ test('a node learns at its next heartbeat that its number was taken over', async
   await lost
   assert(!first.isHeld())
   assert(second.isHeld())
-  // What the loser says afterwards changes nothing about the one that holds the number.
+  // Later calls of the former holder do not affect the new one.
   await first.release({ isSpoolEmpty: true })
   assert.deepEqual(await nodeRow(db, second.nodeId), {
     incarnation: second.incarnation,
@@ -166,7 +166,7 @@ test('heartbeats keep a node alive', async (t) => {
   await node.release({ isSpoolEmpty: true })
 })
 
-test('heartbeats that hang leave connections for others', async (t) => {
+test('hanging heartbeats leave connections for other queries', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const db = await testDatabase(t)
   const silent = Promise.withResolvers<number>()
@@ -187,7 +187,7 @@ async function untilAlive(t: TestContext, db: Db, nodeId: number): Promise<void>
   while ((await nodeRow(db, nodeId))?.is_dead) t.signal.throwIfAborted()
 }
 
-test('a running node never counts as one with an empty spool; a released one says', async (t) => {
+test('a running node never counts as having an empty spool, and a released one says so itself', async (t) => {
   const db = await testDatabase(t)
   const [clean, unclean] = [await claim(db), await claim(db)]
   assert.equal((await nodeRow(db, clean.nodeId))?.is_spool_empty, false)
@@ -208,10 +208,11 @@ test('a running node never counts as one with an empty spool; a released one say
   assert.equal((await nodeRow(db, unclean.nodeId))?.is_spool_empty, true)
 })
 
-test('draining the spool of an earlier holder says nothing about the present one', async (t) => {
+test("draining an earlier holder's spool says nothing about the present holder", async (t) => {
   const db = await testDatabase(t)
   await occupyAllBut(db, 3)
-  const earlier = await claim(db, () => undefined) // It may hear of it at a heartbeat.
+  // The earlier holder may learn it at a heartbeat.
+  const earlier = await claim(db, () => undefined)
   await silence(db, 3)
   const present = await claim(db)
   await recordSpoolDrained(db, earlier)
@@ -220,7 +221,7 @@ test('draining the spool of an earlier holder says nothing about the present one
   for (const node of [earlier, present]) await node.release({ isSpoolEmpty: true })
 })
 
-test('a key is lost with its last signer, not once a day has passed since another took over', async (t) => {
+test('a key counts as lost with its last signer, but not a day after another key took over', async (t) => {
   const db = await testDatabase(t)
   const edge = async (nodeId: number, hoursAgo: number, marks: readonly string[]) => {
     await db.run(sql`update node set heartbeat_at = '-infinity'`)
@@ -232,12 +233,12 @@ test('a key is lost with its last signer, not once a day has passed since anothe
   const lost = async () => (await listLostKeys(db, DAY_MS)).map(({ signer }) => signer)
   await edge(1, 900, ['1:a'])
   assert.deepEqual(await lost(), [])
-  // As a key is changed in order.
+  // The documented order of a key rotation.
   await edge(2, 90, ['1:a', '2:b'])
   await edge(3, 60, ['2:b', '1:a'])
   await edge(4, 40, ['2:b'])
   assert.deepEqual(await lost(), [])
-  // A fresh volume, and a second start on it.
+  // A new volume, and a second start on it.
   await edge(5, 2, ['1:c'])
   assert.deepEqual(await lost(), ['node 4 (here)'])
   await edge(6, 1, ['1:c'])

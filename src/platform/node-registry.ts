@@ -1,37 +1,39 @@
 /**
- * Which process is which number: every id and every lease of a node carries its number.
+ * Assigns a number to each process. Every id and every lease contains its node's number.
  *
- * A number is used again as late as possible: first those nobody ever had, then those that were
- * given back or whose dead holder has left nothing unread, the longest unused first. So a clock
- * that stood still or stepped back over a restart cannot make the same id twice. A process that
- * lives but cannot reach the database keeps its number for as long as any other is left.
+ * A number is reused as late as possible: first the numbers that were never used, then those
+ * released or left by a dead node with nothing unread, the longest unused first. So a clock that
+ * stood still or stepped back over a restart cannot produce the same id twice. A live process that
+ * cannot reach the database keeps its number while any other is free.
  */
 import type { Db } from './postgres.ts'
 import { startPulse } from './pulse.ts'
 import { Refusal } from './refusal.ts'
 import { sql } from './sql.ts'
 
-/** Short beside the time after which a silent node counts as dead. */
+/** Short compared with the time after which a silent node counts as dead. */
 const HEARTBEAT_MS = 5_000
-/** A node without a heartbeat for this long is dead, by the clock of the database. */
+/** A node without a heartbeat for this long is dead, by the database's clock. */
 export const DEAD_AFTER_SECONDS = 60
-/** Serialises claims, so that two processes never take the same number. */
+/** Serializes claims, so that two processes never take the same number. */
 const CLAIM_LOCK = 0x4e_4f_44_45 // 'NODE'
 
 /** One running process. */
 export interface NodeIdentity {
   readonly nodeId: number
   /**
-   * Grows each time the number is taken: with it, one holder of the number is meant. Begins at the
-   * time, because a database restored from a backup has forgotten holders whose spools are there.
+   * Identifies one holder of the number: it grows with each claim. It starts at the current time,
+   * because a restored database has forgotten holders whose spools still exist.
    */
   readonly incarnation: string
 }
 
 export interface NodeClaim extends NodeIdentity {
-  /** False once somebody else has the number: make no more ids, accept nothing more. */
+  /** False once another process has the number: generate no more ids, accept nothing more. */
   isHeld(): boolean
-  /** Gives the number back. `isSpoolEmpty`: all this process accepted is in the event log. */
+  /**
+   * Releases the number. `isSpoolEmpty`: everything that this process accepted is in the event log.
+   */
   release(options: { isSpoolEmpty: boolean }): Promise<void>
 }
 
@@ -40,19 +42,21 @@ export interface ClaimOptions {
   readonly host: string
   readonly pid: number
   readonly roles: string
-  /** Whether it is told, or can look up, which country a reader is in. */
+  /** Whether the node knows readers' countries. */
   readonly knowsCountries: boolean
-  /** Marks of the keys it opens results with; it signs with the first. None: a command's. */
+  /**
+   * Fingerprints of the keys it opens results with; it signs with the first. Empty for a command.
+   */
   readonly keyMarks?: readonly string[]
-  /** Name and value of what all nodes must be told alike. None: a command's. */
+  /** Settings that must be the same on all nodes. Empty for a command. */
   readonly settings?: Readonly<Record<string, string>>
   /** Called once if another process took the number over. */
   readonly onLost: () => void
-  /** A heartbeat that failed; the next one is tried all the same. */
+  /** Receives a failed heartbeat; the next one is tried all the same. */
   readonly onError: (error: unknown) => void
 }
 
-/** Takes a number and keeps it alive until it is released. Throws when all 1023 are in use. */
+/** Takes a number and keeps it alive until it is released. Throws if all 1,023 are in use. */
 export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
   const { db, onLost, onError } = options
   const { node_id: nodeId, incarnation } = await takeNumber(options)
@@ -76,7 +80,7 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
     async release({ isSpoolEmpty }) {
       isHeld = false
       clearInterval(timer)
-      // Dead at once, so that nobody waits a minute for what this node still held.
+      // Counts as dead at once, so that nobody waits a minute for this node's leases.
       await db.run(sql`
         update node set heartbeat_at = '-infinity', is_spool_empty = ${isSpoolEmpty}
         where node_id = ${nodeId} and incarnation = ${incarnation}`)
@@ -88,7 +92,8 @@ async function takeNumber(options: ClaimOptions) {
   const { db, host, pid, roles, knowsCountries, keyMarks = [], settings = {} } = options
   const taken = await db.transaction(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
-    // A running node's spool is never called empty: what it held when it died, nobody could tell.
+    // A running node's spool never counts as empty: if the node died, nobody could know what it
+    // held.
     return tx.row<{ node_id: number; incarnation: string }>(sql`
       insert into node
         (node_id, incarnation, host, pid, roles, knows_countries, key_marks, settings,
@@ -129,7 +134,7 @@ export interface KeyGap {
   readonly reader: string
 }
 
-/** Living edges that lack another's key: clicks there on what it signed are not paid. */
+/** Live edges that lack another edge's key: clicks there on its results are not paid. */
 export function listKeyGaps(db: Db): Promise<KeyGap[]> {
   return db.rows(sql`
     with edge as (
@@ -143,8 +148,8 @@ export function listKeyGaps(db: Db): Promise<KeyGap[]> {
 }
 
 /**
- * Edges that live and lack the key of one that has ended, where what it sealed may be out still:
- * the edge that started after it, perhaps in its place, did so within `withinMs`.
+ * Live edges that lack the key of an ended edge whose results may still be in use. The ended edge
+ * was replaced less than `withinMs` ago.
  */
 export function listLostKeys(db: Db, withinMs: number): Promise<KeyGap[]> {
   return db.rows(sql`
@@ -163,11 +168,11 @@ export function listLostKeys(db: Db, withinMs: number): Promise<KeyGap[]> {
 
 export interface SettingGap {
   readonly name: string
-  /** Each value, and the nodes that were told it. */
+  /** Each value, and the nodes that have it. */
   readonly told: string
 }
 
-/** Settings that living nodes were told differently. */
+/** Settings that differ between live nodes. */
 export function listSettingGaps(db: Db): Promise<SettingGap[]> {
   return db.rows(sql`
     with told as (
@@ -181,7 +186,7 @@ export function listSettingGaps(db: Db): Promise<SettingGap[]> {
     from told group by name having count(*) > 1 order by name`)
 }
 
-/** Which installation's database this is. */
+/** The id of this database's installation. */
 export async function readInstallation(db: Db): Promise<string> {
   const [row] = await db.rows<{ id: string }>(sql`select id from installation`)
   if (row === undefined) throw new Error('the table installation is empty')
@@ -189,21 +194,24 @@ export async function readInstallation(db: Db): Promise<string> {
 }
 
 export interface SpoolOwner extends NodeIdentity {
-  /** Whose events the spool holds; not recorded before there were any. */
+  /** The installation whose events the spool holds; missing if it never held any. */
   readonly installation?: string
 }
 
-/** What a node records beside its spool, for whoever drains it after the node has died. */
+/** The record beside a node's spool, for the process that drains it after the node's death. */
 export function spoolOwner({ nodeId, incarnation }: NodeIdentity, installation: string): string {
   return JSON.stringify({ nodeId, incarnation, installation } satisfies SpoolOwner)
 }
 
-/** Whose spool it was; null: it died before it had a number, and so before it accepted anything. */
+/**
+ * Reads that record; null if the process died before it had a number, and so before it accepted
+ * anything.
+ */
 export function readSpoolOwner(owner: string): SpoolOwner | null {
   return owner === '' ? null : JSON.parse(owner)
 }
 
-/** Notes that everything a dead node had accepted is in the event log now. */
+/** Records that everything a dead node had accepted is now in the event log. */
 export async function recordSpoolDrained(
   db: Db,
   { nodeId, incarnation }: NodeIdentity,

@@ -1,10 +1,10 @@
-/** Lists that a person looks through, newest first, a page at a time. */
+/** Lists for people, newest first, one page at a time. */
 import Type from 'typebox'
 import { idText, orNull } from './field-types.ts'
 
-/** A screen or three. */
+/** One to three screens. */
 const PAGE_ROWS = 100
-/** What a store reads for a page: one row more tells whether there is a next one. */
+/** Rows to read for a page: one more than it shows, to know whether there is a next one. */
 export const PAGE_ROWS_READ = PAGE_ROWS + 1
 
 export const PageCursor = Type.Optional(idText('`next` of the page before'))

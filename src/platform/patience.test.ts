@@ -5,16 +5,16 @@ import { OutOfPatience, withPatience } from './patience.ts'
 
 const PATIENCE_MS = 20
 
-/** Keeps this thread from everything else, as a collection of garbage or another program does. */
+/** Blocks this thread, like garbage collection or another program would. */
 const beBusy = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-test('an answer that came in time counts, though this thread was busy until it was late', async () => {
+test('an answer that arrived in time counts, even if this thread was busy until later', async () => {
   const answer = withPatience(stat(import.meta.filename), PATIENCE_MS)
   beBusy(25 * PATIENCE_MS)
   assert.ok((await answer).isFile())
 })
 
-test('what does not come in time is out of reach, and a failure that does is told', async () => {
+test('a late answer is a timeout, and an early failure is reported as it is', async () => {
   await assert.rejects(withPatience(new Promise(() => undefined), PATIENCE_MS), OutOfPatience)
   const failing = Promise.reject(new Error('broken'))
   await assert.rejects(withPatience(failing, PATIENCE_MS), /broken/)

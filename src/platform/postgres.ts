@@ -1,45 +1,47 @@
 /**
  * The connection to PostgreSQL: a pool, transactions, typed rows, and notifications.
  *
- * One driver and one dialect, whether the server is the embedded one or a cluster elsewhere
- * (ARCHITECTURE, PostgreSQL). Values come back exactly: int8, numeric and date as
- * text, because a JavaScript number or Date would corrupt them; timestamps as Date, in UTC.
+ * One driver and one dialect serve the embedded server and any other. Values come back exactly:
+ * int8, numeric and date as text, because a JavaScript number or Date would corrupt them;
+ * timestamps as Date, in UTC.
  */
 import pg from 'pg'
 import { arrayLiteral } from './pg-array.ts'
 import { type Sql, sql } from './sql.ts'
 
-// Dates in the machine's zone have an offset of whole minutes, which before standard time no zone
-// had: year 1 in New York went astray by two seconds, into a year that no Date reads back.
+// In local time, offsets before standard time have seconds that Node drops: year 1 in New York was
+// off by two seconds and became a year that no Date can read back.
 pg.defaults.parseInputDatesAsUTC = true
 
-/** Where the server is; what `openEmbeddedPostgres` gives, or `{ connectionString }`. */
+/** The server's address: the result of `openEmbeddedPostgres`, or `{ connectionString }`. */
 export type Connection = Pick<
   pg.ClientConfig,
   'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'
 >
 
-/** What a store function needs: a database, or a transaction of it. */
+/** The argument of every store function: a database, or a transaction of it. */
 export interface Db {
   /** All rows of a query. Int8, numeric and date are strings, timestamps are Dates. */
   rows<T>(query: Sql): Promise<T[]>
-  /** The first row, or null when there is none. */
+  /** The first row; null if there is none. */
   row<T>(query: Sql): Promise<T | null>
-  /** Runs a statement; the number of rows it touched. */
+  /** Runs a statement; returns the number of affected rows. */
   run(query: Sql): Promise<number>
-  /** Commits when `work` resolves, rolls back when it throws; inside another one: a savepoint. */
+  /**
+   * Commits if `work` resolves, rolls back if it throws. Inside another transaction: a savepoint.
+   */
   transaction<T>(work: (tx: Db) => Promise<T>, options?: TransactionOptions): Promise<T>
 }
 
 interface TransactionOptions {
-  /** Every statement sees the database as it was at the first one, and nothing is written. */
+  /** Read only; every statement sees the database as it was at the first one. */
   readonly isSnapshot?: boolean
 }
 
-/** One connection that its holder keeps: for session locks, and for COPY through `client`. */
+/** One reserved connection: for session locks, and for COPY through `client`. */
 export interface ReservedDb extends Db {
   readonly client: pg.PoolClient
-  /** Back to the pool; with an error the connection is closed instead, and its locks with it. */
+  /** Returns it to the pool. With an error, closes the connection and releases its locks. */
   release(error?: Error): void
 }
 
@@ -54,27 +56,28 @@ export interface DatabaseOptions {
   readonly connection: Connection
   readonly applicationName: string
   readonly connectionsMax?: number
-  /** 0: statements may take as long as they need (imports, reconciliation). */
+  /** 0 means no limit, for imports and reconciliation. */
   readonly statementTimeoutMs?: number
-  /** Told when an idle connection breaks; queries in flight reject by themselves. */
+  /** Called when an idle connection breaks; running queries reject by themselves. */
   readonly onConnectionLost?: (error: Error) => void
 }
 
 const CONNECTIONS_MAX = 10 // Of about 100 that a small server allows, for several processes.
-const STATEMENT_TIMEOUT_MS = 30_000 // Longer than any page of a report, short of an outage.
-/** The server ends a statement itself; one that is silent so long after has gone without a word. */
+const STATEMENT_TIMEOUT_MS = 30_000 // Longer than any report page takes, shorter than an outage.
+/** The server ends a statement itself. If it is silent for this much longer, it is gone. */
 const SILENCE_MS = 2_000
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000 // A stuck process must not hold row locks for ever.
-const CONNECT_TIMEOUT_MS = 3_000 // A caller that waits longer is better told 503.
-const START_CONNECT_TIMEOUT_MS = 10_000 // A start may wait longer, but not for ever.
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000 // A stuck process must not hold row locks forever.
+const CONNECT_TIMEOUT_MS = 3_000 // A caller that waits longer should get a 503.
+const START_CONNECT_TIMEOUT_MS = 10_000 // A start may wait longer, but not forever.
 const IDLE_TIMEOUT_MS = 60_000
 /**
- * So long after its last word an idle connection is asked for, and ten seconds later given up. The
- * system's two hours are longer than proxies remember one: who only listens would hear no more.
+ * An idle connection is probed after this time and given up ten seconds later. The system's default
+ * of two hours is longer than proxies remember a connection, so a listener would stop hearing
+ * anything.
  */
 const KEEP_ALIVE_MS = 10_000
 
-/** Opens a pool; connections are made when they are first needed. */
+/** Opens a pool; connections are created on first use. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { connection, onConnectionLost = () => undefined } = options
   const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
@@ -83,17 +86,17 @@ export function openDatabase(options: DatabaseOptions): Database {
     max: options.connectionsMax ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    // Else a connection whose far end vanished is waited for until TCP gives up: 15 minutes.
+    // Otherwise a connection whose other end vanished is waited for until TCP gives up: 15 minutes.
     ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + SILENCE_MS } : {}),
     onConnect: (client) => client.query(firstStatement(sessionSettings({ statementTimeoutMs }))),
   } as pg.PoolConfig)
   pool.on('error', (error) => {
-    // The pool hangs its whole client on it, cancel key and statements too: not for any log.
+    // The pool attaches its client, with cancel key and statements, which must not be logged.
     Reflect.deleteProperty(error, 'client')
     onConnectionLost(error)
   })
-  // A connection that breaks while it is lent out rejects its query and emits this as well;
-  // without a listener the process would end.
+  // A connection that breaks while it is in use rejects its query and also emits this event;
+  // without a listener the process would exit.
   pool.on('connect', (client) => client.on('error', () => undefined))
 
   const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -103,8 +106,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       client.release()
       return result
     } catch (error) {
-      // Not for every error: that would close a good connection for a unique violation. But one
-      // that could not be rolled back would refuse whatever others ask of it, for ever.
+      // Not for every error: a unique violation should not close a good connection. But a
+      // connection that could not be rolled back would refuse every later query.
       client.release(endsConnection(error) || client.getTransactionStatus() !== 'I')
       throw error
     }
@@ -123,26 +126,28 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * What a new connection is asked first belongs to connecting, and is waited for as long: behind a
- * pooler that stands, the server itself may be silent.
+ * The first statement is part of connecting and has the same time limit: behind a pooler the server
+ * itself may be silent.
  */
 export function firstStatement(text: string): pg.QueryConfig & { query_timeout: number } {
   return { text, query_timeout: CONNECT_TIMEOUT_MS }
 }
 
-/** A connection outside any pool (LISTEN, locks, COPY), not made yet: its end is told by `end`. */
+/**
+ * A connection outside any pool (LISTEN, locks, COPY), not yet connected; `end` reports its end.
+ */
 export function newClient(
   connection: Connection,
   applicationName: string,
   timeouts: Pick<pg.ClientConfig, 'connectionTimeoutMillis' | 'query_timeout'> = {},
 ): pg.Client {
   const client = new pg.Client({ ...clientConfig(connection, applicationName), ...timeouts })
-  // What was asked rejects as well; without a listener this event would end the process.
+  // Pending queries reject as well; without a listener this event would exit the process.
   client.on('error', () => undefined)
   return client
 }
 
-/** Settings of every connection of ours: exact types, sockets kept alive. */
+/** Settings of every connection: exact types, sockets kept alive. */
 export function clientConfig(connection: Connection, applicationName: string): pg.ClientConfig {
   return {
     ...connection,
@@ -155,9 +160,9 @@ export function clientConfig(connection: Connection, applicationName: string): p
 }
 
 /**
- * What a connection of ours sets, whatever its server, database or role sets for others: values as
- * they are read and written here, the isolation that our locks are made for, and no limit but our
- * own. By a statement, not by start-up options: connection poolers refuse those.
+ * Session settings, independent of those of server, database or role: how values are read and
+ * written, the isolation that the locks are designed for, and no time limits but these. A statement
+ * sets them, because poolers refuse start-up options.
  */
 export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
   return [
@@ -176,20 +181,21 @@ export function sessionSettings({ statementTimeoutMs = 0 } = {}): string {
   ].join('; ')
 }
 
-/** Servers before 17 do not know it, and must be asked before they are told to be too old. */
+/** Servers before 17 lack this setting, and they must be reachable to be reported as too old. */
 const NO_TRANSACTION_TIMEOUT = `select set_config('transaction_timeout', '0', false)
   where current_setting('server_version_num')::int >= 170000`
 
 /**
- * A statement without a limit ends when nobody is left who waits for it, as after Ctrl-C; by itself
- * the server would notice at the statement's end. Some systems cannot look, and refuse the value.
+ * A statement without a time limit ends when its client disconnects, for example after Ctrl-C. By
+ * default the server would notice only at the statement's end. Some systems cannot check, and
+ * refuse the value.
  */
 const ENDS_WITH_ITS_CLIENT = `select set_config('client_connection_check_interval', '5s', false)
   where version() !~* 'windows|mingw|visual|solaris|illumos'`
 
 /**
- * True when the database cannot be reached or cannot serve now: the caller may retry, spool, or
- * answer 503. False for everything that is wrong with the statement itself.
+ * True if the database is unreachable or cannot serve now: the caller may retry, spool, or answer
+ * 503. False for errors of the statement itself.
  */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -203,26 +209,27 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * True when the server answers but will not have us: no such role or database, a wrong password,
- * a role that may not do what is asked.
+ * True if the server answers but refuses the session: unknown role or database, wrong password,
+ * missing privilege.
  */
 export function isForbidden(error: unknown): boolean {
   return error instanceof pg.DatabaseError && FORBIDDEN_SQLSTATE.test(error.code ?? '')
 }
 
-// 28 authorization, 3D000 no such database, 42501 not privileged.
+// 28 authorization, 3D000 unknown database, 42501 missing privilege.
 const FORBIDDEN_SQLSTATE = /^(28...|3D000|42501)$/
 
 /**
- * True when the same may succeed later: out of reach, a deadlock, tables of another version. False
- * when what was done is at fault: a value that cannot be, a constraint, a mistake of the program's.
+ * True if a retry may succeed: unreachable, a deadlock, tables of another version. False if the
+ * statement is at fault: an impossible value, a constraint, a programming error.
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return isUnreachable(error)
   return !REFUSED_SQLSTATE.test(error.code ?? '')
 }
 
-// 21 cardinality, 22 data, 23 constraints, 54 limits such as a key's length, P0001 a trigger's no.
+// 21 cardinality, 22 data, 23 constraints, 54 limits such as a key's length, P0001 a trigger's
+// refusal.
 const REFUSED_SQLSTATE = /^(2[123]...|54...|P0001)$/
 
 /** Resolves when the server answers. */
@@ -233,44 +240,45 @@ export async function ping(db: Db): Promise<void> {
 export const UNIQUE_VIOLATION = '23505'
 export const LOCK_NOT_AVAILABLE = '55P03'
 
-/** True for an error of PostgreSQL with this SQLSTATE. */
+/** True for a PostgreSQL error with this SQLSTATE. */
 export function hasSqlState(error: unknown, sqlState: string): boolean {
   return error instanceof pg.DatabaseError && error.code === sqlState
 }
 
 /**
- * The server says FATAL just before it hangs up; the driver's own errors come after. One that takes
- * no writes is a standby since a failover: only a new connection finds the server that does.
+ * The server sends FATAL just before it closes the connection; the driver's own errors follow. A
+ * server that accepts no writes is a standby since a failover: only a new connection finds the
+ * primary.
  */
 function endsConnection(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return isUnreachable(error)
   return hasHungUp(error) || error.code === READ_ONLY
 }
 
-/** Of whatever it has against a session (a password, a database just made anew), no statement. */
+/** True for errors about the session, such as a password or a recreated database. */
 export function hasHungUp(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity === 'FATAL'
 }
 
-/** A standby, or what is set to be read only, is asked to write. */
+/** A write on a standby or on a read-only server. */
 export const READ_ONLY = '25006'
 
 const UNREACHABLE_CODES = new Set([
   ...['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
-  // Also of a connection that stood: what the network said of its host until time was up.
+  // Also for a connection that was open: the network's report about its host.
   ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'],
 ])
 
-// A certificate that has expired or that nobody vouches for, or no TLS at the other end; our own
-// key, which cannot be read or is another's.
+// A certificate that is expired or not trusted, no TLS at the other end, or an unreadable or wrong
+// client key.
 const UNTRUSTED_CODE = /(^|_)CERT|^UNABLE_TO_|^ERR_(TLS|SSL|OSSL)_|^EPROTO$/
 
-// 08 connection, 40 undone for another's sake (deadlock, conflict with a standby's recovery), 53
-// out of resources (disk, connections), 57P shut down or starting, 58 system error, 25006 a standby
-// after a failover, 55P03 and 57014 not in time.
+// 08 connection, 40 rolled back for another transaction (deadlock, conflict with a standby's
+// recovery), 53 out of resources (disk, connections), 57P shutting down or starting, 58 system
+// error, 25006 a standby after a failover, 55P03 and 57014 timeouts.
 const UNREACHABLE_SQLSTATE = /^(08...|40...|53...|57P0.|58...|25006|55P03|57014)$/
 
-// The driver gives these no code.
+// The driver gives these errors no code.
 const UNREACHABLE_MESSAGE = new RegExp(
   [
     '^Connection terminated',
@@ -298,7 +306,7 @@ function dbOver(query: (query: Sql) => Promise<pg.QueryResult>): Omit<Db, 'trans
   }
 }
 
-/** A connection inside so many transactions, each one after the first a savepoint. */
+/** A connection inside this many transactions; each one after the first is a savepoint. */
 function clientDb(client: pg.PoolClient, depth = 0): Db {
   return {
     ...dbOver((query) => send(client, query)),
@@ -316,11 +324,11 @@ async function transact<T>(
   try {
     const result = await work(clientDb(client, depth + 1))
     const { command } = await client.query(end)
-    // PostgreSQL answers the commit of a failed transaction with a quiet rollback.
+    // PostgreSQL answers the commit of a failed transaction with a silent rollback.
     if (command === 'ROLLBACK') throw new Error('a failed transaction cannot be committed')
     return result
   } catch (error) {
-    // Where the connection is gone the transaction is as well.
+    // If the connection is gone, so is the transaction.
     if (!endsConnection(error)) await client.query(undo).catch(() => undefined)
     throw error
   }
@@ -339,7 +347,7 @@ const savepoint = (name: string) => ({
 })
 
 const { builtins } = pg.types
-// The driver's list names no array types.
+// The driver's list has no names for array types.
 const INT8_ARRAY = 1016
 const DATE_ARRAY = 1182
 const NUMERIC_ARRAY = 1231

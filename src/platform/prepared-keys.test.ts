@@ -5,14 +5,14 @@ import fc from '../../test/fast-check.ts'
 import { counterCipher, hmacSha256 } from './prepared-keys.ts'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
-/** Also those whose last bytes are full, so that the counter carries over into what is before. */
+/** Includes counters whose last bytes are full, so that an addition carries over. */
 const ivs = fc.oneof(
   bytes(16),
   fc.integer({ min: 0, max: 16 }).map((zeros) => new Uint8Array(16).fill(255, zeros)),
 )
 const messages = fc.array(fc.tuple(ivs, fc.uint8Array({ maxLength: 200 })), { maxLength: 5 })
 
-test('counter mode is AES-256-CTR to the byte, message after message with one key', () => {
+test('counter mode equals AES-256-CTR byte for byte, for many messages with one key', () => {
   fc.assert(
     fc.property(bytes(32), messages, (key, all) => {
       const apply = counterCipher(key)
@@ -25,7 +25,7 @@ test('counter mode is AES-256-CTR to the byte, message after message with one ke
   )
 })
 
-test('the code of a message is HMAC-SHA256 to the byte', () => {
+test('the authentication code equals HMAC-SHA256 byte for byte', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 64 }),

@@ -1,11 +1,10 @@
 /**
- * AES-256-CTR and HMAC-SHA256 for the hot path, with keys that are made ready once.
+ * AES-256-CTR and HMAC-SHA256 for the hot path, with keys prepared once.
  *
- * Node's ciphers and HMACs are objects: made for each message they cost more than the work itself,
- * and the collector has to end each of them. Nothing here is a construction of our own. Counter
- * mode is the block cipher over a counter (NIST SP 800-38A, 6.5), and a block cipher is what ECB
- * mode is, which keeps nothing between two calls; HMAC is two hashes (RFC 2104), and a hash is one
- * call. Sealing takes 3 µs so, instead of 6 (Node 26).
+ * Node's ciphers and HMACs are objects. Creating one per message costs more than the work itself,
+ * and the garbage collector must finalize each. Both constructions are standard: counter mode is a
+ * block cipher over a counter (NIST SP 800-38A, 6.5), and ECB mode is that block cipher without
+ * state; HMAC is two hashes (RFC 2104). Sealing takes 3 µs this way instead of 6 µs (Node 26).
  */
 import { createCipheriv, hash, hkdfSync } from 'node:crypto'
 
@@ -13,7 +12,7 @@ const AES_BLOCK_BYTES = 16
 const SHA256_BLOCK_BYTES = 64
 const SHA256_BYTES = 32
 
-/** A key for one purpose alone, of 32 bytes. */
+/** Derives a key of 32 bytes for one purpose. */
 export function deriveKey(key: Buffer, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, '', purpose, 32))
 }
@@ -38,7 +37,7 @@ export function counterCipher(key: Uint8Array): CounterCipher {
   }
 }
 
-/** Adds to a number of any length, the most significant byte first; what overflows is dropped. */
+/** Adds to a big-endian number of any length; the overflow is dropped. */
 function addTo(number: Uint8Array, amount: number): void {
   let carry = amount
   for (let at = number.length - 1; carry > 0 && at >= 0; at--) {
@@ -51,7 +50,7 @@ function addTo(number: Uint8Array, amount: number): void {
 /** HMAC-SHA256 of bytes followed by a text in UTF-8. */
 export type Hmac = (bytes: Uint8Array, text: string) => Buffer
 
-/** `key`: at most 64 bytes; of longer ones HMAC takes the hash. */
+/** `key`: at most 64 bytes; HMAC would hash longer ones. */
 export function hmacSha256(key: Uint8Array): Hmac {
   if (key.length > SHA256_BLOCK_BYTES) throw new RangeError('the key is longer than 64 bytes')
   const innerKey = paddedKey(key, 0x36)
@@ -62,7 +61,7 @@ export function hmacSha256(key: Uint8Array): Hmac {
     inner.set(innerKey)
     inner.set(bytes, SHA256_BLOCK_BYTES)
     inner.write(text, textAt)
-    // As text of a byte a character, because a buffer of its own costs a hash twice its time.
+    // As latin1 text, because a buffer would double the hash's time.
     outer.write(hash('sha256', inner, 'latin1'), SHA256_BLOCK_BYTES, 'latin1')
     return Buffer.from(hash('sha256', outer, 'latin1'), 'latin1')
   }

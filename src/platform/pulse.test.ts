@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPulse } from './pulse.ts'
 
-test('what is asked at an interval goes on beside one that hangs, but not beside two', async (t) => {
+test('polling continues beside one hanging call, but not beside two', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const asked: PromiseWithResolvers<void>[] = []
   const told: unknown[] = []

@@ -1,11 +1,11 @@
-/**
- * Something asked again and again, whether or not it was answered the last time.
- */
+/** Calls a function at an interval, whether or not the last call has finished. */
 
-/** One that hangs must not be the last; more of them would take every connection of a pool. */
+/** One hanging call must not stop the polling; more of them would use up a pool's connections. */
 const UNANSWERED_MAX = 2
 
-/** Asks each `everyMs`, but not while two have no answer yet; what fails is asked again. */
+/**
+ * Calls `ask` every `everyMs`, except while two calls are unfinished. A failure does not stop it.
+ */
 export function startPulse(
   ask: () => Promise<unknown>,
   { everyMs, onError }: { everyMs: number; onError: (error: unknown) => void },

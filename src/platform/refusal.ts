@@ -1,4 +1,4 @@
-/** What cannot be done as things stand: the message says why and what to do. */
+/** An operation that the current state does not allow; the message gives the reason and the fix. */
 export class Refusal extends Error {
   override name = 'Refusal'
 }

@@ -1,9 +1,9 @@
-/** A name that another row has is the caller's fault, and told as one. */
+/** Turns a unique violation into a 400 for the caller. */
 import type pg from 'pg'
 import { badRequest, type Fault } from './errors.ts'
 import { hasSqlState, UNIQUE_VIOLATION } from './postgres.ts'
 
-/** Does a write that names something; where another row has that name, throws its 400. */
+/** Runs a write that names something; throws its 400 if another row has that name. */
 export async function refusingTaken<T>(
   write: () => Promise<T>,
   fault: (detail: string) => Fault,

@@ -1,4 +1,6 @@
-/** `X-Request-Id`: the caller's when it is a sane one, else ours; errors are logged under it. */
+/**
+ * `X-Request-Id`: the caller's if it is a sane value, else a new one; errors are logged with it.
+ */
 import { randomUUID } from 'node:crypto'
 
 const SANE = /^[\w.:-]{1,128}$/

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { divideHalfEven } from './round.ts'
 
-test('half to even is within half a unit of the exact quotient, ties on the even side, odd in sign', () => {
+test('half-to-even division is within half a unit, ties go to the even side, and signs are symmetric', () => {
   fc.assert(
     fc.property(fc.bigInt(), fc.bigInt({ min: 1n, max: 10n ** 20n }), (numerator, denominator) => {
       const quotient = divideHalfEven(numerator, denominator)

@@ -1,4 +1,4 @@
-/** Exact division of whole numbers: ties go to the even neighbour, so that errors cancel out. */
+/** Exact division of whole numbers. Ties go to the even neighbour, so that errors cancel out. */
 
 /** `numerator / denominator`, half to even; the denominator is above 0. */
 export function divideHalfEven(numerator: bigint, denominator: bigint): bigint {

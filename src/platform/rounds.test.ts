@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Rounds } from './rounds.ts'
 
-test('whoever asks during a round shares the next one, and rounds never overlap', async () => {
+test('requests during a run share the next run, and runs never overlap', async () => {
   const begun: PromiseWithResolvers<void>[] = []
   const rounds = new Rounds(() => {
     const round = Promise.withResolvers<void>()

@@ -1,18 +1,18 @@
 /**
- * Work of which one round is done at a time. Whoever asks during a round shares the next one, which
- * so sees all that was there when it was asked for.
+ * Runs a task one run at a time. Requests during a run share the next run, which then sees
+ * everything that was there when it was requested.
  */
 export class Rounds {
   readonly #work: () => Promise<void>
-  #last: Promise<void> = Promise.resolve() // the round begun last
-  #next: Promise<void> | null = null // begins when that has ended
+  #last: Promise<void> = Promise.resolve() // The current or last run.
+  #next: Promise<void> | null = null // Starts when the current run has ended.
 
-  /** `work` must not reject: nobody may be waiting for a round. */
+  /** `work` must not reject, because nobody may be waiting for it. */
   constructor(work: () => Promise<void>) {
     this.#work = work
   }
 
-  /** Resolves when a round that begins from now on has ended. */
+  /** Resolves when a run that starts after this call has ended. */
   ask(): Promise<void> {
     this.#next ??= this.#last.then(() => {
       this.#next = null
@@ -22,7 +22,7 @@ export class Rounds {
     return this.#next
   }
 
-  /** Resolves when all that was asked for by now is done. */
+  /** Resolves when everything requested so far is done. */
   ended(): Promise<void> {
     return this.#next ?? this.#last
   }

@@ -1,14 +1,14 @@
 /**
- * Work under locks of a session: they end with the work, with the connection, and with a holder
- * that is not heard of any more.
+ * Work under session locks. They end with the work, with the connection, or when the holder falls
+ * silent.
  */
 import type { Database, Db } from './postgres.ts'
 import { sql } from './sql.ts'
 
 /**
- * After `silenceMsMax` without a word, also in the middle of a transaction, the server ends the
- * session, and its locks with it. TCP alone would take two hours to notice a machine that vanished,
- * and never a process that stands still. What the work came to by then counts nevertheless.
+ * Runs work under session locks. After `silenceMsMax` of silence, even inside a transaction, the
+ * server ends the session and releases its locks. TCP alone needs two hours to notice a vanished
+ * machine and never notices a frozen process. Work committed before the lock was lost stays valid.
  */
 export async function withSessionLocks<T>(
   database: Database,
@@ -21,7 +21,7 @@ export async function withSessionLocks<T>(
       select set_config('idle_session_timeout', ${String(silenceMsMax)}, false),
         set_config('idle_in_transaction_session_timeout', ${String(silenceMsMax)}, false)`)
     const result = await work(session)
-    // A connection that is gone has no locks any more.
+    // A lost connection has no locks left.
     await session.run(sql`select pg_advisory_unlock_all()`).catch(() => undefined)
     return result
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SharedWork } from './shared-work.ts'
 
-test('who asks while the same is under way gets its outcome; who comes later starts anew', async () => {
+test('callers during a run share its result, and later callers start a new one', async () => {
   const shared = new SharedWork<number>()
   let begun = 0
   const ask = (key: string) =>

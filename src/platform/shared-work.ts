@@ -1,12 +1,12 @@
 /**
- * Work that several ask for at the same moment, done once for all of them.
+ * Runs work once for all concurrent callers with the same key.
  *
- * Nothing is kept: who comes after it has ended starts it anew.
+ * The result is not cached: a call after the end starts the work again.
  */
 export class SharedWork<T> {
   readonly #underWay = new Map<string, Promise<T>>()
 
-  /** What the work under way for `key` comes to; without any, `work` is begun. */
+  /** The result of the running work for `key`; starts `work` if none is running. */
   run(key: string, work: () => Promise<T>): Promise<T> {
     return this.#underWay.getOrInsertComputed(key, () =>
       work().finally(() => this.#underWay.delete(key)),

@@ -1,4 +1,4 @@
-/** `duplicateVisitor` → `duplicate_visitor`: a name as columns, reports and metrics have it. */
+/** `duplicateVisitor` → `duplicate_visitor`: names as in columns, reports and metrics. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

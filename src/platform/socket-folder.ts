@@ -1,8 +1,8 @@
 /**
  * A path to a folder's Unix socket that fits into a socket address.
  *
- * The system allows about a hundred bytes, and data directories lie deeper than that. The server
- * binds its socket by a relative name; its clients go through a link in the temporary folder.
+ * The system allows about a hundred bytes, and data directories can be deeper. The server binds its
+ * socket by a relative name; clients use a link in the temporary folder.
  */
 import { lutimes, mkdtemp, rm, symlink, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,12 +13,12 @@ export interface SocketFolder {
   close(): Promise<void>
 }
 
-/** 107 on Linux, 103 on macOS and the BSDs; the smaller, so that all behave alike. */
+/** 107 on Linux, 103 on macOS and the BSDs; the smaller one, so that all behave alike. */
 const SOCKET_PATH_BYTES_MAX = 103
 const SOCKET = '.s.PGSQL.65535'
-const REFRESH_MS = 3_600_000 // Temporary folders are swept of what has not been touched for days.
+const REFRESH_MS = 3_600_000 // Systems delete temporary files that were not touched for days.
 
-/** `folder` itself when its path is short enough, else a link to it for this process. */
+/** `folder` itself if its path is short enough, else a link to it for this process. */
 export async function openSocketFolder(folder: string): Promise<SocketFolder> {
   if (fits(join(folder, SOCKET))) return { path: folder, close: async () => undefined }
   const path = join(
@@ -28,7 +28,7 @@ export async function openSocketFolder(folder: string): Promise<SocketFolder> {
   await symlink(folder, path, 'dir')
   const refresh = setInterval(() => {
     const now = new Date()
-    // A failed refresh costs nothing now, and the next one may work.
+    // A failed refresh does no harm now, and the next one may work.
     Promise.all([lutimes(path, now, now), utimes(dirname(path), now, now)]).catch(() => undefined)
   }, REFRESH_MS)
   refresh.unref()
@@ -41,7 +41,7 @@ export async function openSocketFolder(folder: string): Promise<SocketFolder> {
   }
 }
 
-/** The temporary folder; the system's own where the path of this socket in it would be too long. */
+/** The temporary folder, or the system's default if this socket's path in it would be too long. */
 export function shortTemporaryFolder(socket: string): string {
   return fits(join(tmpdir(), socket)) ? tmpdir() : '/tmp'
 }

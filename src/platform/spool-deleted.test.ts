@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { openSpool } from './spool.ts'
 
-test('a file of a spool that somebody deletes is told, and keeps the spool from being empty no longer', async (t) => {
+test('a deleted spool file is reported and no longer keeps the spool from being empty', async (t) => {
   const root = await temporaryFolder(t, 'spool-')
   const damage: string[] = []
   const open = () => openSpool({ root, bytesMax: 1000, onDamage: (told) => damage.push(told) })

@@ -1,4 +1,4 @@
-/** Two stores whose processes are told the same folder for their spools. */
+/** Two stores whose processes use the same folder for their spools. */
 import assert from 'node:assert/strict'
 import { glob, rm } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
@@ -18,7 +18,7 @@ async function makeRoot(t: TestContext) {
   return { root, told, openFor }
 }
 
-test('what a process of another store left stays for its next one, also beside one that runs', async (t) => {
+test("records of another store's process wait for its next process, even beside a running one", async (t) => {
   const { told, openFor } = await makeRoot(t)
   const ours = await openFor('ours')
   const theirs = await openFor('theirs')
@@ -38,7 +38,7 @@ test('what a process of another store left stays for its next one, also beside o
   for (const spool of [ours, next]) await spool.close()
 })
 
-test('that a process of another store has died is told to its own store, though it left nothing', async (t) => {
+test("the death of another store's process is left for its own store, even with an empty spool", async (t) => {
   const { root, told, openFor } = await makeRoot(t)
   const ours = await openFor('ours')
   const theirs = await openFor('theirs')

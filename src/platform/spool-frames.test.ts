@@ -6,7 +6,7 @@ import { frame, frameBytes, unframe } from './spool-frames.ts'
 const anyRecords = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 })
 const bytesOf = (records: readonly Uint8Array[]) => records.map((record) => Buffer.from(record))
 
-test('records come back as they were framed', () => {
+test('framed records are read back unchanged', () => {
   fc.assert(
     fc.property(anyRecords, (records) => {
       const file = frame(records)
@@ -19,7 +19,7 @@ test('records come back as they were framed', () => {
   )
 })
 
-test('a file cut off anywhere gives every whole record and counts the rest as torn', () => {
+test('a file cut off anywhere yields every whole record and counts the rest as torn', () => {
   fc.assert(
     fc.property(anyRecords, fc.nat(), (records, seed) => {
       const file = frame(records)
@@ -35,13 +35,13 @@ test('a file cut off anywhere gives every whole record and counts the rest as to
   )
 })
 
-test('a file that a crash left longer than its records ends in blank space', () => {
+test('a file that a crash extended ends in blank space', () => {
   const records = bytesOf([Buffer.from('a'), Buffer.from('b')])
   const found = unframe(Buffer.concat([frame(records), Buffer.alloc(4_096)]))
   assert.deepEqual(found, { records, damagedBytes: 0, tornBytes: 4_096 })
 })
 
-test('a changed byte costs the record it is in and no other', () => {
+test('a changed byte costs only the record it is in', () => {
   const some = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), {
     minLength: 1,
     maxLength: 10,
@@ -63,19 +63,19 @@ test('a changed byte costs the record it is in and no other', () => {
       )
       const lost = frameBytes(records[hit] ?? new Uint8Array())
       assert.equal(found.damagedBytes + found.tornBytes, lost)
-      // Only a last record whose length grew cannot be told from one that was never finished.
+      // Only a last record whose length grew looks like an unfinished one.
       if (found.tornBytes > 0) assert.equal(hit, records.length - 1)
     }),
   )
 })
 
-test('records that look like frames are records', () => {
+test('records that contain frame bytes are read back unchanged', () => {
   const inner = frame([Buffer.from('inner')])
   const file = frame([inner, Buffer.from('outer')])
   assert.deepEqual(unframe(file).records, [inner, Buffer.from('outer')])
 })
 
-test('noise holds no records', () => {
+test('noise contains no records', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2_000 }), (noise) => {
       const { records, damagedBytes, tornBytes } = unframe(Buffer.from(noise))

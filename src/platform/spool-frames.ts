@@ -1,8 +1,8 @@
 /**
- * Records in a file that may end anywhere: how they are framed, and read back.
+ * Frames records in a file that may end anywhere, and reads them back.
  *
- * A frame is mark, length, CRC, record. The mark lets a reader find the next whole frame after a
- * broken one, so damage costs the records it hit and no others.
+ * A frame is mark, length, CRC, record. After a broken frame the mark lets a reader find the next
+ * whole one, so damage costs only the records it hit.
  */
 import { crc32 } from 'node:zlib'
 
@@ -30,13 +30,13 @@ export function frame(records: readonly Uint8Array[]): Buffer {
 
 export interface Unframed {
   readonly records: Buffer[]
-  /** Bytes between whole frames: damage, since frames are written without gaps. */
+  /** Bytes between whole frames. They are damage, because frames are written without gaps. */
   readonly damagedBytes: number
-  /** Bytes of a last frame that was never finished, and so never acknowledged. */
+  /** Bytes of an unfinished last frame, which was never acknowledged. */
   readonly tornBytes: number
 }
 
-/** Every whole record of a file, in order, and how much of it was none. */
+/** Every whole record of a file, in order, and how many bytes were none. */
 export function unframe(file: Buffer): Unframed {
   const records: Buffer[] = []
   let damagedBytes = 0
@@ -82,7 +82,7 @@ function nextFrame(file: Buffer, from: number): number | null {
   return null
 }
 
-/** Whether these last bytes are what a crash leaves of a frame: its start, or blank space. */
+/** Whether a crash can leave these last bytes: the start of a frame, or blank space. */
 function isUnfinished(rest: Buffer): boolean {
   if (rest.every((byte) => byte === 0)) return true
   const mark = rest.subarray(0, markBytes.length)
@@ -90,7 +90,7 @@ function isUnfinished(rest: Buffer): boolean {
   return rest.length < HEADER_BYTES || HEADER_BYTES + rest.readUInt32LE(4) > rest.length
 }
 
-/** Covers the length too, so that a frame cannot pass with another frame's length. */
+/** Covers the length too, so that a frame is invalid with another frame's length. */
 function checksum(record: Uint8Array): number {
   return crc32(record, record.length)
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { SpoolSegments } from './spool-segments.ts'
 
-test('no record is taken into a file that somebody has deleted, and the next one is kept', async (t) => {
+test('a record is not written to a deleted file, and the next one is stored', async (t) => {
   const folder = await temporaryFolder(t, 'spool-')
   const segments = new SpoolSegments(folder)
   const write = (record: string) => segments.write([Buffer.from(record)])

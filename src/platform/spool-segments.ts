@@ -1,9 +1,10 @@
 /**
- * The files of one spool directory: written by one process, whole file by whole file drained.
+ * The files of one spool directory: one process writes them and drains them one whole file at a
+ * time.
  *
- * Records go to the newest file; once it is sealed (grown up, or wanted by the drainer) nothing
- * is added to it again, so draining never meets writing. A file in which a write failed is
- * sealed too: after a failed fsync nobody knows what it holds (only what resolved is promised).
+ * Records go to the newest file. Once that is sealed (too large, or wanted by the drainer) nothing
+ * is added to it, so draining never meets writing. A file in which a write failed is sealed too:
+ * after a failed fsync its content is unknown, and only resolved writes are promised.
  */
 import {
   type FileHandle,
@@ -18,7 +19,7 @@ import {
 import { dirname, join } from 'node:path'
 import { frame, type Unframed, unframe } from './spool-frames.ts'
 
-/** Small enough to read into memory at once, large enough that files stay few. */
+/** Small enough to read into memory at once, large enough that there are few files. */
 const SEGMENT_BYTES_MAX = 8 * 1024 * 1024
 const SUFFIX = '.spool'
 
@@ -60,17 +61,18 @@ export class SpoolSegments {
   write(records: readonly Uint8Array[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#active ??= await this.#create()
-      const active = this.#active // from here on it is closed, whatever fails
+      const active = this.#active // Closed from here on, whatever fails.
       const buffer = frame(records)
       try {
-        if (active.bytes === 0) await syncDirectory(this.#directory) // its name, just made
+        if (active.bytes === 0) await syncDirectory(this.#directory) // Its name is new.
         await active.handle.appendFile(buffer)
         await active.handle.datasync()
-        await stat(active.path) // Throws where somebody has deleted it: nobody would find them.
+        // Throws if somebody has deleted the file: nobody would find the records.
+        await stat(active.path)
         active.bytes += buffer.length
         this.#bytes += buffer.length
       } catch (error) {
-        // Cut what half arrived, as far as that still works: readers tolerate it either way.
+        // Cuts off a partial record if that still works; readers tolerate it either way.
         await active.handle.truncate(active.bytes).catch(() => undefined)
         if (active.bytes === 0) await this.#discard()
         else await this.#seal()
@@ -80,12 +82,12 @@ export class SpoolSegments {
     })
   }
 
-  /** The files that nothing is added to any more, oldest first. */
+  /** The sealed files, oldest first. */
   sealed(): readonly Segment[] {
     return [...this.#sealed]
   }
 
-  /** Closes the newest file, if there is one: the next record starts another. */
+  /** Seals the newest file, if there is one; the next record starts another. */
   seal(): Promise<void> {
     return this.#inTurn(() => this.#seal())
   }
@@ -94,20 +96,22 @@ export class SpoolSegments {
     return unframe(await readFile(path))
   }
 
-  /** Deletes a drained file. Should a crash undo that, it is drained twice, which is harmless. */
+  /**
+   * Deletes a drained file. If a crash undoes this, the file is drained twice, which is harmless.
+   */
   async remove(segment: Segment): Promise<void> {
     await unlink(segment.path)
     this.forget(segment)
   }
 
-  /** Keeps a damaged file for a person to look at. */
+  /** Moves a damaged file aside for a person to inspect. */
   async moveTo(segment: Segment, path: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await rename(segment.path, path)
     this.forget(segment)
   }
 
-  /** No longer counts a file that is drained, moved, or gone. */
+  /** Stops counting a file that was drained, moved or deleted. */
   forget(segment: Segment): void {
     const index = this.#sealed.findIndex(({ path }) => path === segment.path)
     if (index === -1) return
@@ -121,13 +125,13 @@ export class SpoolSegments {
     return { handle: await open(path, 'ax', 0o600), path, bytes: 0 }
   }
 
-  /** A file that holds nothing anybody was promised: a full disk has no room for one a write. */
+  /** A file without acknowledged records: a full disk has no room for one per write. */
   async #discard(): Promise<void> {
     const active = this.#active
     if (active === null) return
     this.#active = null
     await active.handle.close().catch(() => undefined)
-    // One that cannot be deleted either is drained like any other.
+    // A file that cannot be deleted is drained like any other.
     await unlink(active.path).catch(() => this.#sealed.push({ path: active.path, bytes: 0 }))
   }
 
@@ -136,10 +140,10 @@ export class SpoolSegments {
     if (active === null) return
     this.#active = null
     this.#sealed.push({ path: active.path, bytes: active.bytes })
-    await active.handle.close().catch(() => undefined) // what was acknowledged is on disk already
+    await active.handle.close().catch(() => undefined) // Acknowledged records are on disk already.
   }
 
-  /** One after the other: writing and sealing must not meet. */
+  /** Sequential, because writing and sealing must not overlap. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work)
     this.#turn = result.catch(() => undefined)
@@ -147,9 +151,9 @@ export class SpoolSegments {
   }
 }
 
-/** A new name in a directory is only safe once the directory is on disk too. */
+/** A new file name is durable only once its directory is on disk. */
 export async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return // directories cannot be opened there
+  if (process.platform === 'win32') return // Windows cannot open directories.
   const handle = await open(path, 'r')
   try {
     await handle.sync()

@@ -23,7 +23,7 @@ function openAt(root: string, { bytesMax = MEBIBYTE, damage = [] as string[] } =
 
 const toRecords = (texts: readonly string[]) => texts.map((text) => Buffer.from(text))
 
-/** Drains everything; the texts, in the order they came. */
+/** Drains everything and returns the texts in order. */
 async function drainAll(spool: Spool, owners: string[] = []): Promise<string[]> {
   const drained: string[] = []
   await spool.drain({
@@ -37,7 +37,7 @@ async function drainAll(spool: Spool, owners: string[] = []): Promise<string[]> 
   return drained
 }
 
-/** A directory as a process leaves it that was killed: its files, and a lock nobody holds. */
+/** A directory as a killed process leaves it: its files, and a lock that nobody holds. */
 async function leaveBehind(root: string, contents: Buffer, owner?: string): Promise<string> {
   const spool = await openAt(root)
   if (owner !== undefined) await spool.recordOwner(owner)
@@ -51,7 +51,7 @@ async function leaveBehind(root: string, contents: Buffer, owner?: string): Prom
   return file
 }
 
-test('what was appended is drained, in order and once', async (t) => {
+test('appended records are drained in order and once', async (t) => {
   const spool = await openAt(await makeRoot(t))
   const texts = Array.from({ length: 1_200 }, (_, number) => `record ${number}`)
   await Promise.all(texts.map((text) => spool.append(toRecords([text]))))
@@ -74,7 +74,7 @@ test('a record counts as waiting from the moment it is appended', async (t) => {
   await spool.close()
 })
 
-test('records stay while their store is away, and go on where they stopped', async (t) => {
+test('records stay while their store is down and continue where they stopped', async (t) => {
   const spool = await openAt(await makeRoot(t))
   const texts = Array.from({ length: 1_100 }, (_, number) => String(number))
   await spool.append(toRecords(texts))
@@ -91,7 +91,7 @@ test('records stay while their store is away, and go on where they stopped', asy
   await spool.close()
 })
 
-test('a store that stays away costs no file per attempt', async (t) => {
+test('a store that stays down does not cost a file per attempt', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
   const away = async () => {
@@ -108,7 +108,7 @@ test('a store that stays away costs no file per attempt', async (t) => {
   await spool.close()
 })
 
-test('what a closed process left is adopted, drained and cleared away', async (t) => {
+test('the spool of a closed process is adopted, drained and removed', async (t) => {
   const root = await makeRoot(t)
   const first = await openAt(root)
   await first.recordOwner('node 7')
@@ -126,7 +126,7 @@ test('what a closed process left is adopted, drained and cleared away', async (t
   assert.deepEqual(await readdir(root), ['lock'])
 })
 
-test('adopted records stay adopted while their store is away', async (t) => {
+test('adopted records stay adopted while their store is down', async (t) => {
   const root = await makeRoot(t)
   const first = await openAt(root)
   await first.append(toRecords(['a']))
@@ -142,7 +142,7 @@ test('adopted records stay adopted while their store is away', async (t) => {
   await third.close()
 })
 
-test('whose records they were is not lost to a file that cannot be read just now, nor waited for', async (t) => {
+test('an unreadable owner file neither loses the owner nor blocks other spools', async (t) => {
   const root = await makeRoot(t)
   const owner = join(dirname(await leaveBehind(root, frame(toRecords(['a'])), 'node 7')), 'owner')
   const damage: string[] = []
@@ -181,7 +181,7 @@ test('a file that cannot be deleted is drained once', async (t) => {
   await spool.close()
 })
 
-test('a file that cannot be read is told once, and the others are drained', async (t) => {
+test('an unreadable file is reported once, and the others are drained', async (t) => {
   const root = await makeRoot(t)
   const file = await leaveBehind(root, frame(toRecords(['a'])))
   const damage: string[] = []
@@ -196,7 +196,7 @@ test('a file that cannot be read is told once, and the others are drained', asyn
   await spool.close()
 })
 
-test('the directory of a process that lives is left alone', async (t) => {
+test('the directory of a live process is left alone', async (t) => {
   const root = await makeRoot(t)
   const first = await openAt(root)
   await first.append(toRecords(['mine']))
@@ -208,7 +208,7 @@ test('the directory of a process that lives is left alone', async (t) => {
   await Promise.all([first.close(), second.close()])
 })
 
-test('an abandoned directory is adopted by one process only', async (t) => {
+test('only one process adopts an abandoned directory', async (t) => {
   const root = await makeRoot(t)
   await leaveBehind(root, frame(toRecords(['left'])))
   const spools = await Promise.all(Array.from({ length: 4 }, () => openAt(root)))
@@ -217,7 +217,7 @@ test('an abandoned directory is adopted by one process only', async (t) => {
   await Promise.all(spools.map((spool) => spool.close()))
 })
 
-test('a record that was never finished is dropped, everything before it is drained', async (t) => {
+test('an unfinished record is dropped, and everything before it is drained', async (t) => {
   const root = await makeRoot(t)
   const whole = frame(toRecords(['a', 'b']))
   const torn = frame(toRecords(['never acknowledged'])).subarray(0, 20)
@@ -229,7 +229,7 @@ test('a record that was never finished is dropped, everything before it is drain
   await spool.close()
 })
 
-test('a damaged record is reported and its file kept, every other record is drained', async (t) => {
+test('a damaged record is reported and its file kept, and every other record is drained', async (t) => {
   const root = await makeRoot(t)
   const file = frame(toRecords(['first', 'second', 'third']))
   file.write('SECOND', file.indexOf('second'))
@@ -244,7 +244,7 @@ test('a damaged record is reported and its file kept, every other record is drai
   await spool.close()
 })
 
-test('a full spool refuses, and takes again once it is drained', async (t) => {
+test('a full spool refuses records and accepts them again once it is drained', async (t) => {
   const spool = await openAt(await makeRoot(t), { bytesMax: 100 })
   await spool.append(toRecords(['x'.repeat(60)]))
   await assert.rejects(spool.append(toRecords(['y'.repeat(60)])), SpoolFull)
@@ -254,7 +254,7 @@ test('a full spool refuses, and takes again once it is drained', async (t) => {
   await spool.close()
 })
 
-test('what dead processes left counts against the bound', async (t) => {
+test('adopted spools count towards the size limit', async (t) => {
   const root = await makeRoot(t)
   await leaveBehind(root, frame(toRecords(['x'.repeat(80)])))
   const spool = await openAt(root, { bytesMax: 100 })
@@ -265,7 +265,7 @@ test('what dead processes left counts against the bound', async (t) => {
   await spool.close()
 })
 
-test('a disk that fails rejects the append, and the next one is tried on a new file', async (t) => {
+test('a disk error rejects the append, and the next one uses a new file', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
   await spool.append(toRecords(['before']))
@@ -279,7 +279,7 @@ test('a disk that fails rejects the append, and the next one is tried on a new f
   await spool.close()
 })
 
-test('a spool that is deleted in use is made anew once, and known as its ownerâ€™s', async (t) => {
+test("a spool that is deleted in use is recreated once and known as its owner's", async (t) => {
   const root = await makeRoot(t)
   const damage: string[] = []
   const spool = await openAt(root, { damage })
@@ -295,7 +295,7 @@ test('a spool that is deleted in use is made anew once, and known as its ownerâ€
   await next.close()
 })
 
-test('what a dead process left, and somebody deletes before it is drained, is told and let go', async (t) => {
+test('an adopted spool that somebody deletes before draining is reported and dropped', async (t) => {
   const root = await makeRoot(t)
   const left = dirname(await leaveBehind(root, frame(toRecords(['deleted'])), 'gone'))
   const damage: string[] = []
@@ -310,7 +310,7 @@ test('what a dead process left, and somebody deletes before it is drained, is to
   await spool.close()
 })
 
-test('writes that fail leave no file, also while what was appended before cannot be drained', async (t) => {
+test('failed writes leave no file, even while earlier records cannot be drained', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
   await spool.append(toRecords(['before']))
@@ -334,7 +334,7 @@ test('writes that fail leave no file, also while what was appended before cannot
   await spool.close()
 })
 
-test('records set aside are kept and never drained', async (t) => {
+test('records that were set aside are kept and never drained', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
   await spool.setAside(toRecords(['refused']))
@@ -353,7 +353,7 @@ test('records set aside are kept and never drained', async (t) => {
   )
 })
 
-test('nothing below the root but spool directories is touched', async (t) => {
+test('nothing below the root except spool directories is touched', async (t) => {
   const root = await makeRoot(t)
   await writeFile(join(root, 'notes.txt'), 'keep me')
   const spool = await openAt(root)
@@ -363,11 +363,11 @@ test('nothing below the root but spool directories is touched', async (t) => {
   assert.equal(await readFile(join(root, 'notes.txt'), 'utf8'), 'keep me!')
 })
 
-test('a spool whose process runs out of files refuses, and ends nothing', async (t) => {
+test('a process without free file handles refuses records and keeps running', async (t) => {
   if (process.platform === 'win32') return t.skip('has no limit of files to set')
   const module = new URL('./spool.ts', import.meta.url).href
-  // With one file left the spool's own can be opened, and its folder not: an open file that is
-  // forgotten ends the process once its handle is collected.
+  // With one handle left the spool's file can be opened and its folder cannot. A leaked handle
+  // would exit the process once it is collected.
   const code = `
     import { closeSync, openSync } from 'node:fs'
     import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,10 +1,10 @@
 /**
- * A durable place on the local disk for records whose real store is away.
+ * Durable local storage for records whose real store is down.
  *
- * Every process writes into a directory of its own, which it locks while it lives. What a dead
- * process left behind is adopted by whoever opens the same root next, and drained like its own.
- * Records may be drained twice (a crash between draining and deleting): the store must know
- * them by an id of theirs. They are never lost, and never drained before they are on disk.
+ * Every process writes into its own directory and locks it while it lives. The next process that
+ * opens the same root adopts and drains the directory of a dead one. A crash between draining and
+ * deleting drains records twice, so the store must recognize them by an id. Records are never lost,
+ * and never drained before they are on disk.
  */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -17,38 +17,40 @@ import { frameBytes, type Unframed } from './spool-frames.ts'
 import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
 import { replaceFile } from './whole-file.ts'
 
-/** What one fsync carries, and what a drainer hands on at once. */
+/** The records of one fsync, and of one call to `write`. */
 const BATCH_RECORDS_MAX = 500
-/** Beyond this many waiting for the disk, callers are better refused. */
+/** With more records waiting for the disk, callers are refused. */
 const QUEUED_RECORDS_MAX = 20_000
-/** Directories are made and adopted under one lock of the root, held for milliseconds. */
+/** Directories are created and adopted under one lock of the root, held for milliseconds. */
 const ROOT_LOCK_WAIT_MS = 2_000
-/** Process id, for people, and a UUID. Nothing else below the root is ours to touch. */
+/** A process id, for people, and a UUID. Nothing else below the root belongs to Souk. */
 const DIRECTORY_NAME = /^\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const LOCK = 'lock'
 const OWNER = 'owner'
 /** Where damaged files and refused records are kept for a person; never drained. */
 const ASIDE = 'aside'
 
-/** The spool holds as much as it may: the record was not taken. */
+/** The spool is full: the record was not accepted. */
 export class SpoolFull extends Error {
   override name = 'SpoolFull'
 }
 
 export interface SpoolOptions {
   readonly root: string
-  /** Bound of everything this process answers for, adopted directories included. */
+  /** Limit for everything this process is responsible for, including adopted directories. */
   readonly bytesMax: number
-  /** Whether what a dead process had recorded is of the store that this one drains into. */
+  /** Whether a dead process's records belong to this process's store. */
   readonly isOurs?: (owner: string) => boolean
-  /** Told about damaged or unreadable files, in words. */
+  /** Receives reports about damaged or unreadable files. */
   readonly onDamage: (problem: string) => void
 }
 
 export interface DrainOptions {
-  /** Writes records to their store; rejects when it is away, and they stay. */
+  /** Writes records to their store. If it rejects, the store is down and the records stay. */
   readonly write: (records: readonly Buffer[]) => Promise<void>
-  /** A dead process's directory is drained; `owner` is what that process had recorded. */
+  /**
+   * Called when a dead process's directory is drained; `owner` is what that process had recorded.
+   */
   readonly onDrained?: (owner: string) => Promise<void>
 }
 
@@ -56,10 +58,10 @@ interface Directory {
   readonly path: string
   readonly lock: FileLock
   readonly segments: SpoolSegments
-  readonly drained: Map<string, number> // records of a file that are already in the store
+  readonly drained: Map<string, number> // Records per file that are already in the store.
 }
 
-/** Opens the spool of this process below `root` and adopts what dead processes left there. */
+/** Opens this process's spool below `root` and adopts the directories of dead processes. */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const spool = new Spool(options, await makeDirectory(options.root))
   await spool.adoptAbandoned()
@@ -86,7 +88,7 @@ export class Spool {
     this.#own = own
   }
 
-  /** Resolves when the records are on disk; rejects with SpoolFull or the error of the disk. */
+  /** Resolves when the records are on disk; rejects with SpoolFull or the disk's error. */
   async append(records: readonly Uint8Array[]): Promise<void> {
     const bytes = records.reduce((sum, record) => sum + frameBytes(record), 0)
     if (this.bytes() + bytes > this.#options.bytesMax) {
@@ -102,7 +104,7 @@ export class Spool {
     }
   }
 
-  /** Bytes that are not known to be in the store yet. */
+  /** Bytes that are not yet known to be in the store. */
   bytes(): number {
     const adopted = this.#adopted.reduce((sum, { segments }) => sum + segments.bytes(), 0)
     return this.#queuedBytes + this.#own.segments.bytes() + adopted
@@ -113,24 +115,24 @@ export class Spool {
     return this.#queuedBytes + this.#own.segments.bytes() === 0
   }
 
-  /** Whether there is anything to drain, of this process or of a dead one. */
+  /** Whether there is anything to drain, from this process or a dead one. */
   hasWork(): boolean {
-    // A write that failed may leave a file without a record.
+    // A failed write may leave a file without records.
     return this.#adopted.length > 0 || !this.isEmpty() || this.#own.segments.sealed().length > 0
   }
 
-  /** Writes beside the records whose they are, for whoever drains them after this process. */
+  /** Records the owner beside the records, for the process that drains them later. */
   async recordOwner(owner: string): Promise<void> {
     this.#owner = owner
     await writeOwner(this.#own, owner)
   }
 
-  /** Whether records of another store were found, which are left where they are. */
+  /** Whether records of another store were found; they are left where they are. */
   hasForeign(): boolean {
     return this.#hasForeign
   }
 
-  /** Takes over the directories of processes that are gone, but for those of another store. */
+  /** Adopts the directories of dead processes, except those of another store. */
   async adoptAbandoned(): Promise<void> {
     const { root, onDamage, isOurs = () => true } = this.#options
     await this.#keepOwn()
@@ -147,7 +149,7 @@ export class Spool {
     }
   }
 
-  /** Hands every record that is there to `write`, oldest first. Not to be called in parallel. */
+  /** Passes every record to `write`, oldest first. Must not be called concurrently. */
   async drain(options: DrainOptions): Promise<void> {
     for (const directory of [...this.#adopted]) {
       if (!existsSync(directory.path)) {
@@ -155,17 +157,18 @@ export class Spool {
         continue
       }
       await this.#drainSealed(directory, options)
-      if (directory.segments.sealed().length > 0) continue // unreadable: it stays, and is known
+      // Unreadable, and already reported: it stays.
+      if (directory.segments.sealed().length > 0) continue
       await this.#giveUp(directory, options)
     }
-    // The newest file only once the older ones are gone: a store that stays away is tried often,
-    // and should not leave a file each time.
+    // The newest file is sealed only once the older ones are gone: a store that stays down is tried
+    // often and should not leave a file each time.
     await this.#drainSealed(this.#own, options)
     await this.#own.segments.seal()
     await this.#drainSealed(this.#own, options)
   }
 
-  /** Keeps records that the store will never take where a person finds them. */
+  /** Keeps records that the store will never accept for a person to find. */
   async setAside(records: readonly Uint8Array[]): Promise<void> {
     const path = join(this.#options.root, ASIDE, `refused-${randomUUID()}`)
     await mkdir(path, { recursive: true, mode: 0o700 })
@@ -179,7 +182,7 @@ export class Spool {
     await segments.seal()
   }
 
-  /** Finishes what was appended. What is not drained stays for the next process. */
+  /** Finishes pending appends. Undrained records stay for the next process. */
   async close(): Promise<void> {
     await this.#commits.close()
     await this.#own.segments.seal()
@@ -193,7 +196,7 @@ export class Spool {
     await this.#own.segments.write(records)
   }
 
-  /** In a directory that somebody has deleted nobody would find a record: another is made. */
+  /** Nobody would find a record in a deleted directory, so another one is created. */
   async #keepOwn(): Promise<void> {
     if (existsSync(this.#own.path)) return
     this.#making ??= this.#makeOwn().finally(() => {
@@ -218,7 +221,7 @@ export class Spool {
     onDamage(`${path} was deleted, with ${segments.bytes()} bytes: ${made.path} is in its place`)
   }
 
-  /** Of an adopted directory that somebody has deleted nothing can be drained any more. */
+  /** A deleted adopted directory cannot be drained any more. */
   #letGo(directory: Directory): void {
     const { path, lock, segments } = directory
     lock.release()
@@ -226,7 +229,7 @@ export class Spool {
     this.#options.onDamage(`${path} was deleted, with ${segments.bytes()} bytes`)
   }
 
-  /** An empty one too: that its process is dead is news for its own store. */
+  /** Even an empty one: its own store must learn that its process died. */
   #leaveForeign({ path, lock, segments }: Directory): void {
     lock.release()
     if (segments.bytes() === 0) return
@@ -234,7 +237,7 @@ export class Spool {
     this.#options.onDamage(`${path} holds events of another database: they stay there`)
   }
 
-  /** Its records are safe: what goes wrong now must keep nobody else's from being drained. */
+  /** Its records are safe, so an error now must not keep others from being drained. */
   async #giveUp(directory: Directory, { onDrained }: DrainOptions): Promise<void> {
     try {
       await onDrained?.(ownerOf(directory))
@@ -253,11 +256,11 @@ export class Spool {
       await drainRecords(directory, segment, file.records, options)
       if (file.damagedBytes === 0) await directory.segments.remove(segment)
       else await this.#keepDamaged(directory, segment, file.damagedBytes)
-      directory.drained.delete(segment.path) // Not before: a disk that deletes nothing is tried on.
+      directory.drained.delete(segment.path) // Not earlier: a disk that deletes nothing is retried.
     }
   }
 
-  /** Null: it cannot be read now, and stays; or somebody has deleted it, and nobody ever will. */
+  /** Null if the file cannot be read now, or was deleted. */
   async #read({ path, segments }: Directory, segment: Segment): Promise<Unframed | null> {
     try {
       return await segments.read(segment)
@@ -299,7 +302,7 @@ async function drainRecords(
   }
 }
 
-/** A drain is tried several times a second: what ails a file is told the first time. */
+/** Draining is tried several times a second, so each problem of a file is reported only once. */
 function toldOnce(tell: (problem: string) => void): (problem: string) => void {
   const told = new Set<string>()
   return (problem) => {
@@ -312,7 +315,7 @@ function toldOnce(tell: (problem: string) => void): (problem: string) => void {
 async function makeDirectory(root: string): Promise<Directory> {
   await makeFolder(root, { mode: 0o700 })
   const made = createDirectory(root)
-  // New names are only safe once the directories that hold them are on disk.
+  // New names are durable only once their parent directories are on disk.
   for (const directory of [root, dirname(root)]) await syncDirectory(directory)
   return made
 }
@@ -327,7 +330,7 @@ function createDirectory(root: string): Directory {
   })
 }
 
-/** Every directory whose lock is free: its process is gone. */
+/** Every directory whose lock is free: its process is dead. */
 function adoptDirectories(
   root: string,
   held: ReadonlySet<string>,
@@ -370,14 +373,14 @@ function ownerOf({ path }: Directory): string {
     return readFileSync(join(path, OWNER), 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return '' // it died before it had recorded one
+    return '' // It died before it had recorded an owner.
   }
 }
 
 /** Removes an empty directory, under the root's lock so that nobody adopts it meanwhile. */
 function discard(root: string, { path, lock }: Directory): void {
   withRootLock(root, () => {
-    lock.release() // first: Windows deletes no file that is open
+    lock.release() // First, because Windows cannot delete an open file.
     rmSync(path, { recursive: true, force: true })
   })
 }

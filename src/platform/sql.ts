@@ -1,21 +1,21 @@
 /**
  * The one way to write SQL: a tagged template whose values are always bound, never spliced.
  *
- * A query may stand inside another one, so that a condition or an order can be chosen without
- * gluing strings. The text of a statement is therefore made of constants only.
+ * A query may contain another one, so a condition or an order can be chosen without concatenating
+ * strings. So the text of a statement consists only of constants.
  */
 
-/** A query, or a part of one, that is ready to send. */
+/** A query, or a part of one, ready to send. */
 export interface Sql {
   readonly text: string
   readonly values: readonly unknown[]
-  /** Set by `prepared`: the name under which a connection keeps the parsed statement. */
+  /** Set by `prepared`: the name under which a connection caches the parsed statement. */
   readonly name?: string
   /** The constant parts around the values; `text` is these with $1, $2 … between them. */
   readonly parts: readonly string[]
 }
 
-/** Lists are for people and scripts of one installation; a longer one is a report. */
+/** Lists are for the people and scripts of one installation; longer ones are reports. */
 export const LIST_ROWS_MAX = 10_000
 
 /** sql`select … where id = ${id} and ${condition}`: values become $1, $2 …; queries are inlined. */
@@ -36,7 +36,7 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return make(parts, bound)
 }
 
-/** Joins queries: joinSql([a, b], ' and '). The separator is a constant of the code. */
+/** Joins queries: joinSql([a, b], ' and '). The separator is a constant. */
 export function joinSql(queries: readonly Sql[], separator: string): Sql {
   const parts = ['']
   const bound: unknown[] = []
@@ -53,14 +53,14 @@ export function identifier(name: string): Sql {
   return make([`"${name.replaceAll('"', '""')}"`], [])
 }
 
-/** Statements read from a file of the repository: constant text that binds nothing. */
+/** Statements from a file of the repository: constant text without values. */
 export function constantSql(text: string): Sql {
   return make([text], [])
 }
 
 /**
- * The same query, parsed and planned once per connection under this name. For the hot paths:
- * the name must belong to one text for good.
+ * The same query, parsed and planned once per connection under this name. For hot paths: a name
+ * must always belong to the same text.
  */
 export function prepared(name: string, query: Sql): Sql {
   return { ...query, name }
@@ -71,12 +71,15 @@ function make(parts: readonly string[], values: readonly unknown[]): Sql {
   return { text, values, parts, [MARK]: true } as Sql
 }
 
-/** Adds text parts, gluing the first one to the last part there is: no value lies between. */
+/**
+ * Appends text parts; the first one joins the last existing part, because no value lies between
+ * them.
+ */
 function append(parts: string[], more: readonly string[]): void {
   parts.push((parts.pop() ?? '') + (more[0] ?? ''), ...more.slice(1))
 }
 
-// A symbol, so that no JSON a client sends can pass for a query.
+// A symbol, so that no JSON from a client can pass for a query.
 const MARK = Symbol('sql')
 
 function isSql(value: unknown): value is Sql {

@@ -15,7 +15,7 @@ const instants = fc.date({
   noInvalidDate: true,
 })
 
-test('what is written is read back, to the second', () => {
+test('a written time is read back, to the second', () => {
   fc.assert(
     fc.property(instants, (instant) => {
       const text = formatTimestamp(instant)
@@ -27,7 +27,7 @@ test('what is written is read back, to the second', () => {
   )
 })
 
-test('offsets, fractions and plain dates are read as ISO 8601 says', () => {
+test('offsets, fractions and plain dates are read as ISO 8601 defines', () => {
   const cases: [string, string][] = [
     ['2026-03-02', '2026-03-02T00:00:00.000Z'],
     ['2026-03-02T10:00Z', '2026-03-02T10:00:00.000Z'],
@@ -42,7 +42,7 @@ test('offsets, fractions and plain dates are read as ISO 8601 says', () => {
   for (const [text, iso] of cases) assert.equal(parseTimestamp(text)?.toISOString(), iso, text)
 })
 
-test('what names no single instant is refused', () => {
+test('a text that names no single instant is refused', () => {
   const wrong = ['', 'today', '2026-02-30', '2026-13-01', '2026-3-2', '20260302', '1772445600']
   const times = ['2026-03-02T10:00:00', '2026-03-02T25:00:00Z', '2026-03-02T10:00:00+99:00']
   times.push('2026-03-02T10:00:00+24:00', '2026-03-02T10:00:00+01:60')
@@ -51,14 +51,14 @@ test('what names no single instant is refused', () => {
   for (const text of [...wrong, ...times, ...years]) assert.equal(parseTimestamp(text), null, text)
 })
 
-test('a plus sign that a query has turned into a space still begins the offset', () => {
+test('a plus sign that a query turned into a space still starts the offset', () => {
   const eight = Date.UTC(2026, 2, 2, 8)
   assert.equal(parseTimestamp('2026-03-02T10:00:00 02:00')?.getTime(), eight)
   assert.equal(parseTimestamp('2026-03-02T08:00:00.25 00:00')?.getTime(), eight + 250)
   assert.equal(parseTimestamp('2026-03-02T10:00 02'), null, 'these could be seconds')
 })
 
-test('what is no instant has no day and no text', () => {
+test('a text that is no instant has no day and no text', () => {
   const day = ['2026-03-02T23:30:00-01:00', '2026-03-02', 'today', null, 5].map(dayOf)
   assert.deepEqual(day, ['2026-03-03', '2026-03-02', null, null, null])
   const noon = '2026-03-02T12:00:00Z'

@@ -1,19 +1,19 @@
 /**
- * Times on the wire: ISO 8601 in UTC, whole seconds, trailing Z (decisions, Paths).
+ * Times on the wire: ISO 8601 in UTC, whole seconds, `Z`.
  *
- * Read strictly: a time without an offset means something else in every office, so it is refused
- * rather than guessed. A plain date is midnight UTC.
+ * Reading is strict: a time without an offset is ambiguous and is refused. A plain date is midnight
+ * UTC.
  */
 const PLAIN_DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}(?::?\d{2})?)$/
-/** Where an offset's `+` was: in a query that is not percent-encoded it stands for a space. */
+/** The offset's `+` arrives as a space if a query is not percent-encoded. */
 const LOST_PLUS = / (?=\d{2}:\d{2}$)/
 const MINUTE_MS = 60_000
 export const TIMESTAMP_RULE =
   'must be ISO 8601 with an offset or Z, such as 2026-03-02T10:00:00Z, or a plain date'
 
-/** The instant that a text names, or null when it is not an unambiguous, existing one. */
+/** The instant that a text names; null if it is ambiguous or does not exist. */
 export function parseTimestamp(text: string): Date | null {
   const match = PLAIN_DATE.exec(text) ?? DATE_TIME.exec(text.replace(LOST_PLUS, '+'))
   if (match === null) return null
@@ -21,16 +21,16 @@ export function parseTimestamp(text: string): Date | null {
     match
   const ms = fraction.padEnd(3, '0').slice(0, 3)
   const local = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`)
-  // Date.parse rolls 30 February over into March; such a day does not exist.
+  // Date.parse turns 30 February into March; such a day does not exist.
   if (Number.isNaN(local.getTime()) || local.getUTCDate() !== Number(day)) return null
   const offsetMinutes = readOffset(zone ?? 'Z')
   if (offsetMinutes === null) return null
   const instant = new Date(local.getTime() - offsetMinutes * MINUTE_MS)
-  // Year 0 and five-digit years have no four-digit form to be answered in.
+  // Year 0 and five-digit years have no four-digit form for the answer.
   return instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999 ? instant : null
 }
 
-/** Whether a text names a day that exists, and no time of it: `2026-03-02`. */
+/** Whether a text is an existing day without a time: `2026-03-02`. */
 export function isPlainDate(text: string): boolean {
   return PLAIN_DATE.test(text) && parseTimestamp(text) !== null
 }
@@ -48,23 +48,23 @@ export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 const days = new Map<number, string>()
 
-/** The UTC day of an instant, `2026-03-02`. A day's text is made once: the log asks per event. */
+/** The UTC day of an instant, `2026-03-02`. Cached, because the log needs it per event. */
 export function utcDay(instant: Date | number): string {
   const number = Math.floor(Number(instant) / DAY_MS)
   const known = days.get(number)
   if (known !== undefined) return known
   const day = new Date(number * DAY_MS).toISOString().slice(0, 10)
-  if (days.size > 1_000) days.clear() // an import may span years; nothing else does
+  if (days.size > 1_000) days.clear() // Only an import can span this many days.
   days.set(number, day)
   return day
 }
 
-/** The latest day that somebody may date by: far in the east tomorrow has begun. */
+/** The latest day that anybody may use: far in the east, tomorrow has begun. */
 export function latestDay(nowMs: number): string {
   return utcDay(nowMs + DAY_MS)
 }
 
-/** The UTC day of a text that names an instant; null of everything else. */
+/** The UTC day of a text that names an instant; null for anything else. */
 export function dayOf(text: unknown): string | null {
   const at = typeof text === 'string' ? parseTimestamp(text) : null
   return at === null ? null : utcDay(at)

@@ -1,13 +1,13 @@
 /**
- * Which query parameters only say where a reader came from?
+ * Query parameters that only tell where a reader came from.
  *
- * Names are facts, gathered from the documentation of the tools that set them. A name is listed
- * only when no shop is known to use it for a product: `ref`, `source` and `tag` are not here.
+ * The names come from the documentation of the tools that set them. A name is listed only if no
+ * shop is known to use it for a product: `ref`, `source` and `tag` are not here.
  */
 
-// Whole families of names share a beginning that no shop uses for its products.
+// Families of names whose prefix no shop uses for its products.
 const FAMILIES = [
-  'utm_', // Urchin, Google Analytics and everybody since
+  'utm_', // Urchin, Google Analytics and others.
   'mtm_', // Matomo
   'matomo_',
   'piwik_',
@@ -16,7 +16,7 @@ const FAMILIES = [
   'itm_',
   'hmb_', // heatmaps
   'wt_mc', // Webtrekk, Mapp
-  'ga_', // feed-made copies of the utm family
+  'ga_', // Copies of the utm family that feed tools create.
   'gad_', // Google Ads
   'hsa_', // HubSpot Ads
   '_hs', // HubSpot e-mail
@@ -35,7 +35,7 @@ const FAMILIES = [
 const OF_A_FAMILY = new RegExp(`^(?:${FAMILIES.join('|')})`, 'i')
 
 const NAMES: ReadonlySet<string> = new Set([
-  // Click identifiers of advertising networks.
+  // Click ids of advertising networks.
   'gclid',
   'gclsrc',
   'gbraid',
@@ -65,7 +65,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'cto_pld',
   'vmcid',
   'napm',
-  // Affiliate networks: what they add when a reader lands.
+  // Parameters that affiliate networks add when a reader lands.
   'irclickid',
   'irgwc',
   'awc',
@@ -109,7 +109,7 @@ const NAMES: ReadonlySet<string> = new Set([
   '__s',
   'nr_email_referer',
   'omnisendcontactid',
-  // A shop's own search and recommendations (Shopify): from which place of the list.
+  // A shop's own search and recommendations (Shopify): the position in the list.
   '_pos',
   '_sid',
   '_ss',
@@ -122,13 +122,14 @@ const NAMES: ReadonlySet<string> = new Set([
   'pr_seq',
 ])
 
-// `cid` is a campaign id (`CSE:Shopzilla`), our own click id (32 hex digits), or a shop's category.
+// `cid` may be a campaign id (`CSE:Shopzilla`), Souk's click id (32 hex digits), or a shop's
+// category.
 const CID_THAT_TRACKS = /:|%3A|^[0-9a-f]{32}$/
 
-// `?email=jane%40mail.example`: newsletters write their readers into their links.
+// `?email=jane%40mail.example`: newsletters put their readers' addresses into links.
 const MAIL_ADDRESS = /^[^@\s]+(?:@|%40)[a-z\d-]+(?:\.[a-z\d-]+)+$/i
 
-/** True when a parameter never decides which product a page shows. The name's case is ignored. */
+/** True if a parameter never decides which product a page shows. The name is case-insensitive. */
 export function isTrackingParameter(name: string, value: string): boolean {
   if (OF_A_FAMILY.test(name) || MAIL_ADDRESS.test(value)) return true
   const lower = name.toLowerCase()

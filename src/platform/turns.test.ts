@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from './errors.ts'
 import { FairTurns, Turns, unlessBegun } from './turns.ts'
 
-test('no more than so many run at once, first come first served, and a failure gives its place back', async () => {
+test('at most N calls run at once, in order of arrival, and a failure frees its slot', async () => {
   const turns = new Turns(2)
   const begun: number[] = []
   const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
@@ -36,7 +36,7 @@ test('no more than so many run at once, first come first served, and a failure g
   assert.equal(await turns.run(async () => 'again'), 'again')
 })
 
-test('whoever has waited too long for a turn is told that too many wait, and takes nobody else’s', async () => {
+test("a call that waited too long for a slot gets a 503 and takes nobody's slot", async () => {
   const turns = new Turns(1, { patienceMs: 20 })
   const first = Promise.withResolvers<void>()
   const running = turns.run(() => first.promise)
@@ -50,7 +50,7 @@ test('whoever has waited too long for a turn is told that too many wait, and tak
   await running
 })
 
-test('so many run at once, and of one owner one, so that its many keep no other waiting', async () => {
+test('at most N calls run at once and one per owner, so a busy owner does not block others', async () => {
   const turns = new FairTurns(2)
   const running: number[] = []
   const ends: (() => void)[] = []
@@ -78,7 +78,7 @@ test('so many run at once, and of one owner one, so that its many keep no other 
   await Promise.all(all)
 })
 
-test('of one owner’s many, too, who has waited too long is turned away, and its work never done', async () => {
+test("a busy owner's call that waited too long is refused and never runs", async () => {
   const turns = new FairTurns(2, { patienceMs: 20 })
   const first = Promise.withResolvers<void>()
   const running = turns.run(1, () => first.promise)
@@ -93,20 +93,20 @@ test('of one owner’s many, too, who has waited too long is turned away, and it
   await running
 })
 
-test('who waits among its own and then among all is turned away when both together are too long', async () => {
+test("the time limit covers the wait among the owner's calls and among all calls together", async () => {
   const turns = new FairTurns(1, { patienceMs: 200 })
   const [own, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const running = [turns.run(1, () => own.promise), turns.run(2, () => other.promise)]
   const askedMs = performance.now()
   const waiting = turns.run(1, () => assert.fail('its turn never came'))
-  setTimeout(own.resolve, 120) // From then on the other's work is what it waits for.
+  setTimeout(own.resolve, 120) // From then on it waits for the other owner's call.
   await assert.rejects(waiting, { status: 503 })
   assert.ok(performance.now() - askedMs < 300)
   other.resolve()
   await Promise.all(running)
 })
 
-test('a file’s first page is turned away like any other, its later ones wait for as long as it takes', async () => {
+test("a file's first page can be refused, later pages wait as long as needed", async () => {
   const turns = new FairTurns(1, { patienceMs: 20 })
   const first = Promise.withResolvers<void>()
   const running = turns.run(1, () => first.promise)

@@ -1,31 +1,31 @@
 /**
- * Work that is done a few at a time, in the order in which it was asked for.
+ * Limits how many calls run at once; others queue in order of arrival.
  *
- * For what keeps a core or the database busy: more of it at once would not be done sooner, only
- * hold more connections, and keep everybody waiting for the slowest.
+ * For work that keeps a core or the database busy. More at once would finish no sooner, hold more
+ * connections, and make everybody wait for the slowest.
  */
 import { ApiError } from './errors.ts'
 
 const BUSY = 'Too many such requests wait; retry shortly'
-/** Shorter than clients commonly wait: who has gone, and asks again, is still in the line. */
+/** Shorter than client timeouts, so a retry does not queue behind its own abandoned request. */
 export const CLIENT_PATIENCE_MS = 10_000
 
 export class Turns {
   readonly #atOnce: number
   readonly #patienceMs: number | null
-  /** In the order of asking. */
+  /** In order of arrival. */
   readonly #waiting = new Set<() => void>()
   #running = 0
 
-  /** Whoever has waited for `patienceMs` is turned away; null: nobody is. */
+  /** A call that has waited for `patienceMs` is refused; null: never. */
   constructor(atOnce: number, { patienceMs = null }: { patienceMs?: number | null } = {}) {
     this.#atOnce = atOnce
     this.#patienceMs = patienceMs
   }
 
-  /** Rejects with a 503, the work not begun, when patience ends. */
+  /** Rejects with a 503, without starting the work, when the time limit is over. */
   async run<T>(work: () => Promise<T>, patienceMs = this.#patienceMs): Promise<T> {
-    // The one who ends hands its place over, so nobody can slip in between.
+    // A finished call passes its slot on, so that no other call can take it in between.
     if (this.#running < this.#atOnce) this.#running += 1
     else await this.#wait(patienceMs)
     try {
@@ -57,17 +57,19 @@ export class Turns {
   }
 }
 
-/** The patience of a file's page: a file that is begun is not broken off, however long it takes. */
+/**
+ * The time limit of a file's page: a file that was started is not cut off, however long it takes.
+ */
 export const unlessBegun = (isBegun: boolean): null | undefined => (isBegun ? null : undefined)
 
-/** Work of several owners, of each only so much: nobody's many keep another's few waiting. */
+/** Limits calls in all and per owner, so that one owner's many calls do not block another's few. */
 export class FairTurns {
   readonly #turns: Turns
   readonly #each: number
   readonly #patienceMs: number | null
   readonly #byOwner = new Map<number | string, Turns>()
 
-  /** As with Turns; patience is for the wait among one's own and for that among all together. */
+  /** As with Turns. The time limit covers both queues together. */
   constructor(
     atOnce: number,
     { each = 1, patienceMs = null }: { each?: number; patienceMs?: number | null } = {},

@@ -29,7 +29,7 @@ function key(text: string): string {
   return canonicalUrl(url)
 }
 
-test('pairs of the address oracle that need no knowledge of one shop are told right', (t) => {
+test('URL pairs of the oracle that need no knowledge of a shop are classified correctly', (t) => {
   const path = kitPath(t, 'oracles/url-pairs.csv')
   if (path === null) return
   const pairs = parse(readFileSync(path), { columns: true }) as UrlPair[]
@@ -48,8 +48,8 @@ test('pairs of the address oracle that need no knowledge of one shop are told ri
     merchant: 10,
     variant: 16,
   })
-  // `host` needs to know one shop (its title words and search parameters); `unwrap` is the work
-  // of links/unwrap.ts.
+  // `host` needs knowledge of one shop (words of its titles, its search parameters); `unwrap` is
+  // done in links/unwrap.ts.
   const unmetLevels = unmet.map((line) => line.slice(0, line.indexOf(':')))
   assert.deepEqual(
     unmetLevels.filter((level) => level !== 'host' && level !== 'unwrap'),
@@ -60,7 +60,7 @@ test('pairs of the address oracle that need no knowledge of one shop are told ri
   assert.equal(unmetLevels.filter((level) => level === 'unwrap').length, 8)
 })
 
-test('a canonical address is its own canonical address', () => {
+test('canonicalizing twice changes nothing', () => {
   fc.assert(
     fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (text) => {
       const once = key(text)
@@ -69,7 +69,7 @@ test('a canonical address is its own canonical address', () => {
   )
 })
 
-test('any text is either an address with a host or none, without an exception', () => {
+test('any text is either a URL with a host or null, without an exception', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (tail) => {
       for (const text of [tail, `https://${tail}`, `http://shop.example/${tail}`]) {
@@ -81,7 +81,7 @@ test('any text is either an address with a host or none, without an exception', 
   )
 })
 
-test('only absolute http and https addresses are read', () => {
+test('only absolute http and https URLs are read', () => {
   for (const text of [
     '/p/relative',
     'javascript:alert(1)',
@@ -109,7 +109,7 @@ test('only absolute http and https addresses are read', () => {
   assert.equal(parseWebUrl(' HTTPS://SHOP.example:443/p ')?.href, 'https://shop.example/p')
 })
 
-test('a fragment that is a route of the page’s own names another page, one that scrolls does not', () => {
+test("a fragment that is the page's own route names another page, one that scrolls does not", () => {
   const key = (fragment: string) => urlKey(`https://s.example/app${fragment}`)?.toString('hex')
   for (const route of ['#!/p/1', '#/p/1']) {
     assert.notEqual(key(route), key(''), route)
@@ -119,7 +119,7 @@ test('a fragment that is a route of the page’s own names another page, one tha
     assert.equal(key(place), key(''), place)
 })
 
-test('a query is the same page however its signs are written and its names are ordered', () => {
+test('a query names the same page whatever its escapes and order', () => {
   const same = (...queries: string[]) => {
     const keys = new Set(queries.map((query) => key(`https://s.example/p?${query}`)))
     assert.equal(keys.size, 1, queries.join('   '))
@@ -131,7 +131,7 @@ test('a query is the same page however its signs are written and its names are o
   assert.equal(key('https://s.example/p?gclid'), 's.example/p')
 })
 
-test('a place in a shop’s own search or recommendations tells no other product, a variant does', () => {
+test("a position in a shop's search is ignored, a variant is not", () => {
   const page = 's.example/products/tea?variant=41'
   for (const trace of [
     '_pos=1&_sid=0c3d6b1c3&_ss=r',
@@ -143,12 +143,12 @@ test('a place in a shop’s own search or recommendations tells no other product
   }
 })
 
-test('cid counts as tracking only where it holds a campaign or a click id', () => {
+test('cid counts as tracking only if it holds a campaign or a click id', () => {
   assert.notEqual(key('https://s.example/p?cid=5'), key('https://s.example/p?cid=6'))
   assert.equal(key(`https://s.example/p?cid=${'0af'.padEnd(32, '1')}`), 's.example/p')
 })
 
-test('a domain covers its subdomains and nothing that merely ends alike', () => {
+test('a domain covers its subdomains and no host that only ends alike', () => {
   assert.ok(isOnDomain('shop.example', 'shop.example'))
   assert.ok(isOnDomain('a.b.shop.example', 'shop.example'))
   assert.ok(!isOnDomain('evilshop.example', 'shop.example'))
@@ -158,7 +158,7 @@ test('a domain covers its subdomains and nothing that merely ends alike', () => 
   assert.equal(siteHost(new URL('https://www.com/')), 'www.com')
 })
 
-test('an address is too long by characters, or by its bytes when written percent-encoded', () => {
+test('a URL is too long by characters, or by bytes once percent-encoded', () => {
   assert.ok(fitsUrlLimits(`https://s.example/${'a'.repeat(2030)}`))
   for (const length of [2031, 10_000]) {
     assert.ok(!fitsUrlLimits(`https://s.example/${'a'.repeat(length)}`), String(length))
@@ -172,7 +172,7 @@ test('an address is too long by characters, or by its bytes when written percent
   assert.ok(!fitsUrlLimits(`${wide}${'a'.repeat(6001 - 26 - 9 * 663)}`))
 })
 
-test('an address is trimmed of exactly what the URL standard drops, and in linear time', () => {
+test('a URL is trimmed exactly as the URL standard says, in linear time', () => {
   for (const [written, read] of [
     ['https://shop.example/p/1', 'https://shop.example/p/1'],
     [' \t\n\u0000https://shop.example/p/1\u001f\r\n ', 'https://shop.example/p/1'],
@@ -187,7 +187,7 @@ test('an address is trimmed of exactly what the URL standard drops, and in linea
   assert.equal(trimUrl(long), long)
 })
 
-test('an address keeps its page, and nothing that tells which reader stood there', () => {
+test('a URL without reader data still names its page', () => {
   const kept = (address: string, page: string) => {
     assert.equal(withoutReader(address), page)
     assert.deepEqual(urlKey(address), urlKey(page), 'one page still')

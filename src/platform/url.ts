@@ -1,42 +1,42 @@
 /**
- * When are two web addresses the same page?
+ * When are two URLs the same page?
  *
- * `canonicalUrl` writes an address so that equal pages have equal texts as far as that can be
- * known without knowing the shop: syntax (RFC 3986 6.2), then our policy (scheme, `www.`, trailing
- * slash, parameter order, fragments that only scroll), then parameters that only track. Whatever
- * is not known to be irrelevant counts: a false "same" sends a reader to the wrong product, a
- * false "other" only misses a match. The canonical text is a key; nobody is ever sent to it.
+ * `canonicalUrl` writes equal texts for equal pages as far as that is possible without knowing the
+ * shop. It normalizes syntax (RFC 3986 6.2), applies Souk's policy (scheme, `www.`, trailing slash,
+ * parameter order, scrolling fragments), and drops parameters that only track. Everything not known
+ * to be irrelevant counts: a wrong "same" sends a reader to the wrong product, a wrong "different"
+ * only misses a match. The canonical text is a key; nobody is ever redirected to it.
  */
 import { hash } from 'node:crypto'
 import { characterCount } from './characters.ts'
 import { isTrackingParameter } from './tracking-parameters.ts'
 
-/** Decisions 4.1; longer addresses would push the redirect URL that carries them past 8,000. */
+/** Longer URLs would push the redirect URL that carries them past 8,000 characters. */
 export const MAX_URL_CHARACTERS = 2048
 export const MAX_URL_ENCODED_BYTES = 6000
 
-const URL_KEY_DIGITS = 32 // 128 bits: no two of 10^9 pages meet by accident (chance 10^-21).
+const URL_KEY_DIGITS = 32 // 128 bits: the chance that two of 10^9 pages collide is 10^-21.
 
-// The URL parser repairs `https:shop.example` and `https:///shop.example`; an absolute address
-// has exactly two slashes and then a host.
+// The URL parser repairs `https:shop.example` and `https:///shop.example`, but an absolute URL has
+// exactly two slashes and then a host.
 const ABSOLUTE_WEB_URL = /^\s*https?:\/\/[^\s/\\?#]/i
 
-const SPACE = 0x20 // All controls are below it.
+const SPACE = 0x20 // All control characters are below it.
 
-/** Reads an absolute http or https address; null for anything else. */
+/** Reads an absolute http or https URL; null for anything else. */
 export function parseWebUrl(text: string): URL | null {
   const url = ABSOLUTE_WEB_URL.test(text) ? URL.parse(text) : null
-  // The parser lets a host begin with a dot, however it is written: `.`, `%2E`, `。`.
+  // The parser accepts a host that starts with a dot, in any spelling: `.`, `%2E`, `。`.
   return url?.hostname.startsWith('.') ? null : url
 }
 
 /**
- * An address without the stray characters that every browser drops as it reads one (URL standard
- * 4.4): controls and spaces around it, tabs and line breaks anywhere. A Location header that
- * holds them would be read as a relative address.
+ * A URL without the characters that every browser drops when it reads one (URL standard 4.4):
+ * controls and spaces around it, tabs and line breaks anywhere. A Location header with them would
+ * be read as a relative URL.
  */
 export function trimUrl(text: string): string {
-  // Not by a pattern: one for the end would take quadratic time on blanks inside.
+  // Not a regular expression: one for the end takes quadratic time on inner blanks.
   let start = 0
   let end = text.length
   while (start < end && text.charCodeAt(start) <= SPACE) start++
@@ -44,24 +44,24 @@ export function trimUrl(text: string): string {
   return text.slice(start, end).replace(/[\t\n\r]/g, '')
 }
 
-/** True when an address is short enough for a smart link and for the redirect that carries it. */
+/** True if a URL is short enough for a smart link and for the redirect that carries it. */
 export function fitsUrlLimits(text: string): boolean {
-  // Counted only where it can matter: characters have one or two units of UTF-16.
+  // Counted only if needed: a character has one or two UTF-16 units.
   if (text.length > 2 * MAX_URL_CHARACTERS) return false
   if (text.length > MAX_URL_CHARACTERS && characterCount(text) > MAX_URL_CHARACTERS) return false
-  // No character of UTF-8 needs more than 3 bytes per UTF-16 unit, each written as %XX.
+  // UTF-8 needs at most 3 bytes per UTF-16 unit, each written as %XX.
   if (text.length * 9 <= MAX_URL_ENCODED_BYTES) return true
   return encodeURIComponent(text.toWellFormed()).length <= MAX_URL_ENCODED_BYTES
 }
 
-/** An origin as browsers send it, `https://shop.example`; null for what is none of the web. */
+/** An origin as browsers send it, `https://shop.example`; null if it is not one of the web. */
 export function readOrigin(text: string): string | null {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return null
   return url.href === `${url.origin}/` ? url.origin : null
 }
 
-/** The host without `www.` and a final dot, lower case and in its ASCII form; no port. */
+/** The host without `www.` and a final dot, in lower case ASCII; no port. */
 export function siteHost(url: URL): string {
   return withoutWww(url.hostname)
 }
@@ -72,8 +72,8 @@ export function isOnDomain(host: string, domain: string): boolean {
 }
 
 /**
- * The text that equal pages share: host, path, query and fragment, no scheme. Idempotent when
- * read again behind `https://`, but for an escape that a stray `%` stands before.
+ * The text that equal pages share: host, path, query and fragment, no scheme. Reading it again
+ * behind `https://` gives the same text, except for an escape behind a stray `%`.
  */
 export function canonicalUrl(url: URL): string {
   const port = url.port === '' ? '' : `:${url.port}`
@@ -81,15 +81,15 @@ export function canonicalUrl(url: URL): string {
   return `${siteHost(url)}${port}${path}${canonicalQuery(url.search)}${canonicalFragment(url.hash)}`
 }
 
-/** Addresses of readers' pages are cut to origin and path: queries can carry personal data. */
+/** URLs of readers' pages are cut to origin and path, because queries can contain personal data. */
 export function originAndPath(address: string): string | null {
   const url = parseWebUrl(address)
   return url === null ? null : url.origin + url.pathname
 }
 
 /**
- * The same page's address without what only says how one reader came to it: name and password,
- * parameters that track, a fragment that only scrolls. It has the key of the whole.
+ * The URL of the same page without reader data: credentials, tracking parameters, a fragment that
+ * only scrolls. It has the same key.
  */
 export function withoutReader(address: string): string {
   const url = parseWebUrl(address)
@@ -99,25 +99,25 @@ export function withoutReader(address: string): string {
   if (canonicalFragment(url.hash) === '') url.hash = ''
   const isPages = (pair: string) => canonicalQuery(`?${pair}`) !== ''
   const query = url.search.slice(1).split('&').filter(isPages).join('&')
-  url.search = query && `?${query}` // A setter takes the first of `??x` for its own.
+  url.search = query && `?${query}` // The setter drops the first `?` of `??x`.
   return url.href
 }
 
 /**
- * The 16 bytes under which a page's canonical address is stored and looked up; null for what is
- * not an absolute web address.
+ * The 16 bytes under which a page's canonical URL is stored; null if the text is no absolute web
+ * URL.
  */
 export function urlKey(text: string): Buffer | null {
   const url = parseWebUrl(text)
   return url === null ? null : keyOfUrl(url)
 }
 
-/** The key of an address that has been parsed. */
+/** The key of a parsed URL. */
 export function keyOfUrl(url: URL): Buffer {
   return Buffer.from(hexKeyOfUrl(url), 'hex')
 }
 
-/** The same as hexadecimal digits, which the hash gives three times as fast as bytes. */
+/** The same as hexadecimal digits, which the hash returns three times as fast as bytes. */
 export function hexKeyOfUrl(url: URL): string {
   return hash('sha256', canonicalUrl(url), 'hex').slice(0, URL_KEY_DIGITS)
 }
@@ -136,20 +136,20 @@ function canonicalPath(pathname: string): string {
   return path.slice(0, end)
 }
 
-/** Known tracking parameters go; the rest is sorted by name, repeated names keep their order. */
+/** Drops known tracking parameters and sorts the rest by name; repeated names keep their order. */
 function canonicalQuery(search: string): string {
   if (search.length < 2) return ''
   const query = search.includes('+') ? search.replaceAll('+', '%20') : search
   return writePairs('?', query, (name, value) => !isTrackingParameter(name, value))
 }
 
-// What names another variant of the product: `#variationId=…`, `#sku=…`, `#color=red`.
+// Fragments that name a variant of the product: `#variationId=…`, `#sku=…`, `#color=red`.
 const NAMES_A_VARIANT =
   /variant|variation|sku|item|article|product|colou?r|size|model|option|style|^p?id$/i
 
 /**
- * A fragment counts when it is a route of the page's own (`#!/p/1`, `#/p/1`) or names a variant;
- * any other only scrolls.
+ * A fragment counts if it is the page's own route (`#!/p/1`, `#/p/1`) or names a variant; any other
+ * only scrolls.
  */
 function canonicalFragment(fragment: string): string {
   if (fragment.length < 2) return ''
@@ -157,7 +157,10 @@ function canonicalFragment(fragment: string): string {
   return writePairs('#', fragment, (name, value) => value !== '' && NAMES_A_VARIANT.test(name))
 }
 
-/** The pairs of a query or fragment that count, sorted by name behind its sign; or nothing. */
+/**
+ * The significant pairs of a query or fragment, sorted by name, with the leading sign; empty if
+ * none.
+ */
 function writePairs(
   sign: '?' | '#',
   query: string,
@@ -172,19 +175,19 @@ function writePairs(
     if (counts(name, text.slice(name.length + 1))) pairs.push({ name, text })
   }
   if (pairs.length === 0) return ''
-  // Array sort is stable: `id=1&id=2` and `id=2&id=1` stay two addresses.
+  // Array sort is stable: `id=1&id=2` and `id=2&id=1` stay different.
   if (pairs.length > 1) pairs.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return sign + pairs.map((pair) => pair.text).join('&')
 }
 
 const ESCAPE = /%[0-9A-Fa-f]{2}/g
 const UNRESERVED = /[A-Za-z0-9\-._~]/
-// Characters that no address may hold raw but that the URL parser lets through.
+// Characters that a URL may not contain raw but that the parser accepts.
 const RAW_BUT_NOT_ALLOWED = /["<>[\\\]^`{|}]/g
 
 const NOT_CANONICAL = /["%<>[\\\]^`{|}]/
 
-/** One spelling for each octet: unreserved characters plain, all other escapes in upper case. */
+/** One spelling per byte: unreserved characters plain, all other escapes in upper case. */
 function canonicalEscapes(text: string): string {
   if (!NOT_CANONICAL.test(text)) return text
   return text

@@ -25,7 +25,7 @@ async function makeFolder(t: TestContext) {
   return { folder, path, left }
 }
 
-test('a file that cannot be written whole leaves the old one, and the refusal names it', async (t) => {
+test('a failed write leaves the old file, and the error names it', async (t) => {
   const { path, left } = await makeFolder(t)
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
     syscall: 'write',
@@ -38,7 +38,7 @@ test('a file that cannot be written whole leaves the old one, and the refusal na
   assert.deepEqual(await left(), { text: 'old', files: ['payout.csv'] })
 })
 
-test('a draft that a killed process left goes with the next write, no other file does', async (t) => {
+test('the next write deletes a draft of a killed process and no other file', async (t) => {
   const { path, left } = await makeFolder(t)
   const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
   await writeFile(`${path}.1.part`, 'ha')
@@ -51,10 +51,10 @@ test('a draft that a killed process left goes with the next write, no other file
   assert.deepEqual(await left(), { text: 'new', files })
 })
 
-test('a file that is replaced stays closed to whom it was closed to, its draft as well', async (t) => {
+test("a replaced file and its draft keep the old file's permissions", async (t) => {
   const { path } = await makeFolder(t)
   const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8)
-  // One that nobody may write to is replaced as well: its draft may be written to.
+  // A read-only file is replaced as well: its draft is writable.
   for (const mode of [0o640, 0o400]) {
     await chmod(path, mode)
     await replaceFile(path, async (draft) => {
@@ -65,12 +65,12 @@ test('a file that is replaced stays closed to whom it was closed to, its draft a
   }
 })
 
-test('a link to a file stays one, and what is no file is written to', async (t) => {
+test('a link to a file stays a link, and a device or pipe is written to directly', async (t) => {
   const { folder, path, left } = await makeFolder(t)
   await symlink(path, join(folder, 'link'))
   await replaceText(join(folder, 'link'), 'new')
   assert.deepEqual(await left(), { text: 'new', files: ['link', 'payout.csv'] })
-  // A pipe of its own: a machine's /dev/null may be a file that somebody left there.
+  // A private pipe: on some machines /dev/null is a regular file that somebody created.
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   const reader = await open(pipe, constants.O_RDWR)
@@ -80,7 +80,7 @@ test('a link to a file stays one, and what is no file is written to', async (t) 
   assert.equal((await reader.read({ buffer: Buffer.alloc(9) })).bytesRead, 'sent'.length)
 })
 
-test('what cannot be looked at is not replaced: it may be no file', async (t) => {
+test('a path that cannot be inspected is not replaced, because it may be a device', async (t) => {
   const { path, left } = await makeFolder(t)
   await assert.rejects(replaceText(join(path, 'below'), 'new'), /^Refusal: .*not written: ENOTDIR/)
   const loop = join(path, '..', 'loop')

@@ -1,6 +1,6 @@
 /**
- * Writes a file whole or not at all: beside the one that it replaces, and then in its place. So
- * nobody ever reads half of it, and a disk that is full leaves what was there before.
+ * Writes a file atomically: next to the old one, then in its place. Nobody reads half of it, and a
+ * full disk leaves the old file.
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -8,12 +8,12 @@ import { basename, dirname, join } from 'node:path'
 import { Refusal } from './refusal.ts'
 
 const DRAFT = '.part'
-/** `.<random>.part`; before, `.<process>.part`. What else is called so may be anybody's. */
+/** `.<random>.part`, or `.<process>.part` of older versions. Other names may belong to anybody. */
 const DRAFT_END = /^\.([\da-f-]{36}|\d+)\.part$/
-/** A draft that grew no more for so long is of a process that was killed. */
+/** A draft that has not grown for this long belongs to a killed process. */
 const LEFT_MS = 3_600_000
 
-/** `write` is given the path to write to. Where the disk refuses, the Refusal names the file. */
+/** `write` receives the path to write to. If the disk refuses, the Refusal names the file. */
 export async function replaceFile(
   path: string,
   write: (draft: string) => Promise<unknown>,
@@ -21,7 +21,7 @@ export async function replaceFile(
   try {
     const found = await statIfThere(path)
     if (found === null) await writeBeside(path, write)
-    // What is no file cannot be replaced by one: /dev/stdout, a pipe.
+    // A device or pipe, such as /dev/stdout, cannot be replaced by a file.
     else if (!found.isFile()) await write(path)
     else await writeBeside(await realpath(path), allowed(found.mode, write))
   } catch (error) {
@@ -30,19 +30,19 @@ export async function replaceFile(
   }
 }
 
-/** What cannot be looked at for another reason may be a device, and is not replaced by a file. */
+/** A path that cannot be inspected for another reason may be a device, and is not replaced. */
 const statIfThere = (path: string) =>
   stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
 
-/** Whoever might not read the file that is replaced may read neither the new one nor its draft. */
+/** A user who may not read the replaced file may read neither the new one nor its draft. */
 function allowed(mode: number, write: (draft: string) => Promise<unknown>) {
   return async (draft: string) => {
     await writeFile(draft, '', { mode: 0o600 })
-    await write(draft) // Before it is perhaps one that nobody may write to.
-    await chmod(draft, mode & 0o777).catch(() => undefined) // Some mounted folders know no modes.
+    await write(draft) // Before that, because the new mode may forbid writing.
+    await chmod(draft, mode & 0o777).catch(() => undefined) // Some mounted folders have no modes.
   }
 }
 
@@ -66,7 +66,7 @@ async function writeBeside(
 async function removeLeftDrafts(path: string): Promise<void> {
   const [folder, base] = [dirname(path), basename(path)]
   const isDraft = (name: string) => name.startsWith(base) && DRAFT_END.test(name.slice(base.length))
-  // A folder that cannot be listed may still be written to.
+  // A folder that cannot be listed may still be writable.
   const names = await readdir(folder).catch(() => [])
   for (const draft of names.filter(isDraft).map((name) => join(folder, name))) {
     const found = await stat(draft).catch(() => null)
