@@ -1,9 +1,9 @@
 /**
- * What an API key looks like and how it is recognised (decisions 4.2).
+ * The form of API keys, and how a key is recognized.
  *
  * `souk_` + 43 base-62 characters (256 random bits) + 6 characters of checksum. The prefix lets
- * secret scanners find a leaked key, the checksum lets us refuse a mistyped one without a query.
- * Only the SHA-256 is ever stored: the key holds full entropy, so a slow hash would add nothing.
+ * secret scanners find a leaked key; the checksum lets Souk refuse a mistyped key without a query.
+ * Only the SHA-256 is stored: the key has full entropy, so a slow hash would add nothing.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -23,7 +23,7 @@ export function makeApiKey(random: Uint8Array): string {
   return body + checksum(body)
 }
 
-/** Whether a text can be a key at all: its form and its checksum hold. */
+/** Whether a text has the form of a key and its checksum holds. */
 export function isApiKey(text: string): boolean {
   if (!FORM.test(text)) return false
   return text.slice(-CHECKSUM_LENGTH) === checksum(text.slice(0, -CHECKSUM_LENGTH))
@@ -34,16 +34,16 @@ export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** Compares two hashes in a time that does not depend on where they differ. */
+/** Compares two hashes in constant time. */
 export function isSameHash(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
 /**
- * The key that an Authorization header carries, or null.
+ * The key in an Authorization header; null if there is none.
  *
- * `words` are the brand and its aliases: `<WORD>-API-KEY`, whatever the case (decisions, The brand
- * word), one space, then the key (interface 5.2).
+ * `words` are the brand word and its aliases: `<WORD>-API-KEY` in any case, one space, then the
+ * key.
  */
 export function readAuthorization(
   header: string | undefined,

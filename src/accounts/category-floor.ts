@@ -1,21 +1,23 @@
 /**
- * The least price of a click on offers of a category (economics 1.5), everywhere or in one country.
+ * The lowest price of a click on offers of a category, everywhere or in one country:
+ * docs/spec/auction.md#floors.
  *
- * Our choice: a country's own floor stands instead of the category's general one, so that a
- * publisher can ask less where readers buy less.
+ * Our choice: a country's floor replaces the category's general one, so that a publisher can ask
+ * less where readers buy less.
  */
 import { isCountry } from '../platform/countries.ts'
 import type { Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, micros, parseDollars } from '../platform/money.ts'
 
 export interface CategoryFloor {
-  readonly category_id: number // as in responses: Google's, or our own of a path of words
-  readonly country: string | null // ISO 3166; null: everywhere
+  // As in responses: Google's number, or Souk's own for a path of words.
+  readonly category_id: number
+  readonly country: string | null // ISO 3166; null means everywhere.
   readonly floor_micros: Micros
 }
 
 export const CATEGORY_FLOOR_RULE = 'must be CATEGORY=DOLLARS or CATEGORY:COUNTRY=DOLLARS'
-const CATEGORY_ID_MAX = 1_999_999_999 // The last of our own, see catalog/category.ts.
+const CATEGORY_ID_MAX = 1_999_999_999 // The last of Souk's own numbers, see catalog/category.ts.
 const WRITTEN = /^(\d{1,10})(?::([a-z]{2}))?=(.+)$/i
 
 /** `222=0.10` or `222:GB=0.08`; null for anything else. */
@@ -30,7 +32,7 @@ export function parseCategoryFloor(text: string): CategoryFloor | null {
   }
 }
 
-/** As it is typed. */
+/** The inverse of `parseCategoryFloor`. */
 export function formatCategoryFloor({ category_id, country, floor_micros }: CategoryFloor): string {
   return `${category_id}${country === null ? '' : `:${country}`}=${formatExact(floor_micros)}`
 }
@@ -67,7 +69,7 @@ export function categoryFloorFaults(
   return faults
 }
 
-/** The floor of a category for a reader from there; 0 where none is set. */
+/** The floor of a category for a reader from this country; 0 if none is set. */
 export function categoryFloor(
   floors: readonly CategoryFloor[],
   { categoryId, country }: { categoryId: number | null; country: string | null },

@@ -10,7 +10,7 @@ test('refuses listed passwords in any case, and runs of one character or of a se
   }
 })
 
-test('asks for no kinds of characters: any uncommon text is accepted', async () => {
+test('requires no kinds of characters and accepts any uncommon text', async () => {
   for (const password of [
     'a long one',
     'heronriverlamp',

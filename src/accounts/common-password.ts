@@ -1,4 +1,4 @@
-/** Whether a password is one of those that attackers try first. */
+/** Whether a password is among those that attackers try first. */
 
 /**
  * The list has the 49,233 most frequent passwords of published leaks. It is loaded when a password

@@ -1,4 +1,4 @@
-/** Users and API keys, from what a person typed to what is stored. */
+/** Users and API keys, from a person's input to the stored row. */
 import { randomBytes } from 'node:crypto'
 import { badRequest, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -17,7 +17,7 @@ import { keyFaults, type UserChanges, userFaults } from './user.ts'
 const KEY_BYTES = 32
 const TOO_MANY_KEYS = `has ${KEYS_PER_USER_MAX} API keys that still work; disable one first`
 
-/** Makes a user; throws a 400 that names every fault. */
+/** Creates a user; throws a 400 that names every fault. */
 export async function createUser(
   db: Db,
   { email, password, isAdmin }: { email: string; password: string; isAdmin: boolean },
@@ -28,8 +28,8 @@ export async function createUser(
 }
 
 /**
- * Changes what is given; throws a 400 that names every fault, a 404 for an unknown user. A new
- * password ends the user's sessions: whoever knew the old one is out. API keys go on.
+ * Changes the given fields. Throws a 400 that names every fault, a 404 for an unknown user. A new
+ * password ends the user's sessions; API keys keep working.
  */
 export async function changeUser(
   db: Db,
@@ -45,8 +45,8 @@ export async function changeUser(
 }
 
 /**
- * Makes an API key for a user: the one time that the key itself is seen. Throws a 400 when the user
- * has as many keys as one may have.
+ * Creates an API key for a user; the key itself is returned only here. Throws a 400 when the user
+ * has as many keys as allowed.
  */
 export async function createApiKey(
   db: Db,

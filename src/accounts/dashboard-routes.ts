@@ -1,10 +1,10 @@
 /**
- * The dashboard's own calls under /dashboard/api/: log in, see one's publishers, make and disable
- * API keys (interface 5.1, the developer options page). They read the session's cookie, so no
- * other origin may call them, and nothing here is part of the public interface.
+ * The dashboard's own calls under /dashboard/api/: sign in, list one's publishers, create and
+ * disable API keys. They read the session cookie, so no other origin may call them. They are not
+ * part of the public interface.
  *
- * Links, statistics, clicks and receipts have theirs in their own folders (`dashboard-routes.ts`);
- * they are registered inside the login here.
+ * Links, statistics, clicks and receipts have their calls in their own folders
+ * (`dashboard-routes.ts`), registered behind the sign-in here.
  */
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -41,12 +41,12 @@ import { disableApiKey, listApiKeys, type UserRow } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on the dashboard's routes that need a login. */
+    /** Set on dashboard routes that need a session. */
     sessionUser?: UserRow
   }
 }
 
-/** An address and a password have 600 bytes (docs/spec/limits.md#bodies). */
+/** An e-mail address and a password have at most 600 bytes (docs/spec/limits.md#bodies). */
 const SIGN_IN_BYTES_MAX = 4_096
 
 export interface DashboardDeps {
@@ -54,7 +54,7 @@ export interface DashboardDeps {
   readonly baseUrl: string
   readonly brand: string
   readonly now: () => Date
-  /** Routes of higher folders that need the login too: links, statistics, clicks, receipts. */
+  /** Routes of higher folders that also need a session: links, statistics, clicks, receipts. */
   readonly inside: readonly FastifyPluginAsyncTypebox[]
 }
 
@@ -91,7 +91,7 @@ export const dashboardRoutes =
         if (session === null) {
           throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
         }
-        // Nobody could log out of the one that this browser had before.
+        // Otherwise nobody could sign out of this browser's earlier session.
         await logOut(db, request.cookies[cookieName])
         reply.setCookie(cookieName, session.token, { ...cookieOptions, maxAge: SESSION_SECONDS })
         return ok(200, toUserRecord(session.user, { baseUrl, brand }))
@@ -148,7 +148,7 @@ const loggedInRoutes =
     await app.register(keyRoutes({ db, now }))
   }
 
-/** The developer options page: a user's keys are listed, made and disabled (interface 5.1). */
+/** The developer options page: lists, creates and disables a user's keys. */
 const keyRoutes =
   ({ db, now }: Pick<DashboardDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -10,7 +10,7 @@ const db = await testDatabase()
 const user = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
 const { uid } = await createUser(db, user)
 
-/** A key of its own, and whether it is told of one address after another. */
+/** Creates a key and reports, for one address after another, whether a notification was sent. */
 async function makeKey() {
   const { key, row } = await createApiKey(db, {
     ...{ uid, description: 'site', expiresAt: null, now: NOW },
@@ -27,7 +27,7 @@ async function makeKey() {
   return { key, tokenId, told }
 }
 
-test('the first network of a key is not told, each further one once, also after a restart', async () => {
+test('the first network of a key is not reported, each further one is reported once, also after a restart', async () => {
   const { told } = await makeKey()
   const away = '198.51.100.7'
   assert.deepEqual(await told('203.0.113.7', away, '203.0.113.7', away), [away])
@@ -42,7 +42,7 @@ test('addresses of one network are one place: an IPv4 /24, an IPv6 /48', async (
   assert.deepEqual(await told(...ipv6), ['2001:db8:1:1::1', '2001:db8:2:1::1'])
 })
 
-test('two keys used from one network keep nothing that shows it', async () => {
+test('the stored data does not reveal that two keys were used from the same network', async () => {
   const [one, other] = [await makeKey(), await makeKey()]
   for (const { told } of [one, other]) assert.deepEqual(await told('192.0.2.1'), [])
   const kept = await db.rows(sql`
@@ -51,7 +51,7 @@ test('two keys used from one network keep nothing that shows it', async () => {
   assert.equal(kept.length, 2)
 })
 
-test('a network of which the news was cut short is new at the next use, also after a restart', async () => {
+test('a network whose notification was interrupted counts as new at the next use, also after a restart', async () => {
   const { key, tokenId, told } = await makeKey()
   const [home, away] = ['203.0.113.7', '198.51.100.7']
   await told(home)

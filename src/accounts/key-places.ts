@@ -1,8 +1,8 @@
 /**
- * From where is a key used? Its owner may want to know when that is somewhere new.
+ * Detects API key use from a new place, so that the owner can be notified.
  *
- * A place is the caller's network (IPv4 /24, IPv6 /48), kept only as a hash that the key itself
- * makes: without the key, which is never stored, nobody can tell which network it was.
+ * A place is the client's network (IPv4 /24, IPv6 /48). It is stored only as a hash keyed by the
+ * API key itself, which is never stored, so nobody can read the network from the database.
  */
 import { createHmac } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
@@ -12,7 +12,7 @@ import { insertKeyPlace } from './store.ts'
 
 const IPV4_PREFIX = 24
 const IPV6_PREFIX = 48
-/** Places seen lately, so that a busy key costs no query a call. */
+/** Recent places, so that a busy key costs no query per call. */
 const PLACES_MAX = 100_000
 
 export interface KeyUse {
@@ -30,8 +30,8 @@ export class KeyPlaces {
   }
 
   /**
-   * Tells of a key that was used before, but never from this network. In the transaction that notes
-   * the network: what could not be told is new at the next use.
+   * Reports a key that was used before, but never from this network. The report commits together
+   * with the network, so a failed report is repeated at the next use.
    */
   async note({ tokenId, key, address }: KeyUse, tell: (tx: Db) => Promise<unknown>): Promise<void> {
     const place = createHmac('sha256', key).update(networkOf(address)).digest()
@@ -45,7 +45,7 @@ export class KeyPlaces {
   }
 }
 
-/** The network of an address; text that is none stands for itself. */
+/** The network of an address; any other text stands for itself. */
 function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

@@ -22,7 +22,7 @@ function makeLimits() {
   return { clock, limits, attempt }
 }
 
-test('one address tries twenty times at once, then once in five seconds', async () => {
+test('one address may try twenty times at once, then once every five seconds', async () => {
   const { clock, attempt } = makeLimits()
   for (let tries = 0; tries < 20; tries += 1) {
     assert.equal(await attempt('2001:db8::7', `user${tries}@x.example`, {}), 200)
@@ -33,7 +33,7 @@ test('one address tries twenty times at once, then once in five seconds', async 
   assert.equal(await attempt('2001:db8::7', 'u@x.example', {}), 200)
 })
 
-test('a hundred wrong passwords for an account, from wherever, are enough for the moment', async () => {
+test('an account accepts a hundred wrong passwords, from any addresses, then one a minute', async () => {
   const { clock, attempt } = makeLimits()
   const wrong = (n: number) => attempt(`2001:db8:0:${n.toString(16)}::1`, 'Ann@x.example', null)
   for (let n = 0; n < 100; n += 1) assert.equal(await wrong(n), 401)
@@ -46,7 +46,7 @@ test('a hundred wrong passwords for an account, from wherever, are enough for th
   assert.equal(await attempt('203.0.113.9', 'ann@x.example', {}), 429)
 })
 
-test('all spellings that find one account use up the same hundred', async (t) => {
+test("all spellings of an account's address share one limit", async (t) => {
   const { attempt } = makeLimits()
   const db = await testDatabase(t)
   const spellings = ['İni@x.example', 'inİ@x.example', 'INI@x.example']
@@ -60,7 +60,7 @@ test('all spellings that find one account use up the same hundred', async (t) =>
   assert.equal(await attempt('203.0.113.9', 'ini@x.example', {}), 429)
 })
 
-test('two passwords are checked at once, however many are tried together', async () => {
+test('at most two passwords are checked at once', async () => {
   const { limits } = makeLimits()
   const gate = Promise.withResolvers<object>()
   let running = 0

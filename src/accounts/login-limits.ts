@@ -1,20 +1,22 @@
 /**
- * How often somebody may try to log in.
+ * How often a client may try to sign in.
  *
- * By address, because people type slowly; and by account, because addresses cost nothing: one
- * customer's IPv6 network holds thousands of those that limits count by. An account's limit counts
- * wrong passwords alone, and those for accounts that nobody has as well: a refusal tells nothing.
- * Who uses it up on purpose keeps a user from logging in, but neither sessions nor API keys.
+ * The limit by address fits people, who type slowly. The limit by account exists because addresses
+ * cost nothing: one customer's IPv6 network has thousands of the units that limits count. It counts
+ * only wrong passwords, also for accounts that do not exist, so a refusal reveals nothing. An
+ * attacker can use it up and keep a user from signing in, but sessions and API keys keep working.
  */
 import { addressUnit } from '../platform/client-address.ts'
 import { TokenBuckets } from '../platform/token-bucket.ts'
 import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
 
-/** Twenty tries at once, then one in five seconds: enough for people, useless for guessing. */
+/**
+ * Twenty attempts at once, then one every five seconds: enough for people, useless for guessing.
+ */
 const BY_ADDRESS = { rate: 0.2, burst: 20 }
-/** NIST SP 800-63B: no more than a hundred wrong ones in a row; then one a minute. */
+/** NIST SP 800-63B: at most a hundred wrong passwords in a row; then one a minute. */
 const BY_ACCOUNT = { rate: 1 / 60, burst: 100 }
-/** Of the four threads that also write the spool and look names up, half. */
+/** Half of the four threads that also write the spool and resolve names. */
 const AT_ONCE = 2
 
 interface Attempt {
@@ -32,12 +34,13 @@ export class LoginLimits {
     this.#now = now
   }
 
-  /** What `check` resolves with, null for a wrong password; throws 429 over a limit. */
+  /** The result of `check`, null for a wrong password; throws 429 over a limit. */
   async run<T>({ address, email }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
     const account = accountOf(email)
     this.#byAddress.spend(addressUnit(address), this.#nowMs())
     return this.#turns.run(async () => {
-      // Within the turn: of a thousand that come together the first ones count for the others.
+      // Inside the queue: of a thousand concurrent attempts, the first ones count for the later
+      // ones.
       this.#byAccount.check(account, this.#nowMs())
       const found = await check()
       if (found === null) this.#byAccount.take(account, this.#nowMs())
@@ -51,9 +54,10 @@ export class LoginLimits {
 }
 
 /**
- * One name for all spellings that find the same account: PostgreSQL lowers each character by
- * itself, to one character. JavaScript makes two of `İ`, which finds `i`, and looks at a word's end
- * for `Σ`: each such spelling would have a hundred wrong passwords of its own.
+ * One name for all spellings that find the same account. PostgreSQL lowers each character
+ * separately, to one character. JavaScript turns `İ` into two characters, although it finds `i`,
+ * and treats `Σ` at the end of a word differently. Each such spelling would get its own hundred
+ * attempts.
  */
 function accountOf(email: string): string {
   const lower = (character: string) =>

@@ -1,10 +1,10 @@
-/** Whose publisher is it? For endpoints under /api/v1/publishers/<pub_id>/. */
+/** Access check for endpoints under /api/v1/publishers/<pub_id>/. */
 import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { findPublisher, type Publisher } from './publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from './require-key.ts'
 
-/** Throws 404 when there is no such publisher, 403 when it is somebody else's. */
+/** Throws 404 if the publisher does not exist, 403 if it belongs to somebody else. */
 export async function requireExistingOwnPublisher(
   db: Db,
   holder: Pick<KeyHolder, 'pubIds'>,

@@ -1,8 +1,8 @@
 /**
- * Passwords of dashboard users: scrypt with N = 2^15 (decisions 4.2), a fresh salt each.
+ * Passwords of users: scrypt with N = 2^15 and a new salt each.
  *
- * The stored text carries its own cost, so raising the cost later leaves old passwords valid:
- * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`, both in base64url.
+ * The stored text contains its cost, so a higher cost later leaves old passwords valid:
+ * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`, salt and hash in base64url.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -12,15 +12,15 @@ const BLOCK_SIZE = 8
 const PARALLEL = 1
 const HASH_BYTES = 32
 const SALT_BYTES = 16
-// scrypt needs 128·N·r bytes, 32 MiB here; Node's default limit is exactly that and refuses it.
+// scrypt needs 128·N·r bytes, here 32 MiB; Node's default limit is exactly that and refuses it.
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024
 
 export const PASSWORD_LENGTH_MIN = 10 // docs/spec/interface.md#passwords
-export const PASSWORD_LENGTH_MAX = 256 // Long enough for any phrase; bounds the work of a login.
+export const PASSWORD_LENGTH_MAX = 256 // Long enough for any phrase; limits the work of a sign-in.
 
 const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt)
 
-/** Hashes a password for storage; takes some 60 ms on the thread pool. */
+/** Hashes a password for storage; takes about 60 ms on the thread pool. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
   const hash = await derive(password.normalize('NFKC'), salt, HASH_BYTES, cost(COST_LOG2))
@@ -28,7 +28,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `${parameters}$${salt.toString('base64url')}$${hash.toString('base64url')}`
 }
 
-/** Whether a password is the stored one; a text that is not a stored hash is never equal. */
+/** Whether a password matches the stored hash; any other stored text never matches. */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const [name, costLog2, r, p, salt, hash] = stored.split('$')
   if (name !== 'scrypt' || Number(r) !== BLOCK_SIZE || Number(p) !== PARALLEL) return false
@@ -40,7 +40,7 @@ export async function isPassword(password: string, stored: string): Promise<bool
   return timingSafeEqual(actual, expected)
 }
 
-/** A hash that no password has: checking against it costs as much as against a real one. */
+/** A hash that no password has: checking against it takes as long as against a real one. */
 export const UNKNOWN_USER_HASH = `scrypt$${COST_LOG2}$${BLOCK_SIZE}$${PARALLEL}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 function cost(log2: number): ScryptOptions {

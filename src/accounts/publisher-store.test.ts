@@ -19,7 +19,7 @@ const user = { email: 'Ann@Pub.example', password: 'long enough', isAdmin: true 
 const { uid } = await createUser(db, user)
 const base: PublisherSettings = { ...PUBLISHER_DEFAULTS, uid, name: 'The Daily', slug: 'Daily' }
 
-test('an e-mail address belongs to one user, whatever its case', async () => {
+test('an e-mail address belongs to one user, in any case', async () => {
   const again = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
   await assert.rejects(createUser(db, again), { code: 4000, message: /email: another user has/ })
   assert.equal((await findUserByEmail(db, 'ANN@pub.example'))?.is_admin, true)
@@ -43,7 +43,7 @@ test('a publisher is found by its slug in any case, and no other may have it', a
   await assert.rejects(insertPublisher(db, { ...base, slug: 'dAILY' }), { message: /^slug: / })
 })
 
-test('an update changes what is given, refuses as a whole and keeps the rest', async () => {
+test('an update changes the given settings, is refused as a whole, and keeps the rest', async () => {
   const { pub_id: pubId } = await insertPublisher(db, { ...base, slug: 'weekly' })
   const floor = { floor_micros: micros(50_000), is_partner: true }
   const updated = await updatePublisher(db, { pubId, changes: floor })
@@ -61,13 +61,13 @@ test('an update changes what is given, refuses as a whole and keeps the rest', a
   await assert.rejects(updatePublisher(db, { pubId: 999, changes: {} }), { status: 404 })
 })
 
-test('lists hold the publishers of one user, or all', async () => {
+test('lists contain the publishers of one user, or all', async () => {
   const slugs = (await listPublishers(db, { uid: null })).map(({ slug }) => slug)
   assert.deepEqual(slugs, ['Daily', 'weekly'])
   assert.equal((await listPublishers(db, { uid: base.uid + 1 })).length, 0)
 })
 
-test('an exploration that an operator sets while the guard counts its cost stands', async () => {
+test("an operator's exploration share wins over a concurrent change by the nightly guard", async () => {
   const { pub_id: pubId, epsilon_ppm: beforePpm } = await insertPublisher(db, {
     ...base,
     slug: 'monthly',

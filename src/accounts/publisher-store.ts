@@ -1,4 +1,4 @@
-/** Publishers in SQL: created, changed, found and listed. */
+/** Publishers in SQL: create, change, find and list. */
 import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
 import { micros } from '../platform/money.ts'
@@ -13,20 +13,20 @@ export interface Publisher extends PublisherSettings {
   readonly datetime_updated: Date
 }
 
-/** As the driver gives it: 64-bit columns as text. */
+/** As the driver returns it: 64-bit columns as text. */
 export interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
   readonly floor_micros: string
 }
 
-/** Of `PublisherSettings`. */
+/** The columns of `PublisherSettings`. */
 const SETTINGS = sql`uid, name, slug, is_partner, share_ppm, domains, floor_micros,
   category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
   linkmate_scope, consent_default, is_price_required`
-/** Of a `PublisherRow`, but for its times. */
+/** The columns of `PublisherRow`, except its times. */
 export const PUBLISHER_COLUMNS = sql`pub_id, ${SETTINGS}`
 const COLUMNS = sql`${PUBLISHER_COLUMNS}, datetime_created, datetime_updated`
 
-/** Throws a 400 that names every setting it refuses; nothing is written then. */
+/** Throws a 400 that names every refused setting; nothing is written then. */
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
   const settings = await checked(db, wanted)
   const insert = () =>
@@ -36,7 +36,7 @@ export async function insertPublisher(db: Db, wanted: PublisherSettings): Promis
   return toPublisher(row as PublisherRow)
 }
 
-/** Changes the settings given and leaves the others; throws a 404 for an unknown publisher. */
+/** Changes the given settings; throws a 404 for an unknown publisher. */
 export function updatePublisher(
   db: Db,
   { pubId, changes }: { pubId: number; changes: Partial<PublisherSettings> },
@@ -62,7 +62,7 @@ function rowOf(settings: PublisherSettings): Sql {
     from jsonb_populate_record(null::publisher, ${JSON.stringify(settings)}::jsonb)`
 }
 
-/** `pubId` may be any integer: numbers that no id has are nobody's. */
+/** `pubId` may be any integer; one that no id can have finds nothing. */
 export async function findPublisher(db: Db, pubId: number): Promise<Publisher | null> {
   if (!canBeSmallId(pubId)) return null
   const row = await db.row<PublisherRow>(
@@ -71,7 +71,7 @@ export async function findPublisher(db: Db, pubId: number): Promise<Publisher | 
   return row === null ? null : toPublisher(row)
 }
 
-/** Slugs are the same whatever their case. */
+/** Slugs are case-insensitive. */
 export async function findPublisherBySlug(db: Db, slug: string): Promise<Publisher | null> {
   const row = await db.row<PublisherRow>(
     sql`select ${COLUMNS} from publisher where lower(slug) = lower(${slug})`,
@@ -79,7 +79,7 @@ export async function findPublisherBySlug(db: Db, slug: string): Promise<Publish
   return row === null ? null : toPublisher(row)
 }
 
-/** Publishers of one user, or of all when `uid` is null. */
+/** The publishers of one user, or all if `uid` is null. */
 export async function listPublishers(db: Db, { uid }: { uid: number | null }) {
   const rows = await db.rows<PublisherRow>(sql`
     select ${COLUMNS} from publisher
@@ -118,8 +118,8 @@ function toPublisher(row: PublisherRow): Publisher {
 }
 
 /**
- * The exploration guard's own change: what the publisher was set to is where it begins. What an
- * operator has set since `beforePpm` was read stands.
+ * The exploration guard's change. If an operator has changed the share since `beforePpm` was read,
+ * the operator's value stays.
  */
 export async function setExploration(
   db: Db,
@@ -136,8 +136,8 @@ export async function setExploration(
 }
 
 /**
- * Notes that the guard goes by this day; false when it has, be it by a job whose end nobody wrote
- * down, or before the clock was set back. Not `before`: the clock may have been ahead.
+ * Records that the guard has processed this day; false if it already had, for example in a job that
+ * died before it was marked as done. Compared for equality, because a clock may have been ahead.
  */
 export async function takeExploredDay(tx: Db, day: string): Promise<boolean> {
   const taken = await tx.run(sql`

@@ -13,17 +13,17 @@ const base: PublisherSettings = { ...PUBLISHER_DEFAULTS, uid: 1, name: 'The Dail
 const fields = (changes: Partial<PublisherSettings>) =>
   publisherFaults({ ...base, ...changes }).map(({ field }) => field)
 
-test('a publisher with a name and a slug needs nothing else', () => {
+test('a publisher needs only a name and a slug', () => {
   assert.deepEqual(fields({}), [])
 })
 
-test('a name is as long as it has characters, also of letters beyond 16 bits', () => {
+test("a name's length counts characters, also beyond 16 bits", () => {
   const letter = '\u{1D7D9}'
   for (const length of [1, 255]) assert.deepEqual(fields({ name: letter.repeat(length) }), [])
   assert.deepEqual(fields({ name: letter.repeat(256) }), ['name'])
 })
 
-test('settings outside their range are refused, each by its own name', () => {
+test('settings outside their range are refused, each by name', () => {
   assert.deepEqual(fields({ name: ' ' }), ['name'])
   for (const slug of ['', '-a', 'a b', 'a/b', 'ä', 'x'.repeat(65)]) {
     assert.deepEqual(fields({ slug }), ['slug'], slug)
@@ -46,7 +46,7 @@ test('settings outside their range are refused, each by its own name', () => {
   ])
 })
 
-test('a new publisher gets the share, tolerance, benefit and exploration that economics says', () => {
+test('a new publisher gets the documented defaults for share, tolerance, benefit and exploration', () => {
   const { share_ppm, tolerance_ppm, beta, epsilon_ppm, floor_micros } = PUBLISHER_DEFAULTS
   assert.deepEqual(
     [share_ppm, tolerance_ppm, beta, epsilon_ppm, floor_micros],
@@ -59,7 +59,7 @@ test('a new publisher gets the share, tolerance, benefit and exploration that ec
   )
 })
 
-test('settings at the very ends of their ranges are accepted', () => {
+test('settings at the ends of their ranges are accepted', () => {
   const none = { share_ppm: 0, tolerance_ppm: 0, beta: 0, epsilon_ppm: 0, floor_micros: micros(0) }
   assert.deepEqual(fields(none), [])
   const most = { share_ppm: 1_000_000, tolerance_ppm: 200_000, beta: 3, epsilon_ppm: 100_000 }
@@ -70,7 +70,7 @@ test('settings at the very ends of their ranges are accepted', () => {
   assert.deepEqual(fields({ name: 'x'.repeat(256) }), ['name'])
 })
 
-test('a list of a publisher’s settings has a thousand entries at most', () => {
+test('a list of settings has at most a thousand entries', () => {
   const ids = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
   const hosts = (count: number) => ids(count).map((id) => `p${id}.example`)
   const floors = (count: number) =>
@@ -86,7 +86,7 @@ test('a list of a publisher’s settings has a thousand entries at most', () => 
   for (const [field, changes] of lists(1001)) assert.deepEqual(fields(changes), [field])
 })
 
-test('a floor for the reader’s country comes before one for everywhere, and no floor is nothing', () => {
+test("a floor for the reader's country replaces the general one, and no floor means zero", () => {
   const floors = ['222=0.10', '222:GB=0.08', '223=0.30'].flatMap(
     (text) => parseCategoryFloor(text) ?? [],
   )
@@ -96,7 +96,7 @@ test('a floor for the reader’s country comes before one for everywhere, and no
   assert.deepEqual([floor(223, 'GB'), floor(9, 'GB'), floor(null, null)], [0.3, 0, 0])
 })
 
-test('a category’s floor names what is wrong with it, and is given once a country', () => {
+test('an invalid category floor is named, and each country may be given once', () => {
   const floor = (category_id: number, country: string | null, dollars: number) => ({
     category_id,
     country,
@@ -109,7 +109,7 @@ test('a category’s floor names what is wrong with it, and is given once a coun
   assert.deepEqual(fields({ category_floors: twice }), ['category_floor'])
 })
 
-test('what is typed of a floor is what is shown of it', () => {
+test('a floor is shown as it was typed', () => {
   for (const text of ['222=0.10', '222:GB=0.08', '5=0.00', '1486203389=0.25']) {
     const floor = parseCategoryFloor(text)
     assert.equal(floor && formatCategoryFloor(floor), text)
@@ -123,7 +123,7 @@ test('a merchant cannot be allowed and blocked at once', () => {
   assert.deepEqual(fields({ allow_merchants: [1, 2], block_merchants: [2, 3] }), ['block_merchant'])
 })
 
-test('hosts are kept in one form, each once', () => {
+test('hosts are stored in one form, each once', () => {
   const domains = ['WWW.Daily.example', 'daily.example', 'wrong/host']
   assert.deepEqual(normalPublisher({ ...base, domains }).domains, ['daily.example', 'wrong/host'])
 })

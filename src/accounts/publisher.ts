@@ -1,4 +1,4 @@
-/** What a publisher's account may be set to, and which settings are refused. */
+/** The settings of a publisher, and which ones are refused. */
 import { characterCount } from '../platform/characters.ts'
 import { readDomain } from '../platform/domain.ts'
 import type { Fault } from '../platform/errors.ts'
@@ -8,9 +8,9 @@ import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 const NAME_LENGTH_MAX = 255
 const SLUG_LENGTH_MAX = 64 // Interface section 8.
 export const LIST_LENGTH_MAX = 1000 // Entries in one list of a publisher's settings.
-/** A floor that no bid can reach would silence the publisher; no bid is above this. */
+/** A higher floor would silence the publisher, because no bid can be above this. */
 export const FLOOR_MAX = micros(9_000_000_000)
-/** Economics 1.2, 1.3 and 1.4: the ranges of a publisher's own settings. */
+/** The ranges of docs/spec/auction.md#score. */
 const TOLERANCE_PPM_MAX = 200_000
 export const BETA_MAX = 3
 const EPSILON_PPM_MAX = 100_000
@@ -18,28 +18,29 @@ const EPSILON_PPM_MAX = 100_000
 export const LINKMATE_SCOPES = ['all', 'network'] as const
 export const CONSENT_DEFAULTS = ['full', 'contextual'] as const
 
-/** The settings of a publisher, named as its columns. */
+/** The settings of a publisher, named like their columns. */
 export interface PublisherSettings {
   readonly uid: number
   readonly name: string
   readonly slug: string
   readonly is_partner: boolean
-  readonly share_ppm: number // the publisher's part of each price
-  readonly domains: readonly string[] // its own pages: never turned into links
+  readonly share_ppm: number // The publisher's part of each price.
+  // Its own pages, whose links are never turned into smart links.
+  readonly domains: readonly string[]
   readonly floor_micros: Micros
   readonly category_floors: readonly CategoryFloor[]
-  readonly tolerance_ppm: number // how much dearer than the original an offer may be
-  readonly beta: number // how much a lower price for the reader weighs (economics 1.3)
-  readonly epsilon_ppm: number // share of exploring auctions
-  readonly allow_merchants: readonly number[] // empty: all
+  readonly tolerance_ppm: number // How much more expensive than the original an offer may be.
+  readonly beta: number // How much a lower price for the reader weighs: docs/spec/auction.md#score.
+  readonly epsilon_ppm: number // The share of exploring auctions.
+  readonly allow_merchants: readonly number[] // Empty means all.
   readonly block_merchants: readonly number[]
-  readonly allow_hosts: readonly string[] // targets of /link/ that are no merchant's
+  readonly allow_hosts: readonly string[] // Targets of /link/ that belong to no merchant.
   readonly linkmate_scope: (typeof LINKMATE_SCOPES)[number]
   readonly consent_default: (typeof CONSENT_DEFAULTS)[number]
   readonly is_price_required: boolean
 }
 
-/** What a new publisher gets where nothing is said; the same as the columns' defaults. */
+/** Defaults of a new publisher; the same as the columns' defaults. */
 export const PUBLISHER_DEFAULTS: Omit<PublisherSettings, 'uid' | 'name' | 'slug'> = {
   is_partner: false,
   share_ppm: 750_000,
@@ -57,7 +58,7 @@ export const PUBLISHER_DEFAULTS: Omit<PublisherSettings, 'uid' | 'name' | 'slug'
   is_price_required: false,
 }
 
-/** The same settings with every host in the one form that hosts are compared in. */
+/** The settings with every host in the form used for comparison. */
 export function normalPublisher(settings: PublisherSettings): PublisherSettings {
   const hosts = (list: readonly string[]) => [
     ...new Set(list.map((text) => readDomain(text) ?? text)),
@@ -65,7 +66,7 @@ export function normalPublisher(settings: PublisherSettings): PublisherSettings 
   return { ...settings, domains: hosts(settings.domains), allow_hosts: hosts(settings.allow_hosts) }
 }
 
-/** Every reason why these settings are refused, empty when there is none. */
+/** Every reason to refuse these settings; empty if there is none. */
 export function publisherFaults(settings: PublisherSettings): Fault[] {
   const faults: Fault[] = []
   const check = (isRight: boolean, field: string, rule: string) => {

@@ -18,7 +18,7 @@ for (const slug of ['one', 'two']) {
   await insertPublisher(db, { ...PUBLISHER_DEFAULTS, uid, name: slug, slug })
 }
 
-/** A key of the user, a clock to set, and a call with the key. */
+/** A key of the user, a clock that tests can set, and a call with the key. */
 async function makeCaller(
   options: { expiresAt?: Date; limits?: TokenBuckets; lookUp?: () => Promise<void> } = {},
 ) {
@@ -55,7 +55,7 @@ async function storedUse(tokenId: number): Promise<number | null> {
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 4302
 
-test('a key leads to its user and to all publishers of that user', async () => {
+test('a key gives access to its user and all publishers of that user', async () => {
   const { call, tokenId } = await makeCaller()
   const holder = await call(0)
   assert.equal(holder.tokenId, tokenId)
@@ -65,7 +65,7 @@ test('a key leads to its user and to all publishers of that user', async () => {
   assert.throws(() => requireOwnPublisher(holder, 3), { code: 4303 })
 })
 
-test('a database that takes no writes still serves who comes with a key', async () => {
+test('a read-only database still serves callers with a key', async () => {
   const { key } = await makeCaller()
   const lost: unknown[] = []
   const refused = new Error('cannot execute UPDATE in a read-only transaction')
@@ -85,7 +85,7 @@ test('a database that takes no writes still serves who comes with a key', async 
   assert.deepEqual(lost, [refused])
 })
 
-test('the record shows the use before this call; the database keeps one use a minute', async () => {
+test('the record shows the use before this call, and the database stores one use a minute', async () => {
   const { call, tokenId } = await makeCaller()
   const shown = async (seconds: number, method?: string) =>
     (await call(seconds, method)).record.datetime_last_used?.getTime() ?? null
@@ -103,10 +103,10 @@ test('the record shows the use before this call; the database keeps one use a mi
   assert.equal(await stored(), at(61), 'a minute later it is written again')
 })
 
-test('a use is written for its own key alone, and an earlier one never sets it back', async () => {
+test('a use is stored for its own key only, and an earlier use never replaces a later one', async () => {
   const [{ tokenId, call }, other] = [await makeCaller(), await makeCaller()]
   await call(120)
-  // As another call does that came before this one and is written after it.
+  // Like another call that arrived before this one and is written after it.
   await updateKeyUse(db, { tokenId, at: START })
   assert.equal(await storedUse(tokenId), START.getTime() + 120_000)
   assert.equal(await storedUse(other.tokenId), null)
@@ -123,7 +123,7 @@ test('a disabled or expired key is refused from that moment on', async () => {
   await assert.rejects(call(4), isRefused)
 })
 
-test('a key is disabled once: a second time changes nothing of its record', async () => {
+test('disabling a key again changes nothing', async () => {
   const { tokenId } = await makeCaller()
   const updateAtStart = sql`
     update api_key set datetime_updated = ${START} where token_id = ${tokenId}`
@@ -149,7 +149,7 @@ test('an unknown key, no key and another scheme get the same answer', async () =
   }
 })
 
-test('an optional key that is sent must be valid', async () => {
+test('an optional key must be valid if it is sent', async () => {
   const { guard, key } = await makeCaller()
   await guard.accept({ method: 'POST', headers: {} })
   await guard.accept({ method: 'POST', headers: { authorization: `service-api-key ${key}` } })
@@ -157,7 +157,7 @@ test('an optional key that is sent must be valid', async () => {
   await assert.rejects(guard.accept(wrong), isRefused)
 })
 
-test('a key over its limit is told when to come back', async () => {
+test('a key over its limit gets Retry-After', async () => {
   const limits = new TokenBuckets({ rate: 1, burst: 2 })
   const [{ call }, other] = [await makeCaller({ limits }), await makeCaller({ limits })]
   await call(0)
@@ -173,7 +173,7 @@ test('a key over its limit is told when to come back', async () => {
   await call(1)
 })
 
-test('a call whose key took long to look up gives its limit nothing back', async () => {
+test("a slow key look-up does not refill the key's limit", async () => {
   const limits = new TokenBuckets({ rate: 1, burst: 1 })
   const slow = Promise.withResolvers<void>()
   let lookUps = 0
@@ -189,7 +189,7 @@ test('a call whose key took long to look up gives its limit nothing back', async
   await assert.rejects(call(10), { code: 4290 })
 })
 
-test('neither HEAD nor a call over the limit is a use of the key', async () => {
+test('neither HEAD nor a call over the limit counts as a use of the key', async () => {
   const limits = new TokenBuckets({ rate: 0.01, burst: 2 })
   const { call, told, tokenId } = await makeCaller({ limits })
   await call(0, 'HEAD')

@@ -1,9 +1,9 @@
 /**
- * Who calls: from the Authorization header to the holder of the key (interface section 5).
+ * Identifies the caller: from the Authorization header to the holder of the key.
  *
- * There is one answer for no key, an unknown, disabled or expired one and a wrong scheme: 401 with
- * code 4302. Keys are looked up on every call, by one indexed query, and never cached: a disabled
- * key stops working at once on every node.
+ * No key, an unknown, disabled or expired key and a wrong scheme all get the same answer: 401 with
+ * code 4302. Each call looks the key up with one indexed query. Nothing is cached, so a disabled
+ * key stops working on every node at once.
  */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../platform/errors.ts'
@@ -16,18 +16,18 @@ export interface KeyHolder {
   readonly tokenId: number
   readonly uid: number
   readonly pubIds: readonly number[]
-  readonly isAdmin: boolean // an operator's
-  readonly record: ApiKeyRow // its datetime_last_used is the use before this call
+  readonly isAdmin: boolean // Whether the user is an operator.
+  readonly record: ApiKeyRow // Its datetime_last_used is the use before this call.
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `require` and, when a key was sent, by `accept`. */
+    /** Set by `require`, and by `accept` if a key was sent. */
     keyHolder?: KeyHolder
   }
 }
 
-/** The part of a request that is read; any Fastify request is one. */
+/** The part of a request that is read; any Fastify request has it. */
 interface KeyedRequest {
   readonly method: string
   readonly headers: { readonly authorization?: string | undefined }
@@ -40,19 +40,19 @@ export type OnKeyUsed = (
   use: { readonly key: string; readonly address: string; readonly at: Date },
 ) => void
 
-/** How often the database is told (decisions 4.2). */
+/** How often the last use is written to the database. */
 const USE_WRITTEN_EVERY_MS = 60_000
-/** In between this remembers the last uses exactly. */
+/** The last uses in between, in memory. */
 const LAST_USES_MAX = 10_000
 
 export interface KeyGuard {
   /** A hook for endpoints that need a key: throws the 401, or a 429 over the key's limit. */
   require(request: KeyedRequest): Promise<void>
-  /** A hook for endpoints where a key is optional: one that is sent must be valid. */
+  /** A hook for endpoints with an optional key: a key that is sent must be valid. */
   accept(request: KeyedRequest): Promise<void>
 }
 
-/** Of an endpoint's schema, where `require` guards it: as the API reference tells it. */
+/** The security entry in the schema of an endpoint that `require` guards. */
 export const NEEDS_KEY = [{ apiKey: [] }]
 
 export function makeKeyGuard(options: {
@@ -60,13 +60,13 @@ export function makeKeyGuard(options: {
   brandWords: readonly string[]
   limits: TokenBuckets | null
   now: () => Date
-  /** Told of each use of a key, with the key itself; must not throw. */
+  /** Called with each use and the key itself; must not throw. */
   onUsed?: OnKeyUsed
-  /** Told of a use that could not be written down; must not throw. */
+  /** Called when a use could not be stored; must not throw. */
   onUseLost?: (error: unknown) => void
 }): KeyGuard {
   const { db, brandWords, limits, now, onUsed, onUseLost = () => undefined } = options
-  // Every 401 says what would be accepted (RFC 9110, 15.5.2).
+  // Every 401 names the accepted scheme (RFC 9110, 15.5.2).
   const challenge = { 'www-authenticate': `${brandWords[0]}-api-key`.toUpperCase() }
   const refuse = () => new ApiError('invalidApiKey', { headers: challenge })
   const lastUses = new LRUCache<number, Date>({ max: LAST_USES_MAX })
@@ -79,13 +79,13 @@ export function makeKeyGuard(options: {
     if (found === null || !isSameHash(found.key_hash, keyHash)) throw refuse()
     const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
     const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
-    // Now, not when the call came: times that go back and forth would fill the bucket again.
+    // The time of now, not of arrival: times that go back and forth would refill the bucket.
     limits?.spend(String(tokenId), now().getTime())
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
     const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
-    if (request.method === 'HEAD') return holder // Records nothing (decisions, Paths).
+    if (request.method === 'HEAD') return holder // HEAD records nothing.
     if (storedUse === null || at.getTime() - storedUse.getTime() >= USE_WRITTEN_EVERY_MS) {
-      // A database that takes no writes, a standby or a full one, still serves what it holds.
+      // A database that accepts no writes (a standby or a full disk) still serves reads.
       await updateKeyUse(db, { tokenId, at }).catch(onUseLost)
     }
     lastUses.set(tokenId, at)
@@ -109,12 +109,12 @@ export function holderOf(request: KeyedRequest): KeyHolder {
   return request.keyHolder
 }
 
-/** Throws a 403 unless the publisher is one of the holder's. */
+/** Throws a 403 unless the publisher belongs to the holder. */
 export function requireOwnPublisher(holder: Pick<KeyHolder, 'pubIds'>, pubId: number): void {
   if (!holder.pubIds.includes(pubId)) throw new ApiError('notYours')
 }
 
-/** Throws a 403 unless the key is an operator's: of a user made with `--admin`. */
+/** Throws a 403 unless the key belongs to an operator: a user created with `--admin`. */
 export function requireOperator(holder: Pick<KeyHolder, 'isAdmin'>): void {
   if (!holder.isAdmin) throw new ApiError('notOperator')
 }

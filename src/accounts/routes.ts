@@ -1,4 +1,4 @@
-/** Section 4.2: what a key says about itself. */
+/** Returns the record of the API key in use. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { envelope, ok } from '../platform/envelope.ts'
 import { holderOf, type KeyGuard, NEEDS_KEY } from './require-key.ts'

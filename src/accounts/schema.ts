@@ -1,4 +1,4 @@
-/** Wire shapes of accounts: API key records (interface 2.3) and the dashboard's own calls. */
+/** Wire shapes of accounts: API key records and the dashboard's own calls. */
 import Type, { type Static } from 'typebox'
 import { orNull, timestamp } from '../platform/field-types.ts'
 import { formatExact, PPM } from '../platform/money.ts'
@@ -12,7 +12,7 @@ import { DESCRIPTION_LENGTH_MAX, EMAIL_LENGTH_MAX } from './user.ts'
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 const TimestampOrNull = orNull(Timestamp)
 
-/** Interface 2.3. */
+/** docs/spec/interface.md */
 export const ApiKeyRecord = Type.Object({
   token_id: Type.Integer(),
   uid: Type.Integer({ description: 'Owning user' }),
@@ -40,7 +40,7 @@ export const CreatedKey = Type.Object({
   key: Type.String({ description: 'The key itself, shown this once' }),
 })
 
-/** Who is logged in, and by which address and word programs call this service. */
+/** The signed-in user, and the base URL and brand word that programs use for this service. */
 export const UserRecord = Type.Object({
   uid: Type.Integer(),
   email: Type.String(),
@@ -49,7 +49,7 @@ export const UserRecord = Type.Object({
   brand: Type.String(),
 })
 
-/** Without bounds: of a number that no publisher can have there is none, a 404 like any other. */
+/** No bounds: a number that no publisher can have is a 404 like any other unknown one. */
 export const PublisherParams = Type.Object({ pub_id: Type.Integer() })
 
 /** A publisher as its owner sees it; fractions and dollars as the operator types them. */
@@ -94,7 +94,7 @@ export function toUserRecord(
   return { uid, email, is_admin, base_url: baseUrl, brand }
 }
 
-/** Settings under the names and in the units of the operator's options (operator's interface). */
+/** Settings with the names and units of the command line's options. */
 export function toPublisherRecord(row: Publisher): Static<typeof PublisherRecord> {
   return {
     pub_id: row.pub_id,

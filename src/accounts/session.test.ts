@@ -25,7 +25,7 @@ async function countSessions(db: Db): Promise<number> {
   return row?.count ?? 0
 }
 
-test('what changes something comes from our own pages, or from no browser, as JSON', () => {
+test("a change must come from the dashboard's own pages, or from no browser, as JSON", () => {
   const codeOf = (headers: Record<string, string>, method = 'POST') => {
     try {
       requireOwnOrigin({ method, headers }, 'https://souk.example/base')
@@ -65,7 +65,7 @@ test('what changes something comes from our own pages, or from no browser, as JS
   for (const method of ['GET', 'HEAD']) assert.equal(codeOf(foreign, method), null)
 })
 
-test('a session lasts a week from its log-in, to the second', async (t) => {
+test('a session lasts exactly a week', async (t) => {
   const { db, uid } = await makeUser(t)
   const begun = new Date('2026-03-02T10:00:00Z')
   const session = await logIn(db, { email: EMAIL, password: OLD, now: begun })
@@ -75,7 +75,7 @@ test('a session lasts a week from its log-in, to the second', async (t) => {
   await assert.rejects(userAt('2026-03-09T10:00:00Z'), { status: 401, code: 4301 })
 })
 
-test('who logs out ends this session, and no other one', async (t) => {
+test('signing out ends this session only', async (t) => {
   const { db, uid } = await makeUser(t)
   const [here, elsewhere] = [await logInWith(db, OLD), await logInWith(db, OLD)]
   await logOut(db, here?.token)
@@ -84,7 +84,7 @@ test('who logs out ends this session, and no other one', async (t) => {
   assert.equal((await userOf(elsewhere?.token)).uid, uid)
 })
 
-test('a password that is changed while it is checked begins no session', async (t) => {
+test('a password that is changed during a sign-in starts no session', async (t) => {
   const { db, uid } = await makeUser(t)
   const changedMeanwhile: Db = {
     ...db,
@@ -98,7 +98,7 @@ test('a password that is changed while it is checked begins no session', async (
   assert.notEqual(await logInWith(db, NEW), null)
 })
 
-test('who gets a new password, or becomes an operator, changes nobody else', async (t) => {
+test('a new password or new rights of one user change no other user', async (t) => {
   const { db, uid } = await makeUser(t)
   const other = { email: 'bob@example.com', password: OLD }
   await createUser(db, { ...other, isAdmin: false })
@@ -109,7 +109,7 @@ test('who gets a new password, or becomes an operator, changes nobody else', asy
   assert.equal(again?.user.is_admin, false)
 })
 
-test('a new password ends a session that begins at the same moment', async (t) => {
+test('a new password also ends a session that starts at the same moment', async (t) => {
   const { db, uid } = await makeUser(t)
   let changing: Promise<unknown> = Promise.resolve()
   await db.transaction(async (tx) => {

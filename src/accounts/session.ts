@@ -1,9 +1,9 @@
 /**
- * The dashboard's login: a random token in a cookie, its SHA-256 in the database.
+ * Dashboard sessions: a random token in a cookie, its SHA-256 in the database.
  *
- * Forgery from other sites is stopped three times: the cookie is SameSite=Strict, a call that
- * changes something must come from our own pages (Sec-Fetch-Site, Origin), and its body must be
- * application/json, which no form of another site can send without a preflight we never grant.
+ * Three measures prevent cross-site request forgery. The cookie is SameSite=Strict. A change must
+ * come from the dashboard's own pages (Sec-Fetch-Site, Origin). Its body must be application/json,
+ * which no form of another site can send without a preflight that is never granted.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { ApiError, notFound } from '../platform/errors.ts'
@@ -19,22 +19,24 @@ import {
 } from './store.ts'
 
 const TOKEN_BYTES = 32
-/** A working week without a new login; a stolen laptop is worth no longer. */
+/** A working week without signing in again, and the longest use of a stolen laptop. */
 export const SESSION_SECONDS = 7 * 24 * 3600
 const MUTATING = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** `__Host-` binds the cookie to https and to this very host; browsers refuse it on http. */
+/** `__Host-` binds the cookie to https and to this host; browsers refuse it on http. */
 export function sessionCookieName(isSecure: boolean): string {
   return isSecure ? '__Host-souk_session' : 'souk_session'
 }
 
-/** Checks e-mail and password; the token for the cookie, or null when one of them is wrong. */
+/**
+ * Checks e-mail and password. Returns the token for the cookie, or null if one of them is wrong.
+ */
 export async function logIn(
   db: Db,
   { email, password, now }: { email: string; password: string; now: Date },
 ): Promise<{ token: string; user: UserRow } | null> {
   const found = await findUserByEmail(db, email)
-  // An unknown address costs the same time: nobody can find out who has an account.
+  // An unknown address takes the same time, so nobody can find out who has an account.
   if (!(await isPassword(password, found?.password_hash ?? UNKNOWN_USER_HASH))) return null
   if (found === null) return null
   const { password_hash: passwordHash, ...user } = found
@@ -59,13 +61,16 @@ export interface SessionRequest {
   readonly sessionUser?: UserRow
 }
 
-/** The user that the session hook of the dashboard's routes has found. */
+/** The user that the session hook has found. */
 export function sessionUserOf(request: SessionRequest): UserRow {
   if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
   return request.sessionUser
 }
 
-/** The path's publisher if it is the user's; another one's and none at all are the same 404. */
+/**
+ * The path's publisher if it belongs to the user. Unknown publishers and other users' ones are the
+ * same 404.
+ */
 export async function requireOwnedPublisher(
   db: Db,
   request: SessionRequest & { readonly params: { readonly pub_id: number } },
@@ -79,7 +84,7 @@ export async function logOut(db: Db, token: string | undefined): Promise<void> {
   if (token !== undefined) await deleteSession(db, hashToken(token))
 }
 
-/** Throws unless a call that changes something comes from our own pages, or from no browser. */
+/** Throws unless a change comes from the dashboard's own pages, or from no browser. */
 export function requireOwnOrigin(
   request: {
     readonly method: string
@@ -94,7 +99,7 @@ export function requireOwnOrigin(
   if (site === undefined && origin !== undefined && origin !== new URL(baseUrl).origin) {
     throw new ApiError('foreignOrigin')
   }
-  // A type that no foreign form or Blob can have without a preflight.
+  // A content type that no foreign form or Blob can have without a preflight.
   const hasBody = Number(length ?? 0) > 0 || coding !== undefined
   if ((type !== undefined || hasBody) && !/^application\/json\s*(;|$)/i.test(String(type))) {
     throw new ApiError('unsupportedMediaType', { message: 'The body must be application/json' })

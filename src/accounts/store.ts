@@ -1,4 +1,4 @@
-/** Users, their API keys and their dashboard sessions, in SQL. */
+/** Users, API keys and dashboard sessions in SQL. */
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -25,7 +25,7 @@ export interface ApiKeyRow {
   readonly is_enabled_by_user: boolean
 }
 
-/** A usable key with what it opens: the publishers of its user. */
+/** A usable key and the publishers of its user. */
 export interface KeyHolderRow extends ApiKeyRow {
   readonly pub_ids: readonly number[]
   readonly is_admin: boolean
@@ -35,7 +35,7 @@ const USER_COLUMNS = sql`uid, email, is_admin, datetime_created`
 const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,
   datetime_active, datetime_expires, datetime_last_used, is_enabled_by_user`
 
-/** Throws a 400 that names `email` when another user has it, whatever its case. */
+/** Throws a 400 that names `email` if another user has the address, in any case. */
 export async function insertUser(
   db: Db,
   user: { email: string; passwordHash: string; isAdmin: boolean },
@@ -51,8 +51,8 @@ export async function insertUser(
 }
 
 /**
- * Changes what is given and leaves the others; null when there is no such user. With a new
- * password the sessions end that were begun with the old one.
+ * Changes the given fields; null if the user does not exist. A new password ends the user's
+ * sessions.
  */
 export function updateUser(
   db: Db,
@@ -72,7 +72,7 @@ export function updateUser(
         where uid = ${user.uid}
         returning ${USER_COLUMNS}
       `)
-      // After it: a log-in that had the user's row before has begun its session by now.
+      // After the update: a sign-in that had read the old row has started its session by now.
       if (user.passwordHash !== null) {
         await tx.run(sql`delete from dashboard_session where uid = ${user.uid}`)
       }
@@ -98,12 +98,12 @@ export function listUsers(db: Db): Promise<UserRow[]> {
   return db.rows(sql`select ${USER_COLUMNS} from app_user order by uid limit ${LIST_ROWS_MAX}`)
 }
 
-/** A person needs a handful; a program that creates one for each run has a mistake. */
+/** A person needs a handful; a program that creates one per run has a bug. */
 export const KEYS_PER_USER_MAX = 100
 
 /**
- * Stores a key; null when the user has as many working keys as one may have. The lock on the user
- * lets only one key at a time be counted and added.
+ * Stores a key; null if the user has as many working keys as allowed. The lock on the user
+ * serializes counting and adding.
  */
 export function insertApiKey(
   db: Db,
@@ -123,7 +123,7 @@ export function insertApiKey(
   })
 }
 
-/** Keys of one user, or of all when `uid` is null; newest last. */
+/** The keys of one user, or all if `uid` is null; newest last. */
 export function listApiKeys(db: Db, { uid }: { uid: number | null }): Promise<ApiKeyRow[]> {
   return db.rows(sql`
     select ${KEY_COLUMNS} from api_key
@@ -133,8 +133,8 @@ export function listApiKeys(db: Db, { uid }: { uid: number | null }): Promise<Ap
 }
 
 /**
- * Disables a key for good; null when there is none, or when `uid` is given and not its owner.
- * A second time changes nothing.
+ * Disables a key for good; null if there is none, or if `uid` is given and not its owner. A second
+ * call changes nothing.
  */
 export function disableApiKey(
   db: Db,
@@ -149,7 +149,7 @@ export function disableApiKey(
   `)
 }
 
-/** The enabled key of this hash, with whom it belongs to and what it opens. */
+/** The enabled key with this hash, its user and what it gives access to. */
 export function findKeyHolder(
   db: Db,
   { keyHash, now }: { keyHash: Buffer; now: Date },
@@ -172,7 +172,7 @@ export async function updateKeyUse(db: Db, { tokenId, at }: { tokenId: number; a
   `)
 }
 
-/** Begins a session; false when the user has another password by now. */
+/** Starts a session; false if the user has another password by now. */
 export async function insertSession(
   db: Db,
   session: { tokenHash: Buffer; uid: number; passwordHash: string; expiresAt: Date },
@@ -200,12 +200,12 @@ export async function deleteSession(db: Db, tokenHash: Buffer): Promise<void> {
   await db.run(sql`delete from dashboard_session where token_hash = ${tokenHash}`)
 }
 
-/** Deletes the sessions that have expired; how many it found. */
+/** Deletes expired sessions; returns how many were found. */
 export function deletePastSessions(db: Db, now: Date): Promise<number> {
   return deleteWhere(db, 'dashboard_session', sql`expires_at < ${now}`)
 }
 
-/** Notes a place of use; whether it is new, and whether it is the key's first one. */
+/** Records a place of use; returns whether it is new, and whether it is the key's first one. */
 export async function insertKeyPlace(
   db: Db,
   use: { readonly tokenId: number; readonly place: Buffer },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyFaults } from './user.ts'
 
-test('the label of a key is as long as it has characters, also of letters beyond 16 bits', () => {
+test("a key's label counts characters, also beyond 16 bits", () => {
   const fields = (description: string) =>
     keyFaults({ description, expiresAt: null }, new Date()).map(({ field }) => field)
   const letter = '\u{1D7D9}'
@@ -10,7 +10,7 @@ test('the label of a key is as long as it has characters, also of letters beyond
   assert.deepEqual(fields(letter.repeat(256)), ['description'])
 })
 
-test('a label of nothing but spaces is refused as such', () => {
+test('a label of only spaces is refused', () => {
   const faults = keyFaults({ description: ' ', expiresAt: null }, new Date())
   const rule = 'must have 1 to 255 characters, not only spaces'
   assert.deepEqual(faults, [{ field: 'description', rule }])

@@ -1,10 +1,10 @@
-/** What a user's account may be, and which are refused. */
+/** Which e-mail addresses, passwords and key labels are refused. */
 import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import { isCommonPassword } from './common-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
-export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that mail can be sent to.
+export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that can receive mail.
 export const DESCRIPTION_LENGTH_MAX = 255
 const DESCRIPTION_RULE = `must have 1 to ${DESCRIPTION_LENGTH_MAX} characters, not only spaces`
 
@@ -13,7 +13,7 @@ export interface UserChanges {
   readonly password?: string | undefined
 }
 
-/** Every reason why this e-mail address and password, as far as they are given, are refused. */
+/** Every reason to refuse this e-mail address and password, as far as they are given. */
 export async function userFaults({ email, password }: UserChanges): Promise<Fault[]> {
   const faults: Fault[] = []
   if (email !== undefined && !isEmail(email)) {
@@ -24,7 +24,7 @@ export async function userFaults({ email, password }: UserChanges): Promise<Faul
   return faults
 }
 
-/** Why a password is refused; null: it is accepted. */
+/** The reason to refuse a password; null if it is accepted. */
 async function passwordRule(password: string): Promise<string | null> {
   const length = characterCount(password)
   if (length < PASSWORD_LENGTH_MIN || password.length > PASSWORD_LENGTH_MAX) {
@@ -39,7 +39,7 @@ function isEmail(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= EMAIL_LENGTH_MAX
 }
 
-/** Every reason why a key with this label and expiry is refused. */
+/** Every reason to refuse a key with this label and expiry. */
 export function keyFaults(
   { description, expiresAt }: { description: string; expiresAt: Date | null },
   now: Date,

@@ -1,12 +1,12 @@
 /**
- * What a browser that only loads a page does without.
+ * Features that a browser for loading a page does not need.
  *
- * Of two such flags Chromium takes the last, so what the driver turns off is named here again.
+ * Chromium uses only the last of two such flags, so the list repeats what the driver turns off.
  */
 const FEATURES_OFF = [
-  // Pages of the address bar, two for each window: half of what a window costs.
+  // Pages of the address bar, two per window: half of a window's cost.
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
-  // The driver's.
+  // The driver's own list.
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
   ...['HttpsFirstBalancedModeAutoEnable', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
   ...['ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect'],

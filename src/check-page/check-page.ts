@@ -1,10 +1,10 @@
 /**
- * `souk check-page URL`: what would the page tag do on this page, link by link?
+ * `souk check-page URL`: what the page tag would do on this page, link by link.
  *
- * Loads the page in Chromium as a reader's browser would. Where the page has no tag yet, the tag is
- * put into it. Nothing is reported as if a reader had been there: events, pixels and third-party
- * trackers are answered here. Auctions are run, and LinkMate makes the smart links that the first
- * reader's visit would make.
+ * Loads the page in Chromium as a reader's browser would. If the page has no tag yet, the check
+ * inserts it. Nothing counts as a reader's visit: the check answers events, pixels and third-party
+ * trackers itself. Auctions do run, and LinkMate creates the smart links that the first reader's
+ * visit would create.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,32 +24,34 @@ import type { DebugTools, LinkReport, PageReport } from './page-report.ts'
 
 export interface CheckPageOptions {
   readonly url: string
-  /** Where this service is: its tag is used when the page has none. */
+  /** The URL of this service; its tag is used if the page has none. */
   readonly baseUrl: string
-  /** Whose page it should be; a tag on the page says for itself, and a difference is told. */
+  /**
+   * The expected publisher. A tag on the page names its own, and the result reports a difference.
+   */
   readonly publisher: string | null
   /** The folder of the built tags. */
   readonly tagDir: string
-  /** The browser's program. */
+  /** The path of the browser. */
   readonly chromium: string
-  /** Where to write the picture of the page, its links outlined; a PNG. */
+  /** Where to write the picture of the page with outlined links; a PNG. */
   readonly screenshot?: string
   /**
-   * What a click on this redirect address would earn the publisher, as `earns` below; null when
-   * that cannot be told. The price is sealed, so only the service can open it.
+   * What a click on this redirect URL would earn the publisher, as `earns` below; null if unknown.
+   * The price is sealed, so only the service can open it.
    */
   readonly earningsOf: (redirectUrl: string) => string | null
 }
 
 export interface CheckedLink extends LinkReport {
-  /** US dollars per click, a decimal string; null: nothing, or not known. */
+  /** US dollars per click, a decimal string; null if nothing or unknown. */
   readonly earns: string | null
 }
 
 export interface CheckPageResult {
   readonly url: string
   readonly publisher: string
-  /** `on_page`: the page carries the tag; `inserted`: this check put it there. */
+  /** `on_page`: the page carries the tag; `inserted`: this check inserted it. */
   readonly tag: 'on_page' | 'inserted'
   readonly service: string
   readonly blocked: readonly string[]
@@ -64,16 +66,16 @@ export interface CheckPageResult {
   readonly screenshot: string | null
 }
 
-/** A page that has not loaded after this long would have lost its readers. */
+/** A page that takes longer to load would have lost its readers. */
 const LOAD_MS = 30_000
-/** The tag has this long to finish: it ends its own requests after 8 seconds. */
+/** The tag's time to finish; it ends its own requests after 8 seconds. */
 const SETTLE_MS = 30_000
-/** Nothing asked for this long: the tag is done. */
+/** After this long without requests the tag is done. */
 const QUIET_MS = 1_500
 const POLL_MS = 100
 const VIEWPORT = { width: 1280, height: 900 }
 
-/** Checks one page. Throws 400 when it cannot be loaded or nobody's tag is meant. */
+/** Checks one page. Throws 400 if it cannot be loaded or no publisher is known. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
   await using opened = await openBrowser(options.chromium)
   const visit = await visitPage(opened.browser, options)
@@ -84,7 +86,7 @@ export async function checkPage(options: CheckPageOptions): Promise<CheckPageRes
 interface Visit {
   readonly page: Page
   readonly debug: JSHandle<DebugTools>
-  /** The status that the page was answered with; null for one without, such as a file. */
+  /** The HTTP status of the page; null if it has none, such as a file. */
   readonly status: number | null
   readonly publisher: string
   readonly tag: CheckPageResult['tag']
@@ -95,7 +97,7 @@ interface Visit {
   readonly auctionUrl: string
 }
 
-/** Loads the page past its security policy, lets the tag finish, and asks it what it did. */
+/** Loads the page without its security policy, lets the tag finish, and reads its report. */
 async function visitPage(browser: Browser, options: CheckPageOptions): Promise<Visit> {
   const context = await openContext(browser, { bypassCSP: true })
   const page = await context.newPage()
@@ -128,7 +130,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   }
 }
 
-/** An error page carries no tag whoever's it is: the address is what is to be looked at. */
+/** An error page carries no tag, so the error names the URL instead. */
 function untoldPublisher(status: number | null): Fault {
   const doubt = doubtAddress(status)
   if (doubt !== null) return { field: 'url', rule: doubt }
@@ -136,7 +138,7 @@ function untoldPublisher(status: number | null): Fault {
   return { field: '--publisher', rule }
 }
 
-/** Loads the page again under its own policy and lets the browser say what that forbids. */
+/** Loads the page again with its own policy and collects what the browser blocks. */
 async function visitUnderPolicy(
   browser: Browser,
   options: CheckPageOptions,
@@ -153,7 +155,7 @@ async function visitUnderPolicy(
   ] as const)
 }
 
-/** Held by a handle from the same task on: a page may write a new `souk` at any time. */
+/** Held by a handle from the same task on, because a page may replace `souk` at any time. */
 async function openDebug(page: Page, options: CheckPageOptions): Promise<JSHandle<DebugTools>> {
   const script = await readTag(options, 'souk-debug.js')
   return (await page.evaluateHandle(`${script}\n;window.souk`)) as JSHandle<DebugTools>
@@ -164,7 +166,7 @@ async function openContext(
   { bypassCSP }: { bypassCSP: boolean },
 ): Promise<BrowserContext> {
   const major = browser.version().split('.')[0]
-  // A reader's browser: the service treats declared robots as such, and so do some pages.
+  // A reader's user agent: the service and some pages treat declared robots differently.
   const userAgent =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ' +
     `Chrome/${major}.0.0.0 Safari/537.36`
@@ -185,7 +187,7 @@ interface FoundTag {
   readonly service: string
 }
 
-/** The tag that the page carries, by its script element or by the global it leaves. */
+/** The tag on the page, found by its script element or by its global. */
 async function findTag(page: Page): Promise<FoundTag | null> {
   const found = (await page.evaluate(`(() => {
     const script = document.querySelector('script[src*="/tag/souk"]:not([src*="merchant"])')
@@ -197,7 +199,7 @@ async function findTag(page: Page): Promise<FoundTag | null> {
 }
 
 /**
- * Runs the tag as if the page carried it: an element that no browser runs tells it whose it is.
+ * Runs the tag as if the page carried it: an element that no browser executes names the publisher.
  */
 async function insertTag(page: Page, options: CheckPageOptions, publisher: string): Promise<void> {
   const src = JSON.stringify(`${options.baseUrl}/tag/souk.js`)
@@ -222,12 +224,12 @@ async function readTag({ tagDir }: CheckPageOptions, name: string): Promise<stri
 const CORS = { 'access-control-allow-origin': '*' }
 
 interface Counts {
-  /** Each once per event and page, as the tag fires them (interface 6, rule 9). */
+  /** Each once per event and page, as the tag fires them. */
   readonly trackers: Set<string>
   auctionUrl: string | null
 }
 
-/** Keeps everything that would count as a reader's visit from leaving the browser. */
+/** Keeps everything that would count as a reader's visit inside the browser. */
 async function answerEvents(page: Page): Promise<Counts> {
   const counts: Counts = { trackers: new Set(), auctionUrl: null }
   await page.route(/\/api\/v1\/events\//, (route) => route.fulfill({ status: 201, headers: CORS }))
@@ -236,7 +238,7 @@ async function answerEvents(page: Page): Promise<Counts> {
   return counts
 }
 
-/** The auction is real; its third-party trackers are counted and taken out. */
+/** The auction is real; its third-party trackers are counted and removed. */
 async function answerAuction(route: Route, counts: Counts): Promise<void> {
   counts.auctionUrl ??= route
     .request()
@@ -256,22 +258,22 @@ async function answerAuction(route: Route, counts: Counts): Promise<void> {
     }
     await route.fulfill({ response, json: body })
   } catch {
-    await route.abort().catch(() => undefined) // The page is gone, or the service is.
+    await route.abort().catch(() => undefined) // The page or the service is gone.
   }
 }
 
 /**
- * Whether who answered lets this page read it. Nobody else asks: the driver lets a page read all
- * that is answered in a browser's place, and a page may name any host of the operator's network in
- * an address that ends like an auction's.
+ * Whether the response allows this page to read it. The driver lets a page read every response that
+ * it fulfils, and a page may name any host of the operator's network in a URL that ends like an
+ * auction's.
  */
 function mayRead(route: Route, response: APIResponse): boolean {
-  const { origin } = route.request().headers() // None where a page asks its own host.
+  const { origin } = route.request().headers() // Missing if the page calls its own host.
   const allowed = response.headers()['access-control-allow-origin']
   return origin === undefined || allowed === origin || allowed === '*'
 }
 
-/** Sees every request of a page; `quiet` resolves once the tag's own have come to rest. */
+/** Observes every request of a page; `quiet` resolves once the tag's own requests are done. */
 function watchTraffic(page: Page): { quiet(): Promise<void> } {
   const open = new Set<unknown>()
   let lastMs = Date.now()
@@ -333,8 +335,8 @@ async function describe(
 }
 
 /**
- * Only the operator may read the picture: a page may show what is not public yet. A file of that
- * name is replaced, never followed: it may be another user's symbolic link.
+ * Only the operator may read the picture, because a page may show unpublished content. An existing
+ * file is replaced, never followed: it may be another user's symbolic link.
  */
 async function writePrivately(path: string, bytes: Buffer): Promise<void> {
   await rm(path, { force: true })
@@ -346,7 +348,7 @@ function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): Check
   return { ...link, earns: address === null ? null : earningsOf(address) }
 }
 
-/** The tag on a page earns for the publisher that it names, whoever else was meant. */
+/** The tag on a page earns for the publisher that it names, whoever was expected. */
 function otherPublisher({ publisher: named }: Visit, { publisher: meant }: CheckPageOptions) {
   if (meant === null || named.toLowerCase() === meant.toLowerCase()) return []
   return [
@@ -355,7 +357,7 @@ function otherPublisher({ publisher: named }: Visit, { publisher: meant }: Check
   ]
 }
 
-/** From this status on an answer is no page of the publisher's. */
+/** From this status on, the response is not the publisher's page. */
 const FIRST_FAILURE = 400
 
 function doubtAddress(status: number | null): string | null {
@@ -363,7 +365,7 @@ function doubtAddress(status: number | null): string | null {
   return `is answered with ${status}: is the address right?`
 }
 
-/** What keeps the tag from earning here, each with the line that puts it right. */
+/** What keeps the tag from earning here, each with the line that fixes it. */
 function blockers({ status, report, service }: Visit, policy: readonly string[]): string[] {
   const doubt = doubtAddress(status)
   const page = doubt === null ? [] : [`The page ${doubt}`]

@@ -1,4 +1,4 @@
-/** Where systems install Chromium, or a browser made of it. Found, never downloaded. */
+/** Where systems install Chromium or a browser based on it. Found, never downloaded. */
 
 import { existsSync } from 'node:fs'
 import { Refusal } from '../platform/refusal.ts'
@@ -13,7 +13,7 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** The browser's path; throws with what to do when there is none. */
+/** The browser's path; if there is none, throws with what to do. */
 export function findChromium(): string {
   const found = PLACES.find(existsSync)
   if (found !== undefined) return found

@@ -1,4 +1,4 @@
-/** The browser in which a page is checked. */
+/** Starts the browser that checks a page. */
 import { mkdtempDisposable } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -12,12 +12,12 @@ const FLAGS = [
   WITHOUT_FEATURES,
 ]
 
-/** Chromium's own, in its temporary folder: it does not start where the path is too long. */
+/** Chromium's socket in its temporary folder: Chromium does not start if this path is too long. */
 const SOCKET = 'org.chromium.Chromium.XXXXXX/SingletonSocket'
 
 /**
- * Opens one. It ends by being killed: closed, it would send the requests that a check holds, events
- * among them, as it lets them go. What it leaves of itself then is removed here.
+ * Starts a browser. It is killed at the end: a clean close would send the requests that a check
+ * holds back, events among them. Its leftover files are removed here.
  */
 export async function openBrowser(
   executablePath: string,
@@ -28,13 +28,14 @@ export async function openBrowser(
   const folder = opening.use(await mkdtempDisposable(join(parent, 'souk-')))
   const options = {
     executablePath,
-    chromiumSandbox: process.getuid?.() !== 0, // Anybody's pages; as root none starts with it.
+    // Pages are untrusted; as root Chromium does not start with its sandbox.
+    chromiumSandbox: process.getuid?.() !== 0,
     args: FLAGS,
     env: environmentWith({ TMPDIR: folder.path }),
     host: '127.0.0.1',
   }
   const server = await chromium.launchServer(options).catch((error: Error) => {
-    const [reason] = error.message.split('\n') // its log is below
+    const [reason] = error.message.split('\n') // Its log follows the first line.
     throw new Refusal(`no browser starts from ${executablePath}; --chromium names one. ${reason}`)
   })
   opening.defer(() => server.kill())

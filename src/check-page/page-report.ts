@@ -1,15 +1,15 @@
-/** What the page tag’s debug script (tag/debug.ts) adds to `window.souk`, and what it reports. */
+/** What the page tag’s debug script (tag/debug.ts) adds to `window.souk`, and its report. */
 
 export interface DebugTools {
-  /** What the tag makes of each link of the page; null while it is not at work. */
+  /** The tag's decision for each link of the page; null while the tag is inactive. */
   report(): PageReport | null
-  /** Draws around each link what becomes of it. */
+  /** Draws the decision around each link. */
   outline(): void
-  /** What the page's security policy keeps the tag from, a sentence each. */
+  /** What the page's security policy blocks, one sentence each. */
   probe(base: string, auctionUrl: string): Promise<string[]>
 }
 
-/** `auctioned` earns; `waiting` would, and says what it waits for; `left` stays as it is. */
+/** `auctioned` earns; `waiting` will earn, with the reason it waits; `left` stays unchanged. */
 export type LinkStatus = 'auctioned' | 'waiting' | 'left'
 
 export interface LinkReport {

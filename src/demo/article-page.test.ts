@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { frontPage } from './article-page.ts'
 import { ARTICLES, PUBLISHERS } from './network.ts'
 
-test('the front page of each magazine has one heading above those of its articles', () => {
+test("each magazine's front page has one heading above those of its articles", () => {
   const articles = ARTICLES.map((article) => ({ article, url: `/${article.slug}` }))
   for (const publisher of PUBLISHERS) {
     const page = frontPage(publisher, articles)

@@ -1,4 +1,4 @@
-/** An article of the demo: a page as publishers have them, with the tag and nothing else. */
+/** An article of the demo: a publisher's page with the tag and nothing else. */
 import { type Html, html } from '../platform/html.ts'
 import { type DemoArticle, type DemoPick, type DemoPublisher, pickedOffer } from './network.ts'
 
@@ -32,7 +32,7 @@ export interface ArticlePage {
   readonly article: DemoArticle
   readonly tagUrl: string
   readonly siteUrl: string
-  /** The address a pick's links lead to: its smart link, or the shop's page for LinkMate. */
+  /** The URL of a pick's links: its smart link, or the shop's page for LinkMate. */
   readonly linkOf: (pick: DemoPick) => string
   readonly pictureOf: (gtin: string) => string
   readonly others: readonly { readonly title: string; readonly url: string }[]

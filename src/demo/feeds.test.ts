@@ -4,7 +4,7 @@ import { feedText } from './feeds.ts'
 import { MERCHANTS, offersOf } from './network.ts'
 import { CATEGORIES, taxonomyOf } from './products.ts'
 
-test('every listing of the demo says its category, in every format of a feed', () => {
+test('every listing of the demo has its category, in every feed format', () => {
   const siteOf = {
     shop: (slug: string) => `https://${slug}.example`,
     picture: (gtin: string) => `https://pictures.example/${gtin}`,
@@ -15,7 +15,7 @@ test('every listing of the demo says its category, in every format of a feed', (
     for (const category of CATEGORIES) {
       const [first, ...rest] = offers.get(category) ?? []
       if (first === undefined) continue
-      // The last word of the path: what stands between the words, each format writes its own way.
+      // The last word of the path, because each format writes the separators its own way.
       const word = taxonomyOf(first.product).split(' > ').at(-1) ?? ''
       assert.ok(feed.split(word).length - 1 >= rest.length + 1, `${merchant.slug}: ${word}`)
     }

@@ -1,10 +1,10 @@
-/** The demo merchants' feed files, each in its own format, as real merchants send them. */
+/** The demo merchants' feed files, each in another format, as real merchants send them. */
 import { html } from '../platform/html.ts'
 import { type DemoMerchant, type DemoOffer, offersOf } from './network.ts'
 import { taxonomyOf } from './products.ts'
 import { dollars } from './shop-page.ts'
 
-/** The text of a merchant's feed; `siteOf` gives the shop's and the pictures' addresses. */
+/** The text of a merchant's feed; `siteOf` gives the URLs of the shop and the pictures. */
 export function feedText(
   merchant: DemoMerchant,
   siteOf: { shop: (slug: string) => string; picture: (gtin: string) => string },

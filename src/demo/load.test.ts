@@ -13,18 +13,18 @@ import { importDemoFeeds, isEmpty, loadDemo, readDemo } from './load.ts'
 
 const PORT = 8081
 
-test('a first start that dies while it makes the demo leaves the next one nothing to trip over', async (t) => {
+test('a first start that dies while it creates the demo does not break the next one', async (t) => {
   const database = await testDatabase(scopeOf(t))
   const dataDir = await temporaryFolder(t, 'souk-demo-')
   const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
   const deps = { database, ids, dataDir, now: () => new Date() }
 
-  // Dead while it makes its links.
+  // It dies while it creates its links.
   const dying = { ...ids, next: () => assert.fail('killed') }
   await assert.rejects(loadDemo({ ...deps, ids: dying }, PORT), /killed/)
   assert.ok(await isEmpty(deps))
 
-  // Dead before its feeds: all that the next start needs is there.
+  // It dies before its feeds; the next start has everything it needs.
   const feeds = join(dataDir, 'demo-feeds')
   await writeFile(feeds, 'no folder')
   await assert.rejects(loadDemo(deps, PORT))
@@ -41,7 +41,7 @@ test('a first start that dies while it makes the demo leaves the next one nothin
   assert.deepEqual(counts, { links, users: 1, has_offers: true })
 })
 
-test('a folder that held a demo takes no real network for one', async (t) => {
+test('a folder that held a demo does not mistake a real network for one', async (t) => {
   const scope = scopeOf(t)
   const dataDir = await temporaryFolder(t, 'souk-demo-')
   const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })

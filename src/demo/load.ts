@@ -1,6 +1,6 @@
 /**
- * Makes the demo network in an empty database, the way operators and publishers make theirs:
- * accounts, merchants with feeds and campaigns, articles with smart links.
+ * Creates the demo network in an empty database, through the same functions as the operator's
+ * commands: accounts, merchants with feeds and campaigns, articles with smart links.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -31,15 +31,15 @@ import {
   pickedOffer,
 } from './network.ts'
 
-/** What the demo keeps beside its database: addresses and the login that the screen shows. */
+/** The demo's record beside its database: URLs, and the sign-in that the screen shows. */
 export interface DemoState {
   readonly sitePort: number
   readonly email: string
   readonly password: string
   readonly apiKey: string
-  readonly merchants: Readonly<Record<string, number>> // merch_id by slug
-  readonly publishers: Readonly<Record<string, number>> // pub_id by slug
-  readonly links: Readonly<Record<string, string>> // auction id by article and pick
+  readonly merchants: Readonly<Record<string, number>> // merch_id by slug.
+  readonly publishers: Readonly<Record<string, number>> // pub_id by slug.
+  readonly links: Readonly<Record<string, string>> // Auction id by article and pick.
 }
 
 export interface DemoDeps {
@@ -57,11 +57,11 @@ export const linkKey = (article: string, pick: DemoPick): string => `${article}/
 
 const FILE = 'demo.json'
 
-/** The demo's state; null when this database holds no demo. */
+/** The demo's record; null if this database holds no demo. */
 export async function readDemo({ database, dataDir }: DemoDeps): Promise<DemoState | null> {
   const state = await readState(dataDir)
   if (state === null) return null
-  // With DATABASE_URL the folder of a demo may be used with a database that holds a real network.
+  // With DATABASE_URL, a demo's folder may be used with the database of a real network.
   const made = await database.row(sql`
     select from merchant_domain
     where (merch_id, domain) in (
@@ -88,13 +88,13 @@ export async function isEmpty({ database }: DemoDeps): Promise<boolean> {
 }
 
 /**
- * Makes everything in an empty database. A start that dies on the way leaves it empty, or with a
- * demo whose feeds the next start sends.
+ * Creates everything in an empty database. A start that dies leaves the database empty, or with a
+ * demo whose feeds the next start imports.
  */
 export async function loadDemo(deps: DemoDeps, sitePort: number): Promise<DemoState> {
   const state = await deps.database.transaction(async (tx) => {
     const made = await makeNetwork(deps, tx, sitePort)
-    // Before the commit: a demo that nobody can log in to would be taken for other data.
+    // Before the commit: a demo that nobody can sign in to would look like other data.
     await replaceFile(join(deps.dataDir, FILE), (draft) =>
       writeFile(draft, JSON.stringify(made, null, 2), { mode: 0o600 }),
     )
@@ -116,7 +116,7 @@ async function makeNetwork(deps: DemoDeps, tx: Db, sitePort: number): Promise<De
   return { ...state, links: await makeLinks(deps, tx, { user: uid, state }) }
 }
 
-/** Feeds grow stale after a day: the demo's merchants send theirs again at every start. */
+/** Feeds expire after a day, so each start imports them again. */
 export async function importDemoFeeds(
   { database, dataDir, now }: DemoDeps,
   { sitePort, merchants }: DemoState,
@@ -167,7 +167,7 @@ async function makeMerchants(
   for (const { slug, name, campaigns } of MERCHANTS) {
     const { merch_id: merchId } = await insertMerchant(db, {
       ...MERCHANT_DEFAULTS,
-      uid, // One login shows both sides of each click.
+      uid, // One sign-in shows both sides of each click.
       name,
       domains: [siteHost(slug)],
       origins: [siteUrl(slug, sitePort)],
@@ -201,7 +201,10 @@ const cents = (value: number | undefined): Micros | null =>
 const dollars = (value: number | undefined): Micros | null =>
   value === undefined ? null : micros(value * MICROS_PER_DOLLAR)
 
-/** Smart links for the articles of publishers outside the program; LinkMate makes the others'. */
+/**
+ * Smart links for the articles of publishers outside the partner program; LinkMate creates the
+ * others.
+ */
 async function makeLinks(
   { ids, now }: DemoDeps,
   db: Db,

@@ -1,4 +1,4 @@
-/** Who takes part in the demo network: merchants with campaigns, publishers with articles. */
+/** The participants of the demo network: merchants with campaigns, publishers with articles. */
 import { type Category, type DemoProduct, demoProducts, scatter } from './products.ts'
 
 export interface DemoCampaign {
@@ -12,12 +12,12 @@ export interface DemoCampaign {
 }
 
 export interface DemoMerchant {
-  readonly slug: string // its shop is at <slug>.localhost
+  readonly slug: string // Its shop is at <slug>.localhost.
   readonly name: string
   readonly claim: string
   readonly categories: readonly Category[]
-  readonly priceLevel: number // 1: what most ask
-  readonly everyNth: number // of the goods of its categories, how few it carries
+  readonly priceLevel: number // 1 is the usual price.
+  readonly everyNth: number // It carries every nth product of its categories.
   readonly feed: 'csv' | 'tsv' | 'xml' | 'jsonl'
   readonly campaigns: readonly DemoCampaign[]
 }
@@ -96,7 +96,7 @@ export interface DemoOffer {
   readonly isInStock: boolean
 }
 
-/** What a merchant sells, with its own prices and gaps in stock. */
+/** A merchant's offers, with its own prices and gaps in stock. */
 export function offersOf(merchant: DemoMerchant): DemoOffer[] {
   const place = MERCHANTS.indexOf(merchant)
   return demoProducts()
@@ -115,7 +115,7 @@ export function offersOf(merchant: DemoMerchant): DemoOffer[] {
 }
 
 export interface DemoPublisher {
-  readonly slug: string // its site is at <slug>.localhost
+  readonly slug: string // Its site is at <slug>.localhost.
   readonly name: string
   readonly claim: string
   readonly isPartner: boolean
@@ -140,10 +140,10 @@ export const PUBLISHERS: readonly DemoPublisher[] = [
 ]
 
 export interface DemoPick {
-  readonly verdict: string // "Best overall"
+  readonly verdict: string // Such as "Best overall".
   readonly category: Category
-  readonly place: number // which product of the category
-  readonly seller: string // slug of the merchant that the article links to
+  readonly place: number // The index of the product in its category.
+  readonly seller: string // The slug of the merchant that the article links to.
   readonly isExclusive: boolean
   readonly text: string
 }
@@ -233,7 +233,7 @@ export const ARTICLES: readonly DemoArticle[] = [
       {
         verdict: 'The one to buy',
         category: 'knife',
-        place: 1, // Out of stock there, and 1 % cheaper at a rival's: the link is repaired.
+        place: 1, // Out of stock there and 1 % cheaper at a rival: the link is repaired.
         seller: 'edge-supply',
         isExclusive: false,
         text: 'Balanced at the pinch, thin behind the edge, and it takes a new edge in eight strokes. If the shop is out, any of its siblings will do.',
@@ -307,7 +307,7 @@ export const ARTICLES: readonly DemoArticle[] = [
   },
 ]
 
-/** The offer an article links to; the seller may not carry the very product, then its next one. */
+/** The offer an article links to. If the seller does not carry that product, its next one. */
 export function pickedOffer(pick: DemoPick): DemoOffer {
   const seller = MERCHANTS.find(({ slug }) => slug === pick.seller)
   if (seller === undefined) throw new Error(`no merchant ${pick.seller}`)
@@ -315,7 +315,7 @@ export function pickedOffer(pick: DemoPick): DemoOffer {
   const offers = offersOf(seller).filter(({ product }) => product.category === pick.category)
   const found =
     offers.find(
-      // An exclusive link has nobody else to go to; an open one may show how links are repaired.
+      // An exclusive link has no other target; an open one may show how links are repaired.
       ({ product, isInStock }) =>
         product.gtin >= (wanted?.gtin ?? '') && (isInStock || !pick.isExclusive),
     ) ?? offers[0]

@@ -1,7 +1,7 @@
 /**
- * The goods of the demo network: a few hundred invented products, the same on every machine.
+ * The goods of the demo network: 288 invented products, the same on every machine.
  *
- * GTINs begin with 952, the prefix that GS1 sets aside for examples, and carry right check digits.
+ * GTINs start with 952, the prefix that GS1 reserves for examples, and have valid check digits.
  */
 import { withCheckDigit } from '../catalog/gtin.ts'
 
@@ -12,12 +12,12 @@ export interface DemoProduct {
   readonly category: Category
   readonly brand: string
   readonly name: string
-  readonly priceCents: number // what most shops ask
-  readonly hue: number // of its picture, 0–359
+  readonly priceCents: number // The usual price.
+  readonly hue: number // The hue of its picture, 0–359.
 }
 
 interface Range {
-  readonly taxonomy: string // the category's path in Google's taxonomy, as feeds write it
+  readonly taxonomy: string // The category's path in Google's taxonomy, as in feeds.
   readonly brands: readonly string[]
   readonly lines: readonly string[]
   readonly variants: readonly string[]
@@ -112,7 +112,7 @@ export function demoProducts(): DemoProduct[] {
   })
 }
 
-/** A fixed, even scatter of whole numbers over [0, 1): golden-ratio steps. */
+/** Spreads whole numbers evenly over [0, 1) by golden-ratio steps. */
 export function scatter(number: number): number {
   return (number * 0.618_033_988_749_895 + 0.137) % 1
 }

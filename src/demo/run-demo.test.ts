@@ -10,7 +10,7 @@ import { openNode } from '../node.ts'
 import { makeLogger } from '../platform/log.ts'
 import { startDemo } from './run-demo.ts'
 
-test('the demo’s webhooks may lead to this machine, those of a network of one’s own may not', async (t) => {
+test("the demo's webhooks may lead to this machine, those of a real network may not", async (t) => {
   const scope = scopeOf(t)
   const empty = await testDatabase(scope)
   const own = await testDatabase(scope)

@@ -12,13 +12,13 @@ import {
 import { demoScreen, ownDataScreen } from './screen.ts'
 import { findFreePort, startDemoSite } from './site.ts'
 
-/** Feeds are stale after a day; sent twice a day, one that fails does no harm. */
+/** Feeds expire after a day; imported twice a day, one failure does no harm. */
 const FEEDS_MS = 12 * 3_600_000
 
 export interface Demo {
-  /** What is served from now on. */
+  /** The node to serve from now on. */
   readonly node: Node
-  /** What to print once the server answers. */
+  /** The text to print once the server answers. */
   readonly screen: string
   close(): Promise<void>
 }
@@ -54,14 +54,14 @@ export async function startDemo(node: Node): Promise<Demo> {
 }
 
 /**
- * Webhooks are tried out on the machine that the demo runs on, and all its accounts are of who
- * runs it (operator's interface). A network of one's own is guarded, whichever command serves it.
+ * A demo's webhooks may reach this machine, because all its accounts belong to the person who runs
+ * it. In a real network they are guarded, whichever command serves it.
  */
 function tryingHere(node: Node): Node {
   return { ...node, config: Object.freeze({ ...node.config, allowPrivateFetch: true }) }
 }
 
-/** The demo of this SOUK_DATA, made if the database is empty; null: it holds other data. */
+/** The demo of this SOUK_DATA, created if the database is empty; null if it holds other data. */
 async function openState(deps: DemoDeps, config: Config): Promise<DemoState | null> {
   if (await isEmpty(deps)) return loadDemo(deps, await findFreePort(config.port + 1, config.host))
   const state = await readDemo(deps)

@@ -9,7 +9,7 @@ import { makeIdSource } from '../platform/ids.ts'
 import { loadDemo } from './load.ts'
 import { demoScreen } from './screen.ts'
 
-test('the demo’s screen shows no password and no key that opens nothing any more', async (t) => {
+test("the demo's screen shows no password or key that no longer works", async (t) => {
   const database = await testDatabase(scopeOf(t))
   const dataDir = await temporaryFolder(t, 'souk-demo-')
   const ids = makeIdSource({ nodeId: 1, now: () => Date.now() })
@@ -20,7 +20,7 @@ test('the demo’s screen shows no password and no key that opens nothing any mo
 
   const first = await shown()
   assert.ok(first.includes(`${state.email}  ${state.password}`))
-  assert.equal(first.split(state.apiKey).length - 1, 2) // by itself, and in the line to try
+  assert.equal(first.split(state.apiKey).length - 1, 2) // On its own, and in the `curl` line.
 
   const [user] = await listUsers(database)
   const [key] = await listApiKeys(database, { uid: null })

@@ -1,4 +1,4 @@
-/** The one screen that explains the demo, and how to get in: only what still opens it. */
+/** The screen that explains the demo and how to sign in, with credentials that still work. */
 import { hashApiKey } from '../accounts/api-key.ts'
 import { isPassword } from '../accounts/password.ts'
 import { findKeyHolder, findUserByEmail } from '../accounts/store.ts'
@@ -9,7 +9,7 @@ import { ARTICLES } from './network.ts'
 
 type ScreenConfig = Pick<Config, 'baseUrl' | 'brand' | 'dataDir'>
 
-/** Who tries the demo changes its password and disables its key, as the dashboard invites to. */
+/** Users of the demo may change its password and disable its key, as the dashboard offers. */
 export async function demoScreen(
   config: ScreenConfig,
   { deps, state }: { deps: Pick<DemoDeps, 'database' | 'now'>; state: DemoState },
@@ -22,7 +22,7 @@ export async function demoScreen(
     ({ publisher, slug }) => `    ${siteUrl(publisher, state.sitePort)}/${slug}`,
   )
   const header = `Authorization: ${config.brand.toUpperCase()}-API-KEY ${key ?? 'YOUR-KEY'}`
-  // One line, to be copied as it stands (operator's interface, Two commands).
+  // One line that can be copied as it is.
   const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/`
   const stats = `${config.baseUrl}${path}?date_from=${day(-1)}&date_to=${day(1)}`
   return `

@@ -1,4 +1,4 @@
-/** The pages of a demo merchant's shop: front page, product page, and thanks after an order. */
+/** The pages of a demo shop: front page, product page, and thanks after an order. */
 import { type Html, html } from '../platform/html.ts'
 import { formatCents, MICROS_PER_CENT } from '../platform/money.ts'
 import type { DemoMerchant, DemoOffer } from './network.ts'
@@ -73,7 +73,7 @@ export function productPage(shop: Shop, offer: DemoOffer): string {
   )
 }
 
-/** What a shop shows after an order: the merchant tag reads SOUK_ORDER and reports it. */
+/** The page after an order: the merchant tag reads SOUK_ORDER and reports it. */
 export function thanksPage(shop: Shop, offer: DemoOffer, orderId: string): string {
   const { product, sku, priceCents } = offer
   const price = formatCents(priceCents * MICROS_PER_CENT)
@@ -81,7 +81,7 @@ export function thanksPage(shop: Shop, offer: DemoOffer, orderId: string): strin
     order: { id: orderId, value: price, currency: 'USD' },
     products: [{ id: sku, name: product.name, brand: product.brand, quantity: 1, price }],
   }
-  // "<" would end the script early inside a name.
+  // "<" inside a name would end the script early.
   const json = { html: JSON.stringify(order).replaceAll('<', '\\u003c') }
   return page(
     shop,

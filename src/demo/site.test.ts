@@ -11,7 +11,7 @@ import { startDemoSite } from './site.ts'
 const own = { host: '127.0.0.1', baseUrl: 'http://localhost:1', linkUrl: 'http://localhost:1' }
 const names = { email: '', password: '', apiKey: '', merchants: {}, publishers: {}, links: {} }
 
-test('an order of the demo is one, however often its thanks are loaded again', async (t) => {
+test('reloading the thanks page reports the order only once', async (t) => {
   const sitePort = await freePort()
   const state: DemoState = { sitePort, ...names }
   const site = await startDemoSite({ state, ...own })
@@ -29,12 +29,12 @@ test('an order of the demo is one, however often its thanks are loaded again', a
   const thanks = await buy()
   const first = await load(thanks)
   assert.match(first.text, /SOUK_ORDER={"order":{"id":"KET-00000001-/)
-  await sleep(2) // An order's id is made of the time.
+  await sleep(2) // An order's id contains the time.
   assert.equal((await load(thanks)).text, first.text)
   assert.notEqual(await buy(), thanks)
 })
 
-test('an address that is none is not found, and the demo lives on', async (t) => {
+test('an invalid URL is a 404, and the demo keeps running', async (t) => {
   const sitePort = await freePort()
   const state: DemoState = { sitePort, ...names }
   const site = await startDemoSite({ state, ...own })
@@ -48,7 +48,7 @@ test('an address that is none is not found, and the demo lives on', async (t) =>
   }
 })
 
-test('a port that something else has is a refusal that says what to do, not a fault of ours', async (t) => {
+test('a port in use gives an error that says what to do', async (t) => {
   const sitePort = await freePort()
   const state: DemoState = { sitePort, ...names }
   const options = { state, ...own }
@@ -60,7 +60,7 @@ test('a port that something else has is a refusal that says what to do, not a fa
   })
 })
 
-test('the links of a demo lead to the port of this start, whichever it was made on', async (t) => {
+test("the demo's links lead to the port of this start, whichever port it was created on", async (t) => {
   const sitePort = await freePort()
   const links = { 'pour-over-kettles/Best overall': '384110249193246720' }
   const site = await startDemoSite({ state: { sitePort, ...names, links }, ...own })

@@ -1,6 +1,6 @@
 /**
- * The demo's shops, magazines and pictures, each on a host of its own below `localhost`, all on
- * one port: browsers resolve `*.localhost` to this machine without any set-up.
+ * The demo's shops, magazines and pictures, each on its own host below `localhost`, all on one
+ * port. Browsers resolve `*.localhost` to this machine without any set-up.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -32,7 +32,7 @@ export interface DemoSite {
 export interface SiteOptions {
   readonly state: DemoState
   readonly host: string
-  readonly baseUrl: string // of the tags
+  readonly baseUrl: string // The URL of the tags.
   readonly linkUrl: string
 }
 
@@ -40,7 +40,7 @@ interface Page {
   readonly status: number
   readonly type: string
   readonly body: string
-  /** Where to go instead. */
+  /** The redirect target. */
   readonly location?: string
 }
 
@@ -63,7 +63,7 @@ export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
   }
 }
 
-/** A port that is free now, from `first` on; the demo keeps it for good. */
+/** The first free port from `first` on; the demo keeps it for good. */
 export async function findFreePort(first: number, host: string): Promise<number> {
   const last = Math.min(first + PORTS_TRIED - 1, PORT_MAX)
   for (let port = first; port <= last; port++) {
@@ -88,7 +88,7 @@ function answer(res: ServerResponse, { status, type, body, location }: Page): vo
 function respond(options: SiteOptions, req: IncomingMessage): Page {
   const slug = (req.headers.host ?? '').split('.')[0] ?? ''
   const url = URL.parse(req.url ?? '/', 'http://demo')
-  if (url === null) return NOT_FOUND // such as `//`, the start of an address without a host
+  if (url === null) return NOT_FOUND // Such as `//`, the start of a URL without a host.
   const publisher = PUBLISHERS.find((item) => item.slug === slug)
   if (publisher !== undefined) return magazine(options, publisher, url)
   const merchant = MERCHANTS.find((item) => item.slug === slug)
@@ -131,13 +131,16 @@ function magazine(options: SiteOptions, publisher: DemoPublisher, url: URL): Pag
   )
 }
 
-/** Below the address of this start: the demo may have been made on another port. */
+/** On the port of this start: the demo may have been created on another one. */
 function smartLink({ state, linkUrl }: SiteOptions, article: DemoArticle, pick: DemoPick) {
   const auctionId = state.links[linkKey(article.slug, pick)]
   return auctionId === undefined ? null : smartLinkUrl(linkUrl, auctionId)
 }
 
-/** A raw link to the shop, as members of the program write them: LinkMate makes it smart. */
+/**
+ * A raw link to the shop, as members of the partner program write them; LinkMate turns it into a
+ * smart link.
+ */
 function rawLink(pick: DemoPick, { sitePort }: DemoState): string {
   const { merchant, sku } = pickedOffer(pick)
   return `${siteUrl(merchant.slug, sitePort)}/p/${sku}${pick.isExclusive ? '#locklink' : ''}`
@@ -164,7 +167,7 @@ function shop({ state, baseUrl }: SiteOptions, merchant: DemoMerchant, url: URL)
   return page(thanksPage(about, offer, order))
 }
 
-/** The order is in the address of its thanks: who loads that again has bought once. */
+/** The order id is in the URL of the thanks page, so reloading it is the same order. */
 function bought({ sku }: DemoOffer): Page {
   const query = new URLSearchParams({ sku, order: `${sku}-${Date.now().toString(36)}` })
   return { status: 303, type: HTML, body: '', location: `/thanks?${query}` }

@@ -1,4 +1,4 @@
-/** Feeds that are read in great numbers: the others come to their turn, and nobody else waits. */
+/** Many concurrent product feeds queue, and no other call waits for them. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeMerchant } from '../../test/catalogue.ts'
@@ -25,14 +25,14 @@ async function start() {
   return { db, ask: () => http.inject({ url, headers: { ...headers } }) }
 }
 
-test('however many product feeds are read at once, other calls find a connection', async (t) => {
+test('many concurrent product feeds leave connections for other calls', async (t) => {
   const turns = t.mock.method(FairTurns.prototype, 'run')
   const { db, ask } = await start()
   const asked = await db.transaction(async (tx) => {
     await tx.run(sql`lock table offer in access exclusive mode`)
     const feeds = Array.from({ length: 12 }, ask)
     await untilWaiting(db, Promise.all(feeds))
-    await until(() => turns.mock.callCount() === feeds.length) // The others wait for their turns.
+    await until(() => turns.mock.callCount() === feeds.length) // The others wait in the queue.
     assert.notEqual(await db.row(sql`select 1`), null)
     return feeds
   })
@@ -42,7 +42,7 @@ test('however many product feeds are read at once, other calls find a connection
   }
 })
 
-test('who waits too long for a product feed is told to come back, and is not waited for', async (t) => {
+test('a product feed that waited too long gets Retry-After, and its query never runs', async (t) => {
   hurryTurns(t)
   const { db, ask } = await start()
   const first = await db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-/** Product feeds for publishers: which merchants have one, and each as a CSV file. */
+/** Product feeds for publishers: the list of merchants with a feed, and each feed as a CSV file. */
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -18,7 +18,7 @@ import { FEED_HEADER, type FeedReader, feedLine } from './product-feed.ts'
 import { type FeedMerchant, FeedParams, ProductFeed, toProductFeed } from './schema.ts'
 import { type FeedOfferRow, type IsOwnPage, listFeedOffers } from './store.ts'
 
-/** Of all feeds that are being read: the pool's connections, and this thread, are for all. */
+/** For all concurrent feeds, because the pool's connections and this thread are shared. */
 const PAGES_AT_ONCE = 2
 
 export interface FeedDeps {
@@ -86,7 +86,7 @@ export const feedRoutes =
 
 const CSV = { schema: Type.Unsafe<Readable>({ type: 'string' }) }
 
-/** Merchants with a feed that the publisher takes links of. */
+/** The merchants with a feed whose links the publisher accepts. */
 async function listFeedMerchants(db: Db, publisher: Publisher): Promise<FeedMerchant[]> {
   const merchants = await listMerchants(db)
   return merchants.filter(
@@ -95,7 +95,7 @@ async function listFeedMerchants(db: Db, publisher: Publisher): Promise<FeedMerc
   )
 }
 
-/** A page at a time: a million products are never in memory. */
+/** One page at a time, so a million products are never in memory. */
 async function* feedLines(
   readPage: (after: string) => Promise<FeedOfferRow[]>,
   isOwn: (offer: FeedOfferRow) => boolean,

@@ -1,8 +1,9 @@
 /**
- * Which variant of 4.3 a request is, or why it is neither.
+ * Which variant of product matching a request is, or why it is neither:
+ * docs/spec/interface.md#match-products.
  *
- * Variant B (all merchants that sell the product, article known) is open to every account. All
- * else is variant A, for members of the partner program (decisions 4.3).
+ * Variant B (all merchants that sell the product, article known) is open to every account. Anything
+ * else is variant A, for members of the partner program.
  */
 import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
@@ -12,24 +13,24 @@ const GTIN_MAX_B = 14
 const SKU_MAX_A = 50
 const SKU_MAX_B = 255
 
-/** A query of which any field may have a fault of its own. */
+/** A query in which any field may be invalid. */
 type LooseQuery = Partial<Record<keyof MatchQuery, unknown>>
 
-/** Is it variant B? Any other query without a fault is variant A. */
+/** Whether the query is variant B. Any other valid query is variant A. */
 export function isVariantB({ gtin, sku, article_url, article_name }: LooseQuery): boolean {
   const hasArticle = article_url !== undefined && article_name !== undefined
   const isShort = lengthOf(gtin) <= GTIN_MAX_B && lengthOf(sku) <= SKU_MAX_B
   return (gtin ?? sku) !== undefined && hasArticle && isShort
 }
 
-/** Why a query is neither variant, beside what is wrong with single fields. */
+/** Why a query is neither variant, in addition to faults of single fields. */
 export function matchFaults(query: LooseQuery): Fault[] {
   const { gtin, sku, product_url } = query
   if ((gtin ?? sku ?? product_url) === undefined) {
     const rule = 'at least one of gtin, sku and product_url is required'
     return [{ field: 'gtin', rule }]
   }
-  // The schema holds gtin to variant A's 50 characters; a sku over 50 is variant B's alone.
+  // The schema limits gtin to variant A's 50 characters. A sku over 50 is only valid in variant B.
   return isVariantB(query) || lengthOf(sku) <= SKU_MAX_A ? [] : [longSkuFault(query)]
 }
 

@@ -14,13 +14,13 @@ const cpc: PayingCampaignRow = {
   ...{ exclusive_bid_micros: null, payment_micros: null, roas: null, roas_multiplier: 1 },
   is_funded: true,
 }
-/** Worth `clickMicros` a click at an order every fifty clicks. */
+/** Worth `clickMicros` a click, at one order per fifty clicks. */
 const epp = (clickMicros: number, isFunded = true): PayingCampaignRow => ({
   ...{ ...cpc, campaign_id: 2, model: 'epp', bid_micros: null },
   ...{ payment_micros: String(clickMicros * 50), is_funded: isFunded },
 })
 
-/** The campaign that the prediction is about, and what it says in micros. */
+/** The campaign that the prediction is about, and its value in micros. */
 function predict(campaigns: readonly PayingCampaignRow[], fundedShare = 1) {
   const rate = { merchantRate: 0.02, alpha: 10, nEff: 500, rate: 0.02 }
   const value = { meanMicros: 60_000_000, logVariance: 0.1 }
@@ -40,16 +40,16 @@ function predict(campaigns: readonly PayingCampaignRow[], fundedShare = 1) {
   return [match?.best?.campaignId, Math.round((match?.entry.best_effort_cpc ?? 0) * 1e6)]
 }
 
-test('of several campaigns the one counts to which an exclusive link would be sold', () => {
-  // The auction compares $0.60 with $0.59; that 3 % of the clicks are not billed is common to both.
+test('of several campaigns, the prediction uses the one that an exclusive link would be sold to', () => {
+  // The auction compares $0.60 with $0.59; that 3 % of the clicks are not billed applies to both.
   assert.deepEqual(predict([cpc, epp(590_000)]), [1, 291_000])
   assert.deepEqual(predict([epp(590_000), cpc]), [1, 291_000])
   assert.deepEqual(predict([cpc, epp(610_000)]), [2, 305_000])
-  // A budget that lasts half of the day sells half of the clicks, and for as much as before.
+  // A budget that lasts half of the day sells half of the clicks at the same price.
   assert.deepEqual(predict([cpc, epp(500_000)], 0.5), [1, 145_500])
 })
 
-test('a campaign whose budget is used up counts only where no other could pay', () => {
+test('a campaign with a used-up budget counts only if no other could pay', () => {
   const spent = { ...cpc, is_funded: false }
   assert.deepEqual(predict([spent, epp(100_000)], 0.5), [2, 50_000])
   assert.deepEqual(predict([spent, epp(9_000)], 0.5), [1, 145_500], 'the other is under the floor')

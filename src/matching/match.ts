@@ -1,6 +1,6 @@
 /**
- * From the listings of a product to the answer of 4.3: what each merchant's link is worth, and in
- * which order they come. Pure.
+ * From the listings of a product to the answer: the value of each merchant's link, and their order.
+ * Pure.
  */
 import { categoryFloor } from '../accounts/category-floor.ts'
 import type { Publisher } from '../accounts/publisher-store.ts'
@@ -17,10 +17,10 @@ import type { ListingRow, PayingCampaignRow } from './store.ts'
 export interface MatchInput {
   readonly publisher: Publisher
   readonly query: MatchQuery
-  readonly listings: readonly ListingRow[] // one per merchant
-  readonly campaigns: readonly PayingCampaignRow[] // live ones of those merchants
+  readonly listings: readonly ListingRow[] // One per merchant.
+  readonly campaigns: readonly PayingCampaignRow[] // Active campaigns of those merchants.
   readonly outlooks: Pick<OutlookBook, 'of'>
-  /** How often a budget could pay in the last day, as this node saw it; null: it never asked. */
+  /** How often a budget could pay in the last day, as this node saw it; null if it never asked. */
   readonly book: Pick<LeaseBook, 'fundedShare'>
   readonly linkUrl: string
 }
@@ -28,7 +28,7 @@ export interface MatchInput {
 export interface Match {
   readonly entry: MatchedProduct
   readonly merchId: number
-  /** The campaign that an exclusive link would sell to; null when none can pay. */
+  /** The campaign that an exclusive link would be sold to; null if none can pay. */
   readonly best: CampaignPrediction | null
 }
 
@@ -62,7 +62,9 @@ export function matchProducts(input: MatchInput): Match[] {
     }))
 }
 
-/** The prediction of the campaign that an exclusive link would sell to (economics 3). */
+/**
+ * The prediction for the campaign that an exclusive link would be sold to: docs/spec/prediction.md.
+ */
 function bestPrediction(
   campaigns: readonly PayingCampaignRow[],
   listing: ListingRow,
@@ -86,7 +88,8 @@ function bestPrediction(
 interface Offer {
   readonly campaign: PayingCampaignRow
   readonly terms: PayTerms
-  readonly valueMicros: number // what the auction ranks by; share and validity are common to all
+  // The value that the auction ranks by; share and validity apply to all.
+  readonly valueMicros: number
 }
 
 function offerOf(campaign: PayingCampaignRow, pair: PairOutlook): Offer {
@@ -102,13 +105,13 @@ function highest(offers: readonly Offer[]): Offer | null {
   )
 }
 
-/** As in the auction; where the reader will be is not known yet. */
+/** As in the auction, but without the reader's country, which is not known yet. */
 function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow): number {
   const ofCategory = categoryFloor(publisher.category_floors, { categoryId, country: null })
   return Math.max(PLATFORM_RESERVE, publisher.floor_micros, ofCategory)
 }
 
-/** Exclusive links are sold at a posted price (economics 1.5), under the ceiling of a ROAS goal. */
+/** Exclusive links are sold at a posted price, below the ceiling of a ROAS goal. */
 function payTerms(campaign: PayingCampaignRow, outlook: PairOutlook): PayTerms {
   const { model, roas: goal, roas_multiplier: multiplier } = campaign
   if (model !== 'cpc') return orderTerms(model, campaign)

@@ -1,8 +1,8 @@
 /**
- * A merchant's products as a publisher's own programs read them (report columns document, Product
- * feeds for publishers): documented columns, every text in quotes, an unknown one as "".
+ * A merchant's products in the documented columns for publishers' programs (docs/spec/reports.md):
+ * every text in quotes, unknown fields as "".
  *
- * Pure: listings come in, lines go out.
+ * Pure: listings in, lines out.
  */
 import { googleCategory } from '../catalog/category.ts'
 import { wrapperUrl } from '../links/link-url.ts'
@@ -44,7 +44,7 @@ export function feedLine(offer: FeedOfferRow, reader: FeedReader): string {
   return quotedCsvLine(FEED_COLUMNS.map((column) => row[column] ?? ''))
 }
 
-/** What offers do not hold (a model, a manufacturer) stays empty: every field may be. */
+/** Fields that offers do not have (model, manufacturer) stay empty, which the format allows. */
 function toFeedRow(offer: FeedOfferRow, { linkUrl, publisherSlug }: FeedReader): FeedRow {
   return {
     brand: offer.brand,
@@ -55,7 +55,7 @@ function toFeedRow(offer: FeedOfferRow, { linkUrl, publisherSlug }: FeedReader):
     gtin: offer.gtin_text,
     image_url: offer.image_url,
     item_group_id: offer.item_group_id,
-    item_id: offer.sku, // The id of the merchant's own feed.
+    item_id: offer.sku, // The id in the merchant's own feed.
     mpn: offer.mpn,
     name: offer.title,
     price: formatCents(offer.regular_price_micros ?? offer.price_micros),

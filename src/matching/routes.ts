@@ -1,4 +1,6 @@
-/** Interface 4.3: a product, given by identifiers, as monetized links of the merchants it is at. */
+/**
+ * Product matching: a product's identifiers in, monetized links of the merchants that sell it out.
+ */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
 import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
@@ -11,7 +13,7 @@ import { isVariantB, matchFaults } from './match-query.ts'
 import { MatchQuery, MatchResponse } from './schema.ts'
 import { findListings, type IsOwnPage, listPayingCampaigns } from './store.ts'
 
-/** A line of the log stays readable; nobody shows more links for one product. */
+/** Keeps a log line readable; nobody shows more links for one product. */
 const PREDICTIONS_LOGGED_MAX = 50
 
 export interface MatchDeps {
@@ -59,12 +61,14 @@ export const matchRoutes =
     )
   }
 
-/** A float has its point: readers with strict types take a bare 0 for an integer (2.8). */
+/**
+ * Writes floats with a decimal point, because strictly typed clients read a bare 0 as an integer.
+ */
 function withFloats(answer: unknown): string {
   return JSON.stringify(answer).replace(/("best_effort_cpc":\d+)(?=[,}])/g, '$1.0')
 }
 
-/** The answer has the mean; its 80 % interval is for the log (economics 3). */
+/** The answer has the mean; the log also has the 80 % interval. */
 function toLog(matches: readonly Match[]) {
   return matches.slice(0, PREDICTIONS_LOGGED_MAX).map(({ merchId, best }) => ({
     merch_id: merchId,

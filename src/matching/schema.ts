@@ -1,4 +1,4 @@
-/** Wire shapes of product matching: interface 2.8 and 4.3. */
+/** Wire shapes of product matching. */
 import Type, { type Static } from 'typebox'
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
@@ -7,8 +7,8 @@ import { Time, webUrl } from '../platform/field-types.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 
 /**
- * The widest bounds of both variants: which of them a request keeps is decided in match-query.ts,
- * where a fault can say so.
+ * The widest bounds of both variants. match-query.ts decides which variant a request is, so that
+ * the fault can say so.
  */
 export const MatchQuery = Type.Object({
   publisher_slug: Type.String({ maxLength: 64, description: 'Account identifier' }),
@@ -41,7 +41,7 @@ export const MatchedProduct = Type.Object({
 })
 export type MatchedProduct = Static<typeof MatchedProduct>
 
-/** No `info` on success (interface 4.3). */
+/** No `info` on success, as documented. */
 export const MatchResponse = Type.Object({ data: Type.Array(MatchedProduct) })
 
 export const FeedParams = Type.Object({

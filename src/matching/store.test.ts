@@ -38,13 +38,13 @@ for (const terms of TERMS) {
   }
 }
 
-test('a daily budget that was used up yesterday funds today', async (t) => {
+test('a daily budget that was used up yesterday funds clicks today', async (t) => {
   const { spend, isFunded } = await campaignOf(t, { ...TERMS[0], daily_budget_micros: BUDGET })
   await spend(BUDGET, YESTERDAY)
   assert.equal(await isFunded(), true)
 })
 
-test('what another campaign has used up keeps none from paying', async (t) => {
+test("another campaign's used-up budget keeps no campaign from paying", async (t) => {
   const { db, campaign, spend, isFunded } = await campaignOf(t, {
     ...TERMS[0],
     budget_micros: BUDGET,
@@ -56,7 +56,7 @@ test('what another campaign has used up keeps none from paying', async (t) => {
   assert.equal(await isFunded(other.campaign_id), true)
 })
 
-test('a campaign pays from the first moment of its flight until before its end', async (t) => {
+test('a campaign pays from the first moment of its flight until its end', async (t) => {
   const end = new Date(now.getTime() + 60_000)
   const { list } = await campaignOf(t, { ...TERMS[0], starts_at: now, ends_at: end })
   const isPaying = async (at: number) => (await list({ now: new Date(at) })).length === 1
@@ -75,7 +75,7 @@ test('a campaign that names publishers pays these and no other', async (t) => {
   assert.deepEqual(await Promise.all([7, 8].map(payers)), [0, 1])
 })
 
-test('a feed is trusted for a day to its last millisecond, as in auctions', async (t) => {
+test('a feed is trusted for a day, to the millisecond, as in auctions', async (t) => {
   const db = await testDatabase(t)
   const offers = [{ id: 'A-1', link: 'https://shop.example/a' }]
   const { merchId } = await makeMerchant(db, { name: 'Shop', domain: 'shop.example', offers })
@@ -92,7 +92,7 @@ test('a feed is trusted for a day to its last millisecond, as in auctions', asyn
   assert.deepEqual(await isFresh(new Date(atMs + 1)), [false])
 })
 
-test('a merchant is matched by its best listing of those that are on its own pages', async (t) => {
+test('a merchant is matched by its best listing on its own pages', async (t) => {
   const db = await testDatabase(t)
   const gtin = '4006381333931'
   const listing = (id: string, price: string) => ({
@@ -114,7 +114,7 @@ test('a merchant is matched by its best listing of those that are on its own pag
   assert.deepEqual(await find({ sku: 'dear' }), ['https://shop.example/dear'])
 })
 
-/** A campaign of a database of its own, with its accounts of yesterday and today. */
+/** A campaign in its own database, with accounts of yesterday and today. */
 async function campaignOf(t: TestContext, changes: Partial<CampaignSettings>) {
   const db = await testDatabase(t)
   const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }

@@ -1,4 +1,4 @@
-/** The listings that a product's identifiers lead to, and the campaigns that would pay for them. */
+/** The listings that match a product's identifiers, and the campaigns that would pay for them. */
 import { joinableGtin14, readGtin } from '../catalog/gtin.ts'
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import type { CampaignModel } from '../demand/campaign.ts'
@@ -19,8 +19,8 @@ export interface ListingRow {
   readonly price_micros: string
   readonly category_id: number | null
   readonly is_in_stock: boolean
-  readonly is_exact: boolean // carries the very identifier that was asked for
-  readonly is_fresh: boolean // its feed is one that auctions still trust
+  readonly is_exact: boolean // It has exactly the identifier of the request.
+  readonly is_fresh: boolean // Its feed is recent enough for auctions.
 }
 
 /** A campaign that is running now and open to the publisher. */
@@ -33,31 +33,31 @@ export interface PayingCampaignRow {
   readonly rate_ppm: number | null
   readonly payment_micros: string | null
   readonly roas: number | null
-  readonly roas_multiplier: number // what the goal has left of the bid's ceiling so far
-  readonly is_funded: boolean // neither of its budgets is used up
+  readonly roas_multiplier: number // The ROAS goal's current multiplier of the bid's ceiling.
+  readonly is_funded: boolean // Neither of its budgets is used up.
 }
 
-/** Merchants of one product; more than this many shops never sell one. */
+/** Merchants of one product; more shops never sell the same one. */
 const MERCHANTS_MAX = 1000
-/** A shop's own number can be very common ("1"): so many listings of it are looked at. */
+/** A shop's own number can be very common ("1"), so at most this many listings are examined. */
 const EXACT_MAX = 1000
-/** Of one merchant: more of its listings of one product are not asked whose page theirs is. */
+/** Per merchant: at most this many listings of a product are checked for their page's owner. */
 const LISTINGS_EACH = 20
-const FEED_PAGE_ROWS = 1_000 // Lines take some 10 µs each to make, and readers wait meanwhile.
+const FEED_PAGE_ROWS = 1_000 // Formatting a line takes about 10 µs, and readers wait meanwhile.
 
-/** Whether a listing's page is still on a domain of its merchant, as when it was imported. */
+/** Whether a listing's page is still on a domain of its merchant, as it was at the import. */
 export type IsOwnPage = (listing: { readonly merch_id: number; readonly url: string }) => boolean
 
 interface ListingsWanted {
   readonly query: MatchQuery
-  readonly isMember: boolean // of the partner program
+  readonly isMember: boolean // Whether the account is a member of the partner program.
   readonly now: Date
   readonly isOwnPage: IsOwnPage
 }
 
 /**
- * One listing per merchant that sells the product: by GTIN where it leads anywhere, else by SKU,
- * else by address; each the exact listing if the merchant has it, else its cheapest in stock.
+ * One listing per merchant that sells the product: by GTIN if that finds any, else by SKU, else by
+ * URL. Each is the exact listing if the merchant has it, else its cheapest in stock.
  */
 export async function findListings(
   db: Db,
@@ -65,7 +65,7 @@ export async function findListings(
 ): Promise<ListingRow[]> {
   for (const condition of conditionsOf(query, isMember)) {
     const own = (await findBy(db, condition, now)).filter(isOwnPage)
-    // They come by merchant, the best first.
+    // The rows are ordered by merchant, the best first.
     const listings = own.filter(({ merch_id }, at) => merch_id !== own[at - 1]?.merch_id)
     if (listings.length > 0) return listings.slice(0, MERCHANTS_MAX)
   }
@@ -96,7 +96,7 @@ export function listPayingCampaigns(
   `)
 }
 
-/** A product of a merchant's feed. */
+/** A product in a merchant's feed. */
 export interface FeedOfferRow {
   readonly sku: string
   readonly title: string
@@ -114,7 +114,7 @@ export interface FeedOfferRow {
   readonly item_group_id: string | null
 }
 
-/** A page of a merchant's products in stock, by SKU; empty behind the last one. */
+/** A page of a merchant's products in stock, by SKU; empty after the last one. */
 export function listFeedOffers(
   db: Db,
   { merchId, after }: { merchId: number; after: string },
@@ -128,7 +128,7 @@ export function listFeedOffers(
   `)
 }
 
-/** The identifiers to try, the surest first; an address is variant A's, which is for members. */
+/** The identifiers to try, the most reliable first. A URL is only for members (variant A). */
 function conditionsOf({ gtin, sku, product_url }: MatchQuery, isMember: boolean): Sql[] {
   const conditions: Sql[] = []
   if (gtin !== undefined) conditions.push(gtinCondition(gtin))
@@ -138,7 +138,7 @@ function conditionsOf({ gtin, sku, product_url }: MatchQuery, isMember: boolean)
   return conditions
 }
 
-/** A number that may join merchants is the product's own id; any other only equals itself. */
+/** A GTIN that may join merchants is the product's id; any other number matches only itself. */
 function gtinCondition(text: string): Sql {
   const gtin14 = joinableGtin14(readGtin(text))
   if (gtin14 !== null) return sql`product_id = ${gtin14}::bigint`
