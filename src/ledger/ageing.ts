@@ -1,4 +1,4 @@
-/** Who owes, how much, and since when: every merchant's debts that are due and not covered. */
+/** Who owes how much since when: every merchant's debts that are due and not covered. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -17,7 +17,7 @@ export interface AgeingRow {
   readonly up_to_60_days_usd: string
   readonly up_to_90_days_usd: string
   readonly over_90_days_usd: string
-  readonly credit_usd: string // paid, and not owed yet
+  readonly credit_usd: string // Paid, and not owed yet.
 }
 
 /** One row per merchant that owes something or has money left. */

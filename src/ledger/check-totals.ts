@@ -1,4 +1,4 @@
-/** The totals that stand for dropped views: are they what was signed, and for which days? */
+/** Checks the signed totals that replace deleted views, and lists the days they stand for. */
 import { type Keys, signatureProblem } from '../events/view-totals.ts'
 import { digestOf, listViewDays } from '../events/view-totals-store.ts'
 import type { Db } from '../platform/postgres.ts'

@@ -16,7 +16,7 @@ const LOCKED_MS = START_MS + 90 * DAY_MS
 const PUB_ID = 5
 const PAID_CLICK = { model: MODEL.cpc, priceMicros: 2_000_000, reservedMicros: 2_000_000 }
 
-/** A merchant's log, and what its money has come to at a time: in dollars, line by line. */
+/** A merchant's log, and what its money has released by a time: in dollars, line by line. */
 async function openMerchant(t: TestContext) {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
@@ -38,14 +38,14 @@ async function openMerchant(t: TestContext) {
 const paymentBody = (dollars: number) =>
   JSON.stringify({ reference: 'r', paid_on: '2026-03-01', amount_micros: dollars * 1e6 })
 
-test('a commission is owed line by line from the very millisecond that its order locks', async (t) => {
+test('a commission is owed line by line from the millisecond its order locks', async (t) => {
   const { tell, settledAt, events } = await openMerchant(t)
   await tell(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
   assert.deepEqual((await settledAt(LOCKED_MS - 1)).owed, [])
   assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
 })
 
-test('nothing is owed for an order that is rejected, that is held, or that nobody led to', async (t) => {
+test('nothing is owed for an order that is rejected, held, or attributed to nobody', async (t) => {
   const { tell, settledAt, events } = await openMerchant(t)
   const order = (id: string, report = {}) => events.order(id, START_MS, { click: 'a', report })
   await tell(
@@ -58,7 +58,7 @@ test('nothing is owed for an order that is rejected, that is held, or that nobod
   assert.deepEqual((await settledAt(LOCKED_MS + DAY_MS)).owed, [])
 })
 
-test('goods that come back before the lock lower the debt, later ones are a debt below zero', async (t) => {
+test('returns before the lock lower the debt, later ones are a negative debt', async (t) => {
   const { tell, settledAt, events } = await openMerchant(t)
   const goods = (return_id: string, atMs: number, quantity: number) =>
     events.goodsBack('o1', atMs, { return_id, quantity })
@@ -76,7 +76,7 @@ test('goods that come back before the lock lower the debt, later ones are a debt
   assert.deepEqual([takenBack, earned, after.owed, after.credit], [[-10, -10], 15, [], 20])
 })
 
-test('what is owed is a merchant’s own, and a publisher’s merchants are those that owed it', async (t) => {
+test("each merchant owes its own debts, and a publisher's merchants are those that owed it something", async (t) => {
   const { db, log, tell, merchId, settledAt, events } = await openMerchant(t)
   const others = [await makePublisherWorld(db, 'herald'), await makePublisherWorld(db, 'times')]
   const bounced = JSON.stringify({ reference: 'r', reason: 'bounced' })
@@ -96,7 +96,7 @@ test('what is owed is a merchant’s own, and a publisher’s merchants are thos
   assert.deepEqual(await listMerchantsOf(db, null), [merchId, clicked, ahead])
 })
 
-test('a click that was taken back is owed no more', async (t) => {
+test('a reversed click is not owed', async (t) => {
   const { tell, settledAt, events } = await openMerchant(t)
   const body = JSON.stringify({ click_id: clickId('a'), reason: 'bought' })
   await tell(
@@ -107,7 +107,7 @@ test('a click that was taken back is owed no more', async (t) => {
   assert.deepEqual((await settledAt(START_MS + 3 * DAY_MS)).owed, [2])
 })
 
-test('a click that was taken back unpaid pays for no other day and no other publisher', async (t) => {
+test('a click that is reversed before it was paid pays no other day and no other publisher', async (t) => {
   const { tell, settledAt, events } = await openMerchant(t)
   const reversal = (name: string, atMs: number) =>
     events.at(atMs, {
@@ -129,7 +129,7 @@ test('a click that was taken back unpaid pays for no other day and no other publ
   assert.equal(settled.credit, 0)
 })
 
-test('a click of a clock that was ahead, taken back on the day before, pays for nobody either', async (t) => {
+test('a click of a fast clock, reversed the day before it, pays nobody either', async (t) => {
   const { tell, settledAt, events } = await openMerchant(t)
   const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
   await tell(
@@ -148,7 +148,7 @@ test('a click of a clock that was ahead, taken back on the day before, pays for 
 })
 
 const PUBLISHERS = [PUB_ID, 6, 7] as const
-/** Few amounts and times, so that debts tie, are covered in part and are closed by goods back. */
+/** Few amounts and times, so that debts tie, are covered in part, and are closed by returns. */
 const owing = {
   pubId: fc.constantFrom(...PUBLISHERS),
   hour: fc.integer({ min: 0, max: 40 }),
@@ -215,7 +215,7 @@ async function insertDebts(db: Db, merchId: number, { clicks, lines, payments }:
   }
 }
 
-test('a publisher’s part is the same whether others’ debts are settled one by one or joined', async (t) => {
+test("a publisher's part is the same whether others' debts are settled one by one or joined", async (t) => {
   const db = await testDatabase(t)
   const { merch_id: merchId } = (await makePublisherWorld(db)).merchant
   const asked = { merchId, until: new Date(START_MS + 50 * 3_600_000) }

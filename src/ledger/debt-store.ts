@@ -1,10 +1,10 @@
 /**
- * What merchants owe and paid, in SQL, and what that releases.
+ * What merchants owe and paid, in SQL, and which earnings that releases.
  *
- * Clicks are owed per publisher and day, due when the day is over; sales per line of an order, due
- * when the order locks, which one that is held does not. What comes back before the lock, or the
- * day's end, lowers the debt; what comes back later is a debt below zero, due when it came. A
- * payment that was taken back is owed again since then: what it released before stays released.
+ * Clicks are owed per publisher and day and fall due when the day is over. Sales are owed per line
+ * of an order and fall due when the order locks; a held order does not lock. Returns before the
+ * lock, or before the day's end, lower the debt. Later returns are a negative debt, due on their
+ * arrival. A reversed payment is owed again from the reversal on: what it released stays released.
  */
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -27,7 +27,7 @@ interface DebtRow {
   readonly earnings_micros: string
 }
 
-/** No publisher's id: whose the debts are that are joined, and those for payments taken back. */
+/** Stands for no publisher: for joined debts of others, and for reversed payments. */
 const NOBODY = 0
 
 interface Asked {
@@ -35,15 +35,14 @@ interface Asked {
   readonly until: Date
 }
 
-/** Settles one merchant's debts that were due, and payments that had come, by a time. */
+/** Settles one merchant's debts that were due, and its payments, by a time. */
 export function settleMerchant(db: Db, asked: Asked): Promise<Settlement> {
   return settleDebts(db, asked, dueDebts(asked))
 }
 
 /**
- * The same as far as it concerns one publisher: its releases and debts one by one, and of others
- * what the merchant owes in all. A merchant may have a hundred thousand debts, and readers wait for
- * this thread.
+ * The same for one publisher: its own releases and debts one by one, and the other publishers'
+ * debts as sums. A merchant may have a hundred thousand debts, and readers wait for this thread.
  */
 export function settlePublisher(
   db: Db,
@@ -52,7 +51,7 @@ export function settlePublisher(
   return settleDebts(db, asked, withOthersJoined(dueDebts(asked), asked.pubId))
 }
 
-/** What a merchant owes, and its money that met no debt yet, as the API says it. */
+/** What a merchant owes, and its unused money, as in the API. */
 export async function readAccount(db: Db, asked: Asked): Promise<MerchantAccount> {
   return accountOf(await settlePublisher(db, { ...asked, pubId: NOBODY }))
 }
@@ -62,7 +61,7 @@ async function settleDebts(db: Db, asked: Asked, due: Sql): Promise<Settlement> 
   return settle(debts, await listPayments(db, asked))
 }
 
-/** The merchants that publishers ever got clicks or orders from; of all publishers for null. */
+/** The merchants from which publishers ever got clicks or orders; of all publishers if null. */
 export async function listMerchantsOf(db: Db, pubIds: readonly number[] | null): Promise<number[]> {
   const own = pubIds === null ? sql`true` : sql`pub_id = any(${pubIds}::int[])`
   const rows = await db.rows<{ merch_id: number }>(sql`
@@ -75,7 +74,7 @@ export async function listMerchantsOf(db: Db, pubIds: readonly number[] | null):
   return rows.map(({ merch_id }) => merch_id)
 }
 
-/** Times come as numbers: of a hundred thousand debts, reading dates would take half the time. */
+/** Times are numbers: for a hundred thousand debts, parsing dates would take half the time. */
 function dueDebts({ merchId, until }: Asked): Sql {
   return sql`
     select key, pub_id, cost_micros, earnings_micros,
@@ -85,9 +84,9 @@ function dueDebts({ merchId, until }: Asked): Sql {
 }
 
 /**
- * What others are owed between two debts of a publisher is one debt, due and named as the last of
- * them: money passes all of them before it comes to the next. The order is that of `settle`. What
- * is taken back closes its own debt out of this order, so both stand for themselves.
+ * All debts to others between two debts of the publisher become one debt, due and named like the
+ * last of them: money passes all of them before it reaches the next. The order is that of `settle`.
+ * A reversal closes its own debt out of this order, so both stay separate.
  */
 function withOthersJoined(due: Sql, pubId: number): Sql {
   return sql`
@@ -120,8 +119,8 @@ async function listDebts(db: Db, due: Sql): Promise<Debt[]> {
 }
 
 /**
- * What is not due by a time, and may still change, of all that a merchant owes or of what it owes
- * for one publisher: its cost, and the publishers' part.
+ * What is not due by a time and may still change, of everything a merchant owes or only for one
+ * publisher: its cost and the publishers' part.
  */
 export async function sumNotDue(
   db: Db,
@@ -134,7 +133,7 @@ export async function sumNotDue(
   return { costMicros: BigInt(row?.cost ?? 0), earningsMicros: BigInt(row?.earnings ?? 0) }
 }
 
-/** All that a merchant ever owed, or what of it was for one publisher. */
+/** Everything a merchant ever owed, or only its debts for one publisher. */
 function debts(merchId: number, pubId: number | null = null): Sql {
   const isWanted = pubId === null ? sql`true` : sql`pub_id = ${pubId}`
   const earned = sql`
@@ -142,7 +141,7 @@ function debts(merchId: number, pubId: number | null = null): Sql {
   return pubId === null ? sql`${earned} union all ${moneyBack(merchId)}` : earned
 }
 
-/** The key of a day of clicks, which `clickDayOf` reads back, or of what another day took back. */
+/** The key of a day of clicks, which `clickDayOf` reads, or of a reversal on another day. */
 function clickDebts(merchId: number, isWanted: Sql): Sql {
   return sql`
     select 'clicks:' || pub_id || ':' || click_day
@@ -152,7 +151,7 @@ function clickDebts(merchId: number, isWanted: Sql): Sql {
     from click_debt where merch_id = ${merchId} and ${isWanted}`
 }
 
-/** The day of the clicks of a key of `clickDebts`, null for the key of an order's line. */
+/** The day in a key of `clickDebts`; null for the key of an order's line. */
 export function clickDayOf(key: string): string | null {
   return /^clicks:\d+:(\d{4}-\d{2}-\d{2})$/.exec(ownKeyOf(key))?.[1] ?? null
 }

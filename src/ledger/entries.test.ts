@@ -51,12 +51,12 @@ test('the click of the worked example pays the publisher the floor of its share'
   )
 })
 
-test('a click without a price makes no entry and says so', () => {
+test('a click without a price throws and creates no entry', () => {
   const free = { clickIdHex: 'ab', priceMicros: micros(0), sharePpm: 750_000 }
   assert.throws(() => clickEntry(cause, parties, free), /makes no entry/)
 })
 
-test('lines that do not sum to zero make no entry, whichever way they are off', () => {
+test('unbalanced lines create no entry, in either direction', () => {
   for (const amount of [1, -1]) {
     const line = { account: 'bank', ...parties, amountMicros: micros(amount) } as const
     const original = { idempotencyKey: 'click:ab', clickDay: null, lines: [line] }
@@ -92,7 +92,7 @@ test('a reversal restores every balance, and a second one has the same key (P23)
   )
 })
 
-test('an order and its revision hold what the revised order alone would hold', () => {
+test('an order and its revision together equal the revised order', () => {
   const partiesArbitrary = fc.record({
     merchId: fc.constant(3),
     pubId: fc.integer({ min: 1, max: 2 }),
@@ -109,7 +109,7 @@ test('an order and its revision hold what the revised order alone would hold', (
   )
 })
 
-test('a revision that moves nothing, and an order that earns nothing, make no entry', () => {
+test('a revision that moves nothing and an order without earnings create no entry', () => {
   const amounts = { totalMicros: micros(100), publisherMicros: micros(75) }
   const side = { parties, amounts }
   const change = { kind: 'return', orderId: 'x', before: side, after: side } as const

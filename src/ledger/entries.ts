@@ -1,10 +1,10 @@
 /**
- * What one cause does to the ledger: the balanced lines, decided without a database.
+ * The balanced ledger lines of one cause, decided without a database.
  *
- * A cause is one event of the log. It makes at most one transaction, whose lines sum to zero
- * (ARCHITECTURE, I7): the merchant gives, the publisher and the platform get. Nothing is ever
- * changed; a return, a revision or a reversal is a further transaction with its own cause that
- * names the one it corrects. Signs are the account holder's own: minus is owed, plus is received.
+ * A cause is one event of the log. It creates at most one transaction, whose lines sum to zero
+ * (I7): the merchant pays, publisher and platform receive. Nothing is ever changed: a return, a
+ * revision or a reversal is another transaction that names the one it corrects. Signs are from the
+ * account holder's view: minus is owed, plus is received.
  */
 import type { StoredEvent } from '../events/event.ts'
 import { type Micros, micros, publisherPart } from '../platform/money.ts'
@@ -18,46 +18,46 @@ type LedgerKind =
   | 'payment'
   | 'payment_reversal'
 
-/** Money received from merchants lies in `bank` until it is paid out: the operator's side. */
+/** Money received from merchants is in `bank` until it is paid out: the operator's side. */
 type LedgerAccount = 'merchant' | 'publisher' | 'platform' | 'bank'
 
 interface LedgerLine {
   readonly account: LedgerAccount
   readonly merchId: number
-  readonly pubId: number // 0: no publisher is concerned, as in a merchant's payment
+  readonly pubId: number // 0 if no publisher is concerned, as in a merchant's payment.
   readonly articleId: number
   readonly amountMicros: Micros
 }
 
 export interface LedgerEntry {
-  /** Unique for ever: the same cause posted again conflicts instead of paying twice. */
+  /** Unique forever: posting the same cause again conflicts instead of paying twice. */
   readonly idempotencyKey: string
   readonly kind: LedgerKind
-  readonly day: string // UTC day on which the causing event was accepted, YYYY-MM-DD
+  readonly day: string // The UTC day on which the causing event was accepted, YYYY-MM-DD.
   readonly atMs: number
   readonly eventId: string
-  readonly corrects: string | null // idempotency key of the entry that this one corrects
-  readonly clickDay: string | null // of a paid click or its reversal: the click's day
+  readonly corrects: string | null // The idempotency key of the entry that this one corrects.
+  readonly clickDay: string | null // For a paid click or its reversal: the click's day.
   readonly lines: readonly LedgerLine[]
 }
 
-/** What an entry keeps of the event behind it. */
+/** The part of the event that an entry stores. */
 export type Cause = Pick<StoredEvent, 'id' | 'day' | 'atMs'>
 
-/** Whose money it is. */
+/** The parties of the amounts. */
 export interface Parties {
   readonly merchId: number
   readonly pubId: number
   readonly articleId: number
 }
 
-/** What a merchant owes for something and how much of it is the publisher's. */
+/** What a merchant owes, and how much of it is the publisher's. */
 export interface Amounts {
   readonly totalMicros: Micros
   readonly publisherMicros: Micros
 }
 
-/** Names of the causes that later entries refer to. */
+/** Keys of causes that later entries refer to. */
 const clickKey = (clickIdHex: string): string => `click:${clickIdHex}`
 export const orderKey = (merchId: number, orderId: string): string => `order:${merchId}:${orderId}`
 const paymentKey = ({ merchId, reference }: PaymentFacts): string =>
@@ -66,7 +66,7 @@ const paymentKey = ({ merchId, reference }: PaymentFacts): string =>
 /**
  * A paid click (CPC): the merchant owes its price at once.
  *
- * `priceMicros` is the price the fold settled, above 0; an unpaid click makes no entry.
+ * `priceMicros` is the price that the fold booked, above 0. An unpaid click has no entry.
  */
 export function clickEntry(
   cause: Cause,
@@ -89,8 +89,8 @@ export function clickEntry(
 }
 
 /**
- * A CPA or EPP commission, posted once when the order is attributed; null when nothing is owed,
- * for an entry of zeros explains nothing.
+ * A CPA or EPP commission, posted once when the order is attributed; null if nothing is owed,
+ * because an entry of zeros explains nothing.
  */
 export function orderEntry(
   cause: Cause,
@@ -107,9 +107,9 @@ export function orderEntry(
 }
 
 /**
- * What a later report or a return changes of an order that has an entry: the difference of its
- * amounts, and of their owner when an exact click replaced a guess (then `before` and `after`
- * differ in parties). Null when nothing moves.
+ * The change of an order that has an entry, after a later report or a return: the difference of its
+ * amounts. If an exact click replaced a guess, `before` and `after` also differ in parties. Null if
+ * nothing moves.
  */
 export function changeEntry(
   cause: Cause,
@@ -129,14 +129,14 @@ export function changeEntry(
   if (lines.length === 0) return null
   return entry(cause, {
     kind,
-    // One reversed click changes every order that it led to, sometimes of several merchants.
+    // One reversed click changes every order attributed to it, sometimes of several merchants.
     idempotencyKey: `${kind}:${cause.id}:${merchId}:${orderId}`,
     corrects: orderKey(merchId, orderId),
     lines,
   })
 }
 
-/** The opposite of a click's entry, at most once: its key is made of the original's. */
+/** The opposite of a click's entry, at most once: its key derives from the original's. */
 export function reversalEntry(
   cause: Cause,
   original: Pick<LedgerEntry, 'idempotencyKey' | 'clickDay' | 'lines'>,
@@ -156,7 +156,7 @@ export interface PaymentFacts {
   readonly amountMicros: Micros
 }
 
-/** A merchant's money arrived: its debt shrinks, and the operator's bank owes it to others. */
+/** A merchant's payment: its debt shrinks, and the operator's bank holds the money for others. */
 export function paymentEntry(cause: Cause, payment: PaymentFacts): LedgerEntry {
   return entry(cause, {
     kind: 'payment',
@@ -166,7 +166,7 @@ export function paymentEntry(cause: Cause, payment: PaymentFacts): LedgerEntry {
   })
 }
 
-/** The money is gone again, once: the merchant owes it as before. */
+/** A reversed payment, at most once: the merchant owes the amount again. */
 export function paymentReversalEntry(cause: Cause, payment: PaymentFacts): LedgerEntry {
   return entry(cause, {
     kind: 'payment_reversal',
@@ -193,7 +193,7 @@ function earningLines(parties: Parties, amounts: Amounts): LedgerLine[] {
   ]
 }
 
-/** One line per account holder, without those that come to zero. */
+/** One line per account holder, without zero lines. */
 function sumByHolder(lines: readonly LedgerLine[]): LedgerLine[] {
   const byHolder = new Map<string, LedgerLine>()
   for (const line of lines) {

@@ -1,4 +1,4 @@
-/** Payments of merchants, as the operator recorded and reversed them: once per reference each. */
+/** Folds merchants' payments and their reversals: once per reference each. */
 import type { StoredEvent } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -52,7 +52,7 @@ export async function foldPayments(tx: Db, events: readonly StoredEvent[]): Prom
   )
 }
 
-/** Unknown payments, and those that were reversed before, are left as they are. */
+/** Ignores unknown payments and payments that were reversed before. */
 export async function foldPaymentReversals(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   for (const event of events) {
     const merchId = event.merchId ?? 0

@@ -7,7 +7,7 @@ import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts
 export interface RecordedPayment {
   readonly eventId: string
   readonly amountMicros: Micros
-  /** The event that took it back. */
+  /** The event that reversed it. */
   readonly reversalId: string | null
 }
 
@@ -27,7 +27,7 @@ interface ListedRow extends Omit<PaymentRow, 'reversal_event_id'> {
   readonly reverse_reason: string | null
 }
 
-/** A merchant's payment of this reference; null when none is recorded. */
+/** The merchant's payment with this reference; null if none is recorded. */
 export async function findPayment(
   db: Db,
   { merchId, reference }: { readonly merchId: number; readonly reference: string },
@@ -40,7 +40,7 @@ export async function findPayment(
   return { eventId: row.event_id, amountMicros, reversalId: row.reversal_event_id }
 }
 
-/** All payments that were recorded, the latest first; of one merchant, or of all for null. */
+/** All recorded payments, the latest first; of one merchant, or of all if null. */
 export async function listPayments(db: Db, merchId: number | null) {
   const rows = await db.rows<ListedRow>(sql`
     select event_id, merch_id, coalesce(name, '') as name, reference, paid_on, at,

@@ -9,11 +9,11 @@ import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 import { openReleases } from './publisher-releases.ts'
 
-const PUB_ID = 5 // that of MoneyEvents
+const PUB_ID = 5 // The publisher in MoneyEvents.
 const LOCKED_MS = START_MS + 90 * DAY_MS
 const after = (days: number) => LOCKED_MS + days * DAY_MS
 
-test('a line is paid when all of it is, a gift with its order, and goods back pay for nothing', async (t) => {
+test('a line is paid when its whole debt is, a free gift with its order, and returns pay for nothing', async (t) => {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
   const { merch_id: merchId } = (await makePublisherWorld(db)).merchant
@@ -39,7 +39,7 @@ test('a line is paid when all of it is, a gift with its order, and goods back pa
   assert.deepEqual(await paidAt(5), [after(2), after(3), after(3)])
 })
 
-test('what several merchants’ money releases is told in the order in which it came', async (t) => {
+test('releases by several merchants are listed in order of time', async (t) => {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
   const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'herald')]

@@ -1,4 +1,4 @@
-/** What of a publisher's earnings was released or taken back by a time, merchant by merchant. */
+/** A publisher's releases and reversals by a time, merchant by merchant. */
 import type { Db } from '../platform/postgres.ts'
 import { listMerchantsOf, settlePublisher } from './debt-store.ts'
 import { ownKeyOf, type Release, type Settlement } from './release.ts'
@@ -10,11 +10,13 @@ export interface MerchantRelease extends Release {
 /** When a line of an order was paid for, by its key; null while it is not. */
 export type PaidAt = (orderProductId: string) => number | null
 
-/** A merchant's debts stand by themselves: each is settled when it is first asked for. */
+/** Each merchant's debts are independent, so each is settled on first use. */
 export interface PublisherReleases {
-  /** Those of all merchants, in the order in which they happened. */
+  /** The releases of all merchants, in order of time. */
   all(): Promise<readonly MerchantRelease[]>
-  /** A line that owes nothing, a gift or goods back in time, is paid with its order’s others. */
+  /**
+   * A line that costs nothing (a gift, or a return in time) is paid with its order's other lines.
+   */
   paidAtOf(merchId: number): Promise<PaidAt>
 }
 
@@ -43,7 +45,7 @@ interface OwnReleases {
   readonly paidAt: PaidAt
 }
 
-/** A publisher's part of what one merchant's money has released. */
+/** A publisher's part of one merchant's releases. */
 function ownReleases(
   settlement: Settlement,
   { pubId, merchId }: { readonly pubId: number; readonly merchId: number },
@@ -55,9 +57,9 @@ function ownReleases(
   const lines = new Map<string, number>()
   const orders = new Map<string, number>()
   for (const { key, atMs, isWhole } of releases) {
-    if (!isWhole || key !== ownKeyOf(key)) continue // What was taken back pays for no line.
+    if (!isWhole || key !== ownKeyOf(key)) continue // A reversal pays for no line.
     lines.set(key, atMs)
-    orders.set(orderOf(key), atMs) // They come by time: what stays is the last one's.
+    orders.set(orderOf(key), atMs) // They are ordered by time, so the last one stays.
   }
   const orderPaidAt = (order: string) => (owed.has(order) ? null : (orders.get(order) ?? null))
   return { releases, paidAt: (key) => lines.get(key) ?? orderPaidAt(orderOf(key)) }
@@ -67,7 +69,7 @@ function byTime(a: MerchantRelease, b: MerchantRelease): number {
   return a.atMs - b.atMs || a.merchId - b.merchId || (a.key < b.key ? -1 : 1)
 }
 
-/** Keys of lines begin with the order and the merchant, in which colons and blanks are escaped. */
+/** A line's key starts with the order and the merchant, in which colons and blanks are escaped. */
 function orderOf(key: string): string {
   return key.split(':', 2).join(':')
 }

@@ -1,6 +1,6 @@
 /**
- * Two programs that share nothing, the fold and reconcile's SQL, on histories that nobody thought
- * of: whatever is told in whatever order, they come to the same figures.
+ * The fold and reconcile's SQL share no code. On random histories, in any order, both must give the
+ * same figures.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -96,7 +96,7 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
   }
 }
 
-/** Intake names only what counts: robots see nothing. */
+/** Intake names only valid impressions, and robots have none. */
 function viewEvent(
   events: MoneyEvents,
   { name, reason }: Extract<Told, { kind: 'view' }>,
@@ -117,7 +117,7 @@ function sessionOf(name: string): Buffer {
   return Buffer.from(`session ${name}`.padEnd(16))
 }
 
-/** What became of each publisher's earnings at each merchant, and what the ledger says they are. */
+/** The state of each publisher's earnings at each merchant, and the ledger's balance. */
 async function earnings(until: Date) {
   const accounts: string[] = []
   for (const { publisher } of worlds) {
@@ -138,7 +138,7 @@ async function earnings(until: Date) {
 
 const differences = async () => (await reconcile(db, { from: null, to: null })).differences
 
-test('whatever is told, the fold, reconcile’s SQL and publishers’ accounts come to the same figures', async () => {
+test("for any history, the fold, reconcile's SQL and publishers' accounts agree", async () => {
   const attributions = new Set<string>()
   await fc.assert(
     fc.asyncProperty(historyArbitrary, fc.nat(30), async (history, early) => {
@@ -153,12 +153,12 @@ test('whatever is told, the fold, reconcile’s SQL and publishers’ accounts c
       const views: Views = new Map()
       const told = history.flatMap(({ afterHours, told }) => {
         atMs += afterHours * HOUR_MS
-        // The edge mints a click id once.
+        // The edge generates a click id once.
         if (told.kind === 'click' && seen.has(told.name)) return []
         if (told.kind === 'click') seen.add(told.name)
         return [eventOf(events, told, atMs, views)]
       })
-      // Months get their statements, and are told more of after that.
+      // Months get their statements, and more events follow.
       for (const [index, part] of [told.slice(0, early), told.slice(early)].entries()) {
         await log.tell(...part)
         if (index > 0) assert.deepEqual(await differences(), [], 'told after its statement')

@@ -17,7 +17,7 @@ await issueStatements(db, { now: new Date('2026-08-02T00:00:00Z') })
 
 const everything = { from: null, to: null }
 
-test('a log with everything in it reconciles without a difference; an order counts once', async () => {
+test('a log with every kind of event reconciles without a difference, and an order counts once', async () => {
   const lines: string[] = []
   const onProgress = (line: string) => lines.push(line)
   const { differences, ...counted } = await reconcile(db, { ...everything, onProgress })
@@ -38,13 +38,13 @@ test('a log with everything in it reconciles without a difference; an order coun
   assert.match(lines.join('\n'), /comparing ledger: \d+ ms/)
 })
 
-test('a click whose lease the database has lost is unpaid, and the fold goes on', async () => {
+test('a click whose lease the database has lost is unpaid, and the fold continues', async () => {
   const click = await db.row(sql`
     select reason, paid_micros from click where click_id = ${Buffer.from(clickId('lost lease'), 'hex')}`)
   assert.deepEqual(click, { reason: REASON.spooledLate, paid_micros: '0' })
 })
 
-test('any range of days reconciles too', async () => {
+test('any range of days reconciles', async () => {
   for (const [from, to] of [
     ['2026-03-02', '2026-03-02'],
     ['2026-03-03', '2026-03-05'],
@@ -56,7 +56,7 @@ test('any range of days reconciles too', async () => {
   }
 })
 
-/** Tables of the fold and the columns that a figure or a cent stands in, or is decided by. */
+/** The fold's tables and their columns that contain, or decide, a figure or an amount. */
 const OUTPUT: Readonly<Record<string, string>> = {
   click: `day at pub_id article_id merch_id campaign_id model price_micros share_ppm paid_micros
     publisher_micros reason click_id result_number auction_id is_reserved reversed_at
@@ -94,7 +94,7 @@ const TYPES = new Map(
   ).map(({ name, type }) => [name, type]),
 )
 
-/** One unit more of a column: a microdollar, a click, a day, a second; the other of yes and no. */
+/** One unit more: a micro-dollar, a click, a day, a second; the opposite of a boolean. */
 function more(table: string, column: string): Sql {
   const name = identifier(column)
   switch (TYPES.get(`${table}.${column}`)) {
@@ -111,7 +111,7 @@ function more(table: string, column: string): Sql {
   }
 }
 
-/** Takes off what guards the tables: whoever alters a figure by hand would do so too. */
+/** Removes the triggers, as somebody who manipulates figures by hand would. */
 async function dropGuards(): Promise<void> {
   await db.run(sql`drop index click_result`)
   for (const table of Object.keys(OUTPUT)) {
@@ -125,7 +125,7 @@ async function dropGuards(): Promise<void> {
   }
 }
 
-/** Alters tables, looks in which checks reconcile says so, and puts everything back. */
+/** Changes tables, returns the checks that report it, and restores everything. */
 async function checksAfter(changes: ReadonlyMap<string, Sql>): Promise<Set<string>> {
   const kept = (table: string) => identifier(`kept_${table}`)
   for (const table of changes.keys()) {
@@ -146,7 +146,7 @@ async function checksAfter(changes: ReadonlyMap<string, Sql>): Promise<Set<strin
   }
 }
 
-/** The check that looks at a table; each looks at its own, so tables are altered side by side. */
+/** The check of each table. Each check reads its own table, so several can be changed at once. */
 const CHECK_OF: Readonly<Record<string, string>> = {
   ledger_line: 'ledger',
   ledger_transaction: 'ledger',
@@ -187,10 +187,10 @@ test('one unit more in any column of any output table is found', async () => {
   assert.deepEqual((await reconcile(db, everything)).differences, [])
 })
 
-test('a row too few is found in every table', async () => {
+test('a missing row is found in every table', async () => {
   for (const tables of [FIRST, SECOND]) {
     const changes = tables
-      // Nobody who got no statement was told a wrong one.
+      // A publisher without a statement received no wrong one.
       .filter((table) => table !== 'statement')
       .map((table): [string, Sql] => {
         const from = identifier(table)
@@ -201,7 +201,7 @@ test('a row too few is found in every table', async () => {
   }
 })
 
-test('what a campaign has spent of a day is looked at as well as what it has spent in all', async () => {
+test("a campaign's spend is checked per day as well as in total", async () => {
   for (const where of [sql`day is null`, sql`day is not null`]) {
     const spent = sql`
       update budget_account set settled_micros = settled_micros + 1
@@ -211,7 +211,7 @@ test('what a campaign has spent of a day is looked at as well as what it has spe
   }
 })
 
-test('a day that gave something back may not have spent more than that beside its clicks', async (t) => {
+test('a day with a reversal may not have spent more than that besides its clicks', async (t) => {
   const own = await testDatabase(t)
   const { publisher, merchant, addCampaign } = await makePublisherWorld(own)
   const parties = { pubId: publisher.pub_id, merchId: merchant.merch_id }
@@ -229,13 +229,13 @@ test('a day that gave something back may not have spent more than that beside it
     await own.run(sql`${spent} where day is not null`)
     return (await reconcile(own, everything)).differences.map(({ table }) => table)
   }
-  // Where its end comes before the reversal is folded, nothing is given back.
+  // If the day ends before the reversal is folded, nothing is given back.
   for (const extraMicros of [0, 300]) assert.deepEqual(await found(extraMicros), [])
   for (const extraMicros of [-1, 301])
     assert.deepEqual(await found(extraMicros), ['budget_account'])
 })
 
-test('a statement that adds up, but not to what was released and taken back, is found', async () => {
+test('a statement that adds up but does not match releases and reversals is found', async () => {
   for (const change of [
     sql`released_micros = released_micros + 1, closing_micros = closing_micros + 1`,
     sql`taken_back_micros = taken_back_micros + 1, closing_micros = closing_micros - 1`,
@@ -247,7 +247,7 @@ test('a statement that adds up, but not to what was released and taken back, is 
   }
 })
 
-test('a correction that names no entry, and an entry that is made one, are found', async () => {
+test('a correction without an entry, and a wrong correction, are found', async () => {
   for (const change of [
     sql`update ledger_transaction set corrects = corrects || 'x'
       where transaction_id = (select max(transaction_id) from ledger_transaction where kind = 'return')`,
@@ -267,7 +267,7 @@ test('a ledger line without its entry is found', async () => {
   assert.deepEqual(await checksAfter(new Map([['ledger_line', orphan]])), new Set(['ledger']))
 })
 
-test('what lies before the first event, or after the last, is compared as well', async () => {
+test('figures before the first event and after the last are compared as well', async () => {
   const { from, to } = await reconcile(db, everything)
   for (const day of ['2019-02-28', '2031-03-01']) {
     const one = sql`
@@ -278,7 +278,7 @@ test('what lies before the first event, or after the last, is compared as well',
   assert.deepEqual([from, to], ['2026-03-02', '2026-07-10'])
 })
 
-test('another network’s report of a month before the first event is compared as well', async (t) => {
+test("another network's report of a month before the first event is compared as well", async (t) => {
   const own = await testDatabase(t)
   const { publisher } = await makePublisherWorld(own)
   const [log, made] = [openFoldedLog(t, own), new MoneyEvents()]

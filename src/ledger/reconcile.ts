@@ -1,11 +1,11 @@
 /**
- * Recomputes every figure and every cent from the event log and compares (ARCHITECTURE, I1, I8).
+ * Recomputes every figure and every cent from the event log and compares them with the tables (I1,
+ * I8).
  *
- * What is recomputed, and how, stands in the SQL files of `reconcile/`: plain SQL straight over
- * the log, written apart from the fold and sharing nothing with it, so that a mistake in one is
- * found by the other. All of it reads one snapshot, in which each lane of the log is taken as far
- * as it had been folded; so it may run beside a busy worker. Views that were dropped are counted by
- * their signed totals, and the result says for which days.
+ * The SQL files of `reconcile/` work directly on the log and share nothing with the fold, so that a
+ * mistake in one is found by the other. Everything reads one snapshot in which each lane is read as
+ * far as it was folded, so it can run beside a busy worker. Deleted views are counted by their
+ * signed totals, and the result lists those days.
  */
 import { readFileSync } from 'node:fs'
 import { EVENT_TYPE } from '../events/event.ts'
@@ -15,10 +15,10 @@ import { constantSql, sql } from '../platform/sql.ts'
 import { checkTotals, type UsedTotals } from './check-totals.ts'
 import type { Difference } from './difference.ts'
 
-/** In order: each builds on the tables of those before it. */
+/** In order: each step uses the tables of the earlier ones. */
 const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'releases'] as const
 
-/** Which output table each check compares. */
+/** The output table that each check compares. */
 const CHECKS = [
   'click',
   'ledger',
@@ -37,7 +37,7 @@ const CHECKS = [
   'unfolded-event',
 ] as const
 
-/** A difference more would not help anybody who has seen these. */
+/** More differences would not help anybody who has seen these. */
 const DIFFERENCES_MAX = 1_000
 
 export interface Reconciliation {
@@ -45,17 +45,17 @@ export interface Reconciliation {
   readonly to: string
   readonly events: number
   readonly clicks: number
-  /** Each once, however often its merchant told of it. */
+  /** Each order once, however often it was reported. */
   readonly orders: number
   readonly totals: UsedTotals | null
   readonly differences: readonly Difference[]
 }
 
 export interface ReconcileOptions {
-  /** UTC days, both inclusive; null: from the first, to the last that anything belongs to. */
+  /** UTC days, both inclusive; null: from the first, to the last that has anything. */
   readonly from: string | null
   readonly to: string | null
-  /** The sealing keys, which sign totals; without them no total is believed. */
+  /** The sealing keys that sign totals; without them no total is accepted. */
   readonly keys?: Keys
   readonly onProgress?: (line: string) => void
 }
@@ -73,28 +73,28 @@ export async function reconcile(
     db.release()
     return result
   } catch (error) {
-    // Temporary tables and the snapshot go with the connection.
+    // Temporary tables and the snapshot end with the connection.
     db.release(error as Error)
     throw error
   }
 }
 
-/** One snapshot for all statements; what they sort, hash and keep of a day stays in memory. */
+/** One snapshot for all statements, with memory for sorting and hashing a day. */
 async function begin(db: ReservedDb): Promise<void> {
   await db.run(sql`begin isolation level repeatable read`)
   await db.run(sql`set local statement_timeout to 0`)
   await db.run(sql`set local work_mem to '256MB'`)
   await db.run(sql`set local jit to off`)
   await db.run(sql`set local temp_buffers to '256MB'`)
-  // The plans need to know how many rows there are; looking at 30,000 of each table took 4 %.
+  // The planner needs row counts; sampling 30,000 rows per table took 4 % of the time.
   await db.run(sql`set local default_statistics_target to 10`)
   await db.run(sql`set local timezone to 'UTC'`)
 }
 
 async function compare(db: ReservedDb, options: ReconcileOptions): Promise<Reconciliation> {
   const { from, to, keys = [], onProgress = () => undefined } = options
-  // Whoever asks for no days has all compared: also what lies outside of the log's own, as other
-  // networks' reports of months before it do, and amounts that no event tells of.
+  // Without days everything is compared, also outside the log's days: other networks' reports of
+  // earlier months, and amounts without an event.
   await db.row(sql`
     select set_config('reconcile.day_from', ${from ?? '-infinity'}, true),
       set_config('reconcile.day_to', ${to ?? 'infinity'}, true)`)
@@ -151,7 +151,7 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
   return row
 }
 
-/** Of the days, by what the step of orders has read. */
+/** Counts from the rows that the step of orders has read. */
 async function countOrders(db: ReservedDb): Promise<number> {
   const row = await db.row<{ orders: number }>(sql`
     select count(distinct (merch_id, order_id))::float8 as orders from r_told

@@ -1,4 +1,4 @@
-/** What the nightly reconciliations came to. */
+/** The results of the nightly reconciliations. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import type { Reconciliation } from './reconcile.ts'
@@ -22,7 +22,7 @@ export async function recordReconciliation(
     on conflict (at) do nothing`)
 }
 
-/** The last night's; null before the first. What a clock that was ahead wrote is not it. */
+/** Last night's result; null before the first. Results from a clock that was ahead do not count. */
 export function latestReconciliation(db: Db, now: Date): Promise<NightlyReconciliation | null> {
   return db.row(sql`
     select at, from_day, to_day, events, differences from reconciliation

@@ -1,4 +1,4 @@
-/** A merchant's payment: recorded once, and what it releases, per publisher. */
+/** Records a merchant's payment once and reports what it releases per publisher. */
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
@@ -40,7 +40,7 @@ export async function recordPayment(
   const id = deps.nextId()
   await appendMoney(deps, EVENT_TYPE.payment, [{ id, merchId, body }])
   await deps.folded()
-  // Of two at once the fold takes the one that came first in the log.
+  // Of two concurrent ones the fold takes the earlier one in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })
   if (recorded?.eventId !== id) throw badRequest([RECORDED_ALREADY])
   const settled = await settleMerchant(deps.db, { merchId, until: new Date(deps.now()) })

@@ -39,7 +39,7 @@ test('a payment releases the oldest earnings first, and the last one in part', (
   assert.equal(creditMicros, 0)
 })
 
-test('owed is what was not taken back before its turn, to the last micro-dollar', () => {
+test('the debt is what was not reversed in time, to the last micro-dollar', () => {
   const debts = [debt('a', 10, 100, 75), debt('b', 20, 40, 30), debt('b back', 30, -40, -30)]
   const { open } = settle(debts, [payment('p1', 40, 99)])
   assert.deepEqual(
@@ -48,13 +48,13 @@ test('owed is what was not taken back before its turn, to the last micro-dollar'
   )
 })
 
-test('money that comes early waits for debts and releases them when they fall due', () => {
+test('an early payment waits for debts and releases them when they fall due', () => {
   const { releases, creditMicros } = settle([debt('a', 50, 100, 75)], [payment('p1', 10, 160)])
   assert.equal(releases[0]?.atMs, 50)
   assert.equal(creditMicros, 60)
 })
 
-test('what is taken back lowers the publisher’s earnings and pays for another debt', () => {
+test("a reversal lowers the publisher's earnings and pays for another debt", () => {
   const debts = [debt('a', 10, 100, 75), debt('a back', 30, -40, -30), debt('b', 20, 40, 30, 2)]
   const { releases, open, creditMicros } = settle(debts, [payment('p1', 15, 100)])
   assert.deepEqual(
@@ -69,7 +69,7 @@ test('what is taken back lowers the publisher’s earnings and pays for another 
   assert.equal(creditMicros, 0)
 })
 
-test('what is taken back of a debt that nobody paid for pays no other debt', () => {
+test('the reversal of an unpaid debt pays no other debt', () => {
   const debts = [
     debt('a', 10, 100, 75, 1),
     debt('b', 10, 100, 75, 2),
@@ -98,7 +98,7 @@ test('what is taken back of a debt that nobody paid for pays no other debt', () 
     owed: [],
     creditMicros: 0,
   })
-  // Of what money had covered by then, the merchant has it again.
+  // The merchant gets back what money had covered by then.
   assert.deepEqual(told([payment('p1', 20, 170)]), {
     releases: [['a', 20, 75], ['b', 20, 52], ['b', 30, 23], back],
     owed: [],
@@ -106,7 +106,7 @@ test('what is taken back of a debt that nobody paid for pays no other debt', () 
   })
 })
 
-test('money that a merchant took back is owed behind all that was due, and takes no release back', () => {
+test('a reversed payment is owed after everything due then, and reverses no release', () => {
   const back = debt('payment:p1', 20, 100, 0, 0)
   const debts = [debt('a', 10, 60, 45), debt('b', 15, 60, 45), debt('c', 30, 50, 40)]
   const first = settle(debts.slice(0, 2), [payment('p1', 12, 100)])
@@ -123,12 +123,12 @@ test('money that a merchant took back is owed behind all that was due, and takes
   assert.deepEqual(told(later([])), told(first))
   const owed = later([]).open.reduce((sum, { owedMicros }) => sum + owedMicros, 0)
   assert.equal(owed, 170, 'all of it')
-  // What comes next pays the rest of b, then the money that is gone, and only then c.
+  // The next payment covers the rest of b, then the reversed payment, and only then c.
   assert.deepEqual(told(later([payment('p2', 40, 120)])), [...told(first), ['b', 15]])
   assert.deepEqual(told(later([payment('p2', 40, 170)])), [...told(first), ['b', 15], ['c', 40]])
 })
 
-test('earnings that cost nothing are released when all that is older is covered', () => {
+test('earnings that cost nothing are released once everything older is covered', () => {
   const gift = debt('a gift', 10, 0, 5)
   const debts = [gift, debt('line', 10, 100, 70), debt('z', 20, 0, -3)]
   const told = (payments: readonly Payment[]) =>
@@ -156,7 +156,7 @@ test('earnings that cost nothing are released when all that is older is covered'
   )
 })
 
-test('at equal times debts and payments go by their names, whatever order they are listed in', () => {
+test('debts and payments of the same time are ordered by name', () => {
   const debts = [debt('b', 10, 100, 75), debt('c', 10, 100, 75), debt('a', 10, 100, 75)]
   const payments = [payment('p2', 10, 100), payment('p3', 10, 100), payment('p1', 10, 100)]
   for (const [some, paid] of [
@@ -191,7 +191,7 @@ const paymentsArbitrary = fc.array(
   { maxLength: 6 },
 )
 
-/** Debts of less than this are made to cost nothing, and to earn it all. */
+/** Debts below this cost nothing and consist of earnings only. */
 const FREE_UNDER = 300
 
 function world(
@@ -209,7 +209,7 @@ function world(
   }
 }
 
-test('no dollar is released twice, and of each debt’s earnings all that is not released is told', () => {
+test("no dollar is released twice, and each debt's unreleased earnings are listed", () => {
   fc.assert(
     fc.property(debtsArbitrary, paymentsArbitrary, (someDebts, somePayments) => {
       const { debts, payments } = world(someDebts, somePayments)
@@ -231,7 +231,7 @@ test('no dollar is released twice, and of each debt’s earnings all that is not
   )
 })
 
-test('nothing is taken back from a publisher that had not been released to it', () => {
+test('nothing is reversed from a publisher that was not released to it before', () => {
   const quarters = fc.integer({ min: 1, max: 4 })
   const ageMs = fc.integer({ min: 0, max: 30 })
   const bought = fc.record({
@@ -265,7 +265,7 @@ test('nothing is taken back from a publisher that had not been released to it', 
   )
 })
 
-test('what was released by a time does not change with what happens after it', () => {
+test('releases by a time do not change with later events', () => {
   fc.assert(
     fc.property(
       debtsArbitrary,

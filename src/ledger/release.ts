@@ -1,32 +1,32 @@
 /**
- * Which earnings a merchant's money has paid for: pay-as-paid, oldest first (economics 4).
+ * Which earnings a merchant's money has paid for, oldest first: docs/spec/orders-and-money.md.
  *
- * Pure, and computed from what is owed and what was paid rather than stored: both only ever grow
- * at the end, so a release that was told once never changes, but for fractions of a cent where the
- * lines of an order per purchase that is paid in part are told otherwise. The merchant's debts
- * stand in a row in the order in which they fell due, its money in the order in which it came, and
- * each dollar meets the debt in front. A debt that is covered in part releases that part of the
- * publisher's earnings, rounded on the running total, so that a covered debt releases all.
+ * Pure, and computed from debts and payments instead of stored. Both only grow at the end, so a
+ * reported release never changes, except by fractions of a cent if the lines of a partly paid order
+ * per purchase are reported differently. Debts form a queue in order of due date, payments in order
+ * of arrival, and each dollar meets the debt in front. A partly covered debt releases that part of
+ * the publisher's earnings, rounded on the running total, so that a covered debt releases
+ * everything.
  *
- * What is taken back closes what is still owed of its own debt. Only what money had covered of it
- * is money for other debts: one that nobody paid, and that came to nothing, would else pay them.
+ * A reversal closes what is still owed of its own debt. Only the part that money had covered pays
+ * other debts; otherwise a debt that nobody paid would pay others.
  */
 import { formatExact, type Micros, micros, sumExact } from '../platform/money.ts'
 
 /**
- * Something a merchant owes, or gets back when its cost is negative. It may cost nothing and yet
- * be part of the earnings: a commission of few cents does not reach every line of an order.
+ * A merchant's debt, or a credit if its cost is negative. It may cost nothing and still have
+ * earnings: a commission of a few cents does not reach every line of an order.
  */
 export interface Debt {
   /**
-   * An order's line, a day of clicks, or a payment: unique per merchant. What takes back is named
-   * by what it takes back, a blank, and its own name.
+   * An order's line, a day of clicks, or a payment: unique per merchant. A reversal's key is the
+   * reversed debt's key, a blank, and its own name.
    */
   readonly key: string
-  readonly pubId: number // 0: no publisher's, for the merchant owes a payment again
+  readonly pubId: number // 0 for a reversed payment, which belongs to no publisher.
   readonly dueAtMs: number
-  readonly costMicros: Micros // what the merchant owes
-  readonly earningsMicros: Micros // the publisher's part
+  readonly costMicros: Micros // What the merchant owes.
+  readonly earningsMicros: Micros // The publisher's part.
 }
 
 export interface Payment {
@@ -35,25 +35,26 @@ export interface Payment {
   readonly amountMicros: Micros
 }
 
-/** Earnings released by money, or taken back (negative) by goods or clicks that came to nothing. */
+/** Earnings released by money, or reversed (negative) by returns or invalid clicks. */
 export interface Release {
   readonly key: string
   readonly pubId: number
-  readonly atMs: number // when both the debt was due and the money there
-  readonly paymentId: string | null // null: credit for what was taken back, or the taking back
+  readonly atMs: number // When both the debt was due and the money had arrived.
+  // Null for a credit from a reversal, or for the reversal itself.
+  readonly paymentId: string | null
   readonly earningsMicros: Micros
-  readonly isWhole: boolean // the debt is covered with this
+  readonly isWhole: boolean // Whether this covers the debt completely.
 }
 
 export interface OpenDebt {
   readonly debt: Debt
-  readonly owedMicros: Micros // what the merchant still owes of it
-  readonly unreleasedMicros: Micros // the publisher's part of that
+  readonly owedMicros: Micros // What the merchant still owes.
+  readonly unreleasedMicros: Micros // The publisher's part of that.
 }
 
 export interface Settlement {
   readonly releases: readonly Release[]
-  /** Debts that are not released whole, the oldest first. */
+  /** Debts that are not fully released, the oldest first. */
   readonly open: readonly OpenDebt[]
   /** Money that has met no debt yet. */
   readonly creditMicros: Micros
@@ -67,7 +68,7 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
     (a, b) => a.atMs - b.atMs || compareText(a.paymentId, b.paymentId),
   )
   const row = new DebtRow(new Set(back.map(({ key }) => ownKeyOf(key))))
-  // Of one moment debts come first and payments last: the sort keeps what is equal in its order.
+  // At the same moment debts come first and payments last, because the sort is stable.
   const happenings = [
     ...owed.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.owe(debt) })),
     ...back.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.takeBack(debt) })),
@@ -77,7 +78,7 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
   return row.settlement()
 }
 
-/** What a merchant owes, and its money that met no debt yet, as the API says it. */
+/** What a merchant owes, and its unused money, as in the API. */
 export interface MerchantAccount {
   readonly owed_usd: string
   readonly credit_usd: string
@@ -88,12 +89,12 @@ export function accountOf({ open, creditMicros }: Settlement): MerchantAccount {
   return { owed_usd, credit_usd: formatExact(creditMicros) }
 }
 
-/** The key of the debt that one of this key takes back, or its own. */
+/** The key of the debt that a key reverses, or the key itself. */
 export function ownKeyOf(key: string): string {
   return key.split(' ', 1)[0] as string
 }
 
-/** A debt in the row, and how much of it is covered by now. */
+/** A debt in the queue, and how much of it is covered. */
 interface Standing {
   readonly debt: Debt
   covered: number
@@ -104,18 +105,19 @@ interface Money {
   left: number
 }
 
-/** One merchant's debts and money, told in the order in which they came. */
+/** One merchant's debts and money, added in order of time. */
 class DebtRow {
   readonly #releases: Release[] = []
   readonly #row: Standing[] = []
   readonly #backOf: ReadonlySet<string>
-  readonly #byKey = new Map<string, Standing>() // Of those only: a map of all costs as much again.
+  // Only reversed debts: a map of all would double the cost.
+  readonly #byKey = new Map<string, Standing>()
   readonly #money: Money[] = []
-  #front = 0 // Of the row: those before are covered.
-  #spent = 0 // Of the money: what is before has met debts.
-  #latest: Money | null = null // What met a debt last.
+  #front = 0 // Index in the queue: everything before it is covered.
+  #spent = 0 // Index in the money: everything before it has met debts.
+  #latest: Money | null = null // The money that met a debt last.
 
-  /** `backOf`: the keys of the debts of which something is taken back. */
+  /** `backOf`: the keys of debts that are partly or fully reversed. */
   constructor(backOf: ReadonlySet<string>) {
     this.#backOf = backOf
   }
@@ -154,7 +156,7 @@ class DebtRow {
     return { releases: this.#releases.sort(byTime), open, creditMicros: micros(credit) }
   }
 
-  /** Lets the money that is there meet the debts that are due. */
+  /** Lets available money meet debts that are due. */
   #pour(atMs: number): void {
     for (let first = this.#row[this.#front]; first; first = this.#row[this.#front]) {
       while (first.covered < first.debt.costMicros) {
@@ -163,7 +165,8 @@ class DebtRow {
         this.#meet(first, money, atMs)
         if (money.left === 0) this.#spent += 1
       }
-      // What costs nothing goes with the debts before it, those of its own order among them.
+      // A debt that costs nothing is released with the debts before it, including those of its
+      // order.
       if (first.debt.costMicros === 0) {
         this.#release(first.debt, { atMs, earned: first.debt.earningsMicros, isWhole: true })
       }
@@ -192,7 +195,7 @@ class DebtRow {
   }
 }
 
-/** A debt's earnings for so much of its cost, rounded on the running total. */
+/** The earnings for a covered part of a debt's cost, rounded on the running total. */
 function earnedBy({ earningsMicros, costMicros }: Debt, coveredMicros: number): number {
   if (coveredMicros === 0) return 0
   if (coveredMicros === costMicros) return earningsMicros

@@ -1,4 +1,4 @@
-/** What is dropped after RETENTION_DAYS, and what stands for it (ARCHITECTURE, The log). */
+/** Deletion of views after RETENTION_DAYS, and the totals that replace them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { foldBusyLog } from '../../test/busy-log.ts'
@@ -14,7 +14,7 @@ import { DAY_MS } from '../platform/timestamp.ts'
 import { reconcile } from './reconcile.ts'
 
 const RETENTION_DAYS = 31
-/** On this day the views of 2, 3 and 4 March are older than that; those of the 5th to 7th stay. */
+/** On this day the views of 2, 3 and 4 March are older than that; those of 5 to 7 March stay. */
 const NOW_MS = Date.UTC(2026, 2, 5 + RETENTION_DAYS, 4)
 const KEYS: Keys = [{ id: 7, key: Buffer.alloc(32, 7) }]
 const EVERYTHING = { from: null, to: null }
@@ -38,7 +38,7 @@ const FIGURES = sql`select 'page' as of, p::text as row from page_day p union al
   select 'link', l::text from link_day l union all select 'stats', s::text from stats_day s`
 const isOld = ({ lane, atMs }: LogEvent) => lane > 0 && atMs < NOW_MS - RETENTION_DAYS * DAY_MS
 
-test('views older than RETENTION_DAYS are dropped; their totals, the figures and all money stay', async (t) => {
+test('views older than RETENTION_DAYS are deleted, and their totals, the figures and all money stay', async (t) => {
   const { events, retire, check, text } = await makeWorld(t)
   const [money, figures] = [await text(MONEY), await text(FIGURES)]
   const old = events.filter(isOld)
@@ -51,7 +51,7 @@ test('views older than RETENTION_DAYS are dropped; their totals, the figures and
   assert.deepEqual(await text(FIGURES), figures)
   const { differences, totals } = await check()
   assert.deepEqual(differences, [])
-  // The sessions of the days after those dropped began on days that are gone.
+  // The sessions of the days after the deleted ones began on deleted days.
   const views = events.filter(({ lane }) => lane > 0).length
   assert.deepEqual(totals, { from: '2026-03-02', to: '2026-03-07', events: views })
 
@@ -60,7 +60,7 @@ test('views older than RETENTION_DAYS are dropped; their totals, the figures and
   assert.deepEqual(await text(TOTALS), before)
 })
 
-test('reconcile says for which days it used totals, and any range of days agrees', async (t) => {
+test('reconcile lists the days for which it used totals, and any range of days agrees', async (t) => {
   const { db, log, events, retire } = await makeWorld(t)
   const [page] = events.filter(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
@@ -80,7 +80,7 @@ test('reconcile says for which days it used totals, and any range of days agrees
   }
 })
 
-/** Where a night's work can end: each breaks one statement of it. */
+/** Each entry breaks one statement of the nightly job. */
 const BREAKS: readonly { readonly where: string; readonly trigger: string }[] = [
   { where: 'while totals are written', trigger: 'before insert on view_total for each row' },
   { where: 'before totals are signed', trigger: 'before insert on view_day for each row' },
@@ -96,7 +96,7 @@ const BREAKS: readonly { readonly where: string; readonly trigger: string }[] = 
 ]
 
 for (const { where, trigger } of BREAKS) {
-  test(`a crash ${where} loses and doubles nothing, and the next night goes on`, async (t) => {
+  test(`a crash ${where} loses and doubles nothing, and the next night continues`, async (t) => {
     const { db, events, retire, check, text } = await makeWorld(t)
     const figures = await text(FIGURES)
     await db.run(sql`
@@ -119,7 +119,7 @@ for (const { where, trigger } of BREAKS) {
   })
 }
 
-test('a total that was altered, taken away or added is found, and nothing more is dropped', async (t) => {
+test('a manipulated, missing or added total is found, and nothing more is deleted', async (t) => {
   const { db, retire, check, text } = await makeWorld(t)
   await retire()
   for (const change of [
@@ -149,7 +149,7 @@ test('a total that was altered, taken away or added is found, and nothing more i
   }
 })
 
-test('a total that was altered is found also where nothing has happened since its day', async (t) => {
+test('a manipulated total is found even if nothing has happened since its day', async (t) => {
   const { db, log, events, retire, check } = await makeWorld(t)
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
@@ -163,7 +163,7 @@ test('a total that was altered is found also where nothing has happened since it
   assert.match(differences[0]?.cause ?? '', /not what was signed by key 7/)
 })
 
-test('a figure of a dropped day that was altered is found by its total', async (t) => {
+test('a manipulated figure of a deleted day is found by its total', async (t) => {
   const { db, retire, check } = await makeWorld(t)
   await retire()
   await db.run(sql`update page_day set impressions = impressions + 1 where day = '2026-03-02'`)
@@ -180,7 +180,7 @@ test('a figure of a dropped day that was altered is found by its total', async (
   )
 })
 
-test('events that arrive after their day was dropped count, and are dropped in their turn', async (t) => {
+test('events that arrive after their day was deleted count, and are deleted later', async (t) => {
   const { db, log, events, retire, check, text } = await makeWorld(t)
   await retire()
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
@@ -201,7 +201,7 @@ test('events that arrive after their day was dropped count, and are dropped in t
   assert.deepEqual(left, [{ state: 'dropped' }])
 })
 
-test('what another worker adds to a day that is just being dropped is not taken for altered', async (t) => {
+test('what another worker adds to a day during its deletion does not count as manipulated', async (t) => {
   const { db, log, events, retire, check, text } = await makeWorld(t)
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
@@ -221,7 +221,7 @@ test('what another worker adds to a day that is just being dropped is not taken 
   assert.equal((await text(sql`select * from event where id = 1000001`)).length, 0)
 })
 
-test('after a rotation of SOUK_SECRETS totals are signed anew while the old key is still known', async (t) => {
+test('after a rotation of SOUK_SECRETS totals are signed again while the old key is known', async (t) => {
   const { retire, check } = await makeWorld(t)
   await retire()
   const newer = { id: 8, key: Buffer.alloc(32, 8) }
@@ -233,7 +233,7 @@ test('after a rotation of SOUK_SECRETS totals are signed anew while the old key 
   assert.match(forged.differences[0]?.cause ?? '', /not what was signed by key 8/)
 })
 
-test('totals that were altered are never signed anew, nor added to and then signed', async (t) => {
+test('manipulated totals are never signed again, nor extended and then signed', async (t) => {
   const { db, log, events, retire, check } = await makeWorld(t)
   await retire()
   await db.run(sql`update view_total set counted = counted + 1 where day = '2026-03-02'`)
@@ -247,7 +247,7 @@ test('totals that were altered are never signed anew, nor added to and then sign
   assert.ok(found.some((cause) => /not what was signed by key 7/.test(cause ?? '')))
 })
 
-test('events that are not folded yet are neither totalled nor dropped', async (t) => {
+test('unfolded events are neither totalled nor deleted', async (t) => {
   const { db, events, log, retire, check } = await makeWorld(t)
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
@@ -259,7 +259,7 @@ test('events that are not folded yet are neither totalled nor dropped', async (t
   assert.deepEqual((await check()).differences, [])
 })
 
-test('the totals of a day take time as its views do, not as their square', async (t) => {
+test('the totals of a day take time in proportion to its views', async (t) => {
   const scope = scopeOf(t)
   const { connection, ...db } = await testDatabase(scope)
   await ensureEventPartitions(db, START_MS)
@@ -270,7 +270,7 @@ test('the totals of a day take time as its views do, not as their square', async
       decode(md5((n / 2)::text), 'hex'), decode(md5('page'), 'hex')
     from generate_series(0, ${views - 1}::int) as n`)
   await db.run(sql`update lane set position = (select max(seq) from event) where lane = 1`)
-  // As the server does by itself: it leaves the table of all days out.
+  // As autovacuum does, which leaves the partitioned table out.
   await db.run(sql`analyze event_20260302`)
   const hasty = openDatabase({ connection, applicationName: 'hasty', statementTimeoutMs: 5_000 })
   scope.after(() => hasty.close())

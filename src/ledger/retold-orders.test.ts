@@ -14,7 +14,7 @@ const DOLLARS = { value: '100.00', currency: 'USD' }
 
 type App = Awaited<ReturnType<typeof start>>
 
-/** A shop that pays a commission of 10 % for what its clicks bring. */
+/** A shop that pays 10 % commission for its clicks. */
 async function startShop(t: Parameters<typeof start>[0]) {
   const app = await start(t)
   const { merch_id: merchId } = app.merchant
@@ -41,7 +41,7 @@ const orders = ({ db }: App) =>
     select order_id, attribution, (earnings_micros / 1000000)::int as dollars from merchant_order
     order by order_id`)
 
-test('an order that came into the log before its click is owed to it, and reconciles', async (t) => {
+test('an order that reached the log before its click is attributed to it, and reconciles', async (t) => {
   const { app, click, order } = await startShop(t)
   await order('early', 'kept in the spool of another node')
   await order('foreign', 'of another system')
@@ -61,7 +61,7 @@ test('an order that came into the log before its click is owed to it, and reconc
   assert.deepEqual(differences, [])
 })
 
-test('an order told with a plain date is owed to a click of that day, named or remembered', async (t) => {
+test('an order with a plain date is attributed to a click of that day, named or remembered', async (t) => {
   const { app, click, order } = await startShop(t)
   const ordered_at = utcDay(app.clock.nowMs)
   for (const name of ['named', 'remembered']) await click(name)
@@ -76,7 +76,7 @@ test('an order told with a plain date is owed to a click of that day, named or r
   assert.deepEqual(differences, [])
 })
 
-test('a plain date is the shop’s own day, which in the far west is not over when ours is', async (t) => {
+test("a plain date is the shop's own day, which ends later in the far west", async (t) => {
   const { app, click, order } = await startShop(t)
   const ordered_at = utcDay(app.clock.nowMs - DAY_MS) // It is noon: at UTC-12 the day ends.
   await click('of its last minute')
@@ -94,7 +94,7 @@ test('a plain date is the shop’s own day, which in the far west is not over wh
   assert.deepEqual(differences, [])
 })
 
-test('a plain date stands for its whole day also where the clicks are told, or come, later', async (t) => {
+test('a plain date covers its whole day even if the clicks arrive later', async (t) => {
   const { app, click, order } = await startShop(t)
   const ordered_at = utcDay(app.clock.nowMs)
   const guess = { click_id: null, click_ids: [clickId('a')] }
@@ -115,7 +115,7 @@ test('a plain date stands for its whole day also where the clicks are told, or c
   assert.deepEqual(differences, [])
 })
 
-test('an order is told again once, also where its late click earns nothing', async (t) => {
+test('an order is resubmitted once, even if its late click earns nothing', async (t) => {
   const { app, merchId, click, order } = await startShop(t)
   await order('of another shop', 'a')
   await app.fold()
@@ -155,7 +155,7 @@ test('a late click that the shop named takes an open order over from a guess', a
   assert.deepEqual(differences, [])
 })
 
-test('an order that was rejected meanwhile is not told again', async (t) => {
+test('an order that was rejected meanwhile is not resubmitted', async (t) => {
   const { app, click, order, decide } = await startShop(t)
   await order('o1', 'a')
   await decide('o1', { kind: 'reject', reason: 'fraud' })
@@ -164,7 +164,7 @@ test('an order that was rejected meanwhile is not told again', async (t) => {
   assert.equal(await retellOrders(app.deps), 0)
 })
 
-test('an order is owed to its late click by what is known of it then, also by reports without one', async (t) => {
+test('an order is attributed to its late click with everything known by then', async (t) => {
   const { app, click, order, decide } = await startShop(t)
   await order('with a rate', 'a', { value: '10000', currency: 'JPY' })
   await order('revised', 'a', { value: '200.00' })

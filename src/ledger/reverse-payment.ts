@@ -1,8 +1,8 @@
 /**
- * A merchant's payment that the bank took back, or that was typed by mistake.
+ * Reverses a payment that bounced or was recorded by mistake.
  *
- * The merchant owes its amount again from now on. What it released to publishers stays released:
- * they may have been paid already, and it was not their mistake.
+ * The merchant owes the amount again. What the payment released to publishers stays released: they
+ * may have been paid already.
  */
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
@@ -26,8 +26,8 @@ export interface WantedPaymentReversal {
 }
 
 /**
- * Takes a payment back and waits until that is folded. Throws a 404 for a payment that is not
- * recorded, a 400 for one that was reversed before or a reason that is none.
+ * Reverses a payment and waits until that is folded. Throws a 404 for an unknown payment, a 400 for
+ * one that was reversed before or for a missing reason.
  */
 export async function reversePayment(
   deps: IntakeDeps & { folded(): Promise<void> },
@@ -44,7 +44,7 @@ export async function reversePayment(
   const id = deps.nextId()
   await appendMoney(deps, EVENT_TYPE.paymentReversal, [{ id, merchId, body }])
   await deps.folded()
-  // Of two at once the fold takes the one that came first in the log.
+  // Of two concurrent ones the fold takes the earlier one in the log.
   const reversed = await findPayment(deps.db, { merchId, reference })
   if (reversed?.reversalId !== id) throw badRequest([REVERSED_ALREADY])
   const until = new Date(deps.now())

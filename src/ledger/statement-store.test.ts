@@ -10,7 +10,7 @@ import { DAY_MS } from '../platform/timestamp.ts'
 import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
-/** A publisher with a click of $60 at each of these times, paid for in advance. */
+/** A publisher with a click of $60 at each of these times, paid in advance. */
 async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
   const db = await testDatabase(t)
   const { publisher, merchant } = await makePublisherWorld(db)
@@ -35,10 +35,10 @@ async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
   return db
 }
 
-test('a month that another process issues meanwhile is gone on from by the next run alone', async (t) => {
+test('if another process issues a month meanwhile, the next run continues from that statement', async (t) => {
   const db = await makeReleased(t)
   const now = new Date('2026-05-02T12:00:00Z')
-  // It says other than what we had made of the month.
+  // It differs from our own statement of the month.
   const other = sql`
     insert into statement (pub_id, month, opening_micros, released_micros, taken_back_micros,
       payout_micros, closing_micros, issued_at, position)
@@ -51,7 +51,7 @@ test('a month that another process issues meanwhile is gone on from by the next 
   )
 })
 
-test('a month whose events are not all folded yet is not issued, and one whose are is', async (t) => {
+test('a month with unfolded events is not issued, and a fully folded one is', async (t) => {
   const aprilMs = Date.UTC(2026, 3, 1)
   const db = await makeReleased(t, [START_MS, aprilMs - 1, aprilMs])
   const foldOnly = (clicks: number) =>
@@ -74,14 +74,14 @@ test('a month whose events are not all folded yet is not issued, and one whose a
   )
 })
 
-test('a run that is cut short has issued and told nothing, and the next one does all of it', async (t) => {
+test('an interrupted run has issued and reported nothing, and the next one does everything', async (t) => {
   const db = await makeReleased(t)
   const now = new Date('2026-05-02T12:00:00Z')
   const cut = async () => {
     throw new Error('the machine stopped')
   }
   await assert.rejects(issueStatements(db, { now, onIssued: cut }), /the machine stopped/)
-  // A payout file of a month would else leave out whom the run had not come to.
+  // Otherwise a payout file of the month would miss publishers that the run had not reached.
   assert.deepEqual(await db.rows(sql`select from statement`), [])
   const told: string[] = []
   await issueStatements(db, {
@@ -91,7 +91,7 @@ test('a run that is cut short has issued and told nothing, and the next one does
   assert.deepEqual(told, ['2026-03', '2026-04'])
 })
 
-test('a publisher that never earned makes no night settle the debts of others', async (t) => {
+test('a publisher without earnings does not make the nightly job settle the debts of others', async (t) => {
   const db = await makeReleased(t)
   await makePublisherWorld(db, 'unread')
   const settled: string[] = []
@@ -111,7 +111,7 @@ test('a publisher that never earned makes no night settle the debts of others', 
   assert.deepEqual(settled, [])
 })
 
-test('the clicks of a day fall due when it is over: those of a month’s last day in the next', async (t) => {
+test("a day's clicks fall due when it is over, so those of a month's last day in the next month", async (t) => {
   const times = ['2026-03-30T23:59:59Z', '2026-03-31T00:00:00Z', '2026-03-31T23:59:59Z']
   const db = await makeReleased(t, times.map(Date.parse))
   const issued = await issueStatements(db, { now: new Date('2026-05-02T12:00:00Z') })
@@ -124,7 +124,7 @@ test('the clicks of a day fall due when it is over: those of a month’s last da
   )
 })
 
-test('a purchase whose lines are told otherwise after its statement is made up for in the next', async (t) => {
+test('a purchase whose lines change after its statement is corrected on the next one', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant } = await makePublisherWorld(db)
   const log = openFoldedLog(t, db)
@@ -154,7 +154,7 @@ test('a purchase whose lines are told otherwise after its statement is made up f
   assert.deepEqual(await differences(), [])
 })
 
-test('who earned first in a month that others have statements of is paid with the next month', async (t) => {
+test('a publisher that first earned in a month with issued statements is paid with the next month', async (t) => {
   const db = await testDatabase(t)
   const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'herald')] as const
   const log = openFoldedLog(t, db)
@@ -177,7 +177,7 @@ test('who earned first in a month that others have statements of is paid with th
     ])
   const [first, second] = worlds.map(({ publisher }) => publisher.pub_id)
   assert.deepEqual(await issue('2026-04-02T12:00:00Z'), [[first, '2026-03', 60_000_000]])
-  // By now the payout file of March is written and paid; a spool comes back with a click of March.
+  // The payout file of March is written and paid, then a spool delivers a click of March.
   await log.tell(click(worlds[1], 'b'))
   assert.deepEqual(await issue('2026-04-05T12:00:00Z'), [])
   assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [
@@ -187,7 +187,7 @@ test('who earned first in a month that others have statements of is paid with th
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('a click taken back on the day before its own pays nobody, and reconcile says the same', async (t) => {
+test('a click reversed on the day before its own pays nobody, and reconcile agrees', async (t) => {
   const db = await testDatabase(t)
   const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'herald')] as const
   const log = openFoldedLog(t, db)

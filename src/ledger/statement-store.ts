@@ -1,6 +1,4 @@
-/**
- * Statements in SQL: issued once a month is over, listed, and what a month was made of.
- */
+/** Statements in SQL: issued once a month is over, listed, and their movements. */
 import { MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import { micros } from '../platform/money.ts'
@@ -18,10 +16,10 @@ import {
   type Statement,
 } from './statement.ts'
 
-/** A day after the month's end, so that events which waited in a spool are in the log by then. */
+/** One day after the month's end, so that events from spools are in the log by then. */
 const GRACE_MS = DAY_MS
 
-/** The last month whose statements are issued, or will be by the next run of the nightly job. */
+/** The last month whose statements are issued, or will be by the next nightly run. */
 export function lastIssuableMonth(now: Date): string {
   return previousMonth(monthOf(now.getTime() - GRACE_MS))
 }
@@ -32,9 +30,9 @@ export interface IssuedStatement extends Statement {
 }
 
 /**
- * Issues what is missing up to the last month that is over; the statements it made. They are there
- * for all publishers at once, or a payout file that is written meanwhile would leave some out.
- * `onIssued` is told of them within the transaction: what follows from them is there with them.
+ * Issues the missing statements up to the last complete month and returns them. All publishers'
+ * statements appear at once, or a payout file written meanwhile would miss some. `onIssued`
+ * receives them within the transaction, so what follows from them commits together.
  */
 export async function issueStatements(
   db: Db,
@@ -52,7 +50,7 @@ export async function issueStatements(
     const issued: IssuedStatement[] = []
     const others = new Set<number>()
     for (const statement of missing) {
-      // What another process said of a month is where its next one opens, not what we made of it.
+      // The next statement continues from the one that another process issued, not from ours.
       if (others.has(statement.pubId)) continue
       if (await insertStatement(tx, statement, position)) issued.push(statement)
       else others.add(statement.pubId)
@@ -62,7 +60,7 @@ export async function issueStatements(
   })
 }
 
-/** What each publisher lacks, its oldest statement first. */
+/** Each publisher's missing statements, the oldest first. */
 async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
   const lastMonth = lastIssuableMonth(now)
   const publishers = await db.rows<{ pub_id: number }>(sql`
@@ -75,7 +73,7 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
   if (lacking.length === 0) return []
   await requireFolded(db, lastMonth)
   const movements = await listMovements(db, now, lacking)
-  const closedMonth = statements.at(-1)?.month // They come by month.
+  const closedMonth = statements.at(-1)?.month // They are ordered by month.
   return lacking.flatMap((pubId) => {
     const own = movements.get(pubId) ?? []
     const missing = makeStatements(own, lastMonth, issued.get(pubId), closedMonth)
@@ -84,8 +82,9 @@ async function makeMissing(db: Db, now: Date): Promise<IssuedStatement[]> {
 }
 
 /**
- * After days without a worker the night's jobs are made up for at once, and the fold has still to
- * come to the end of the month: it would be paid with the next. What was set aside keeps nobody.
+ * After days without a worker, the nightly jobs run at once while the fold may not have reached the
+ * end of the month; its rest would be paid a month later. Events that were set aside do not block
+ * this.
  */
 async function requireFolded(db: Db, month: string): Promise<void> {
   const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
@@ -98,9 +97,9 @@ async function requireFolded(db: Db, month: string): Promise<void> {
 }
 
 /**
- * What was released to publishers and what was taken back from them: of each one sum a month, as
- * there may be millions. Each of their merchants is settled once, however many publishers it owes;
- * others are not: a publisher that never earned has no statement, and lacks one every night.
+ * Releases and reversals per publisher, as one sum per month, because there may be millions. Each
+ * of their merchants is settled once, however many publishers it owes. Other merchants are skipped:
+ * a publisher that never earned lacks a statement every night.
  */
 async function listMovements(
   db: Db,
@@ -122,7 +121,7 @@ async function listMovements(
   return Map.groupBy(movements, ({ pubId }) => pubId)
 }
 
-/** Asked first: all that was folded by then is in the statements, and perhaps a little more. */
+/** Read first, so everything folded by then is in the statements, and perhaps a little more. */
 async function moneyPosition(db: Db): Promise<string> {
   const row = await db.row<{ position: string }>(sql`
     select position from lane where lane = ${MONEY_LANE}`)
@@ -130,7 +129,7 @@ async function moneyPosition(db: Db): Promise<string> {
   return row.position
 }
 
-/** False when another process issued it just now. */
+/** False if another process issued it just now. */
 async function insertStatement(
   db: Db,
   statement: IssuedStatement,

@@ -16,7 +16,7 @@ const on = (day: string, dollars: number) => ({
   earningsMicros: micros(Math.round(dollars * 1_000_000)),
 })
 
-test('a balance under the minimum is carried over until it is worth a payout', () => {
+test('a balance below the minimum is carried over until it is worth a payout', () => {
   const statements = makeStatements(
     [on('2026-01-10', 30), on('2026-03-02', 25), on('2026-03-30', -1), on('2026-04-01', -10)],
     '2026-04',
@@ -46,7 +46,7 @@ test('fifty dollars are paid out, a micro-dollar less is not', () => {
   assert.deepEqual(payoutOf(49.999999), [0])
 })
 
-test('a payout is in whole cents; the rest of a cent is carried over', () => {
+test('a payout is in whole cents, and the rest of a cent is carried over', () => {
   const statements = makeStatements(
     [on('2026-01-10', 62.999926), on('2026-02-10', 50.000074)],
     '2026-02',
@@ -60,7 +60,7 @@ test('a payout is in whole cents; the rest of a cent is carried over', () => {
   )
 })
 
-test('what is told of a month after its statement is on the next one, and paid once', () => {
+test("a movement that arrives after its month's statement is on the next one and paid once", () => {
   const told = [on('2026-01-10', 60)]
   const issued = makeStatements(told, '2026-01')
   const late = [...told, on('2026-01-20', 70), on('2026-02-01', 5), on('2026-02-02', -1)]
@@ -83,7 +83,7 @@ test('what is told of a month after its statement is on the next one, and paid o
   )
 })
 
-test('what is told late is on the first statement after, where several are missing too', () => {
+test('a late movement is on the first missing statement, even if several are missing', () => {
   const issued = makeStatements([on('2026-01-10', 60)], '2026-01')
   const late = [on('2026-01-10', 60), on('2026-01-20', 70), on('2026-03-01', 55)]
   assert.deepEqual(
@@ -95,12 +95,12 @@ test('what is told late is on the first statement after, where several are missi
   )
 })
 
-test('nobody who earned nothing gets a statement', () => {
+test('a publisher that earned nothing gets no statement', () => {
   assert.deepEqual(makeStatements([], '2026-04'), [])
   assert.deepEqual(makeStatements([on('2026-05-01', 100)], '2026-04'), [])
 })
 
-test('every movement is on exactly one statement, and each closes where the next one opens', () => {
+test('every movement is on exactly one statement, and each opens with the closing balance of the last', () => {
   const movement = fc
     .tuple(fc.integer({ min: 0, max: 364 }), fc.integer({ min: -(10 ** 9), max: 10 ** 9 }))
     .map(([day, amount]) => ({
@@ -125,7 +125,7 @@ test('every movement is on exactly one statement, and each closes where the next
   )
 })
 
-test('months follow each other over the year', () => {
+test('months follow each other across years', () => {
   assert.equal(nextMonth('2026-12'), '2027-01')
   assert.equal(previousMonth('2026-01'), '2025-12')
   assert.equal(statementId(7, '2026-03'), 'S7-202603')

@@ -1,38 +1,38 @@
 /**
- * A publisher's months: what was released, what was taken back, what is paid out.
+ * A publisher's months: releases, reversals, payouts.
  *
- * Pure. A balance under the minimum, or below zero after returns, is carried into the next month;
- * a transfer costs somebody money, and cents are not worth one. Banks know whole cents: the rest of
- * a cent is carried too, so that what is paid is to the micro-dollar what the statement says.
+ * Pure. A balance below the minimum, or below zero after returns, is carried into the next month,
+ * because a transfer costs money. Banks pay whole cents, so the rest of a cent is carried over too,
+ * and payouts match the statements exactly.
  */
 import { MICROS_PER_CENT, type Micros, micros } from '../platform/money.ts'
 
-/** Our choice: the smallest amount that is worth a bank transfer. */
+/** Our choice: the smallest amount worth a bank transfer. */
 export const MINIMUM_PAYOUT_MICROS = micros(50_000_000)
 
 export interface Statement {
   readonly month: string // YYYY-MM
   readonly openingMicros: Micros
   readonly releasedMicros: Micros
-  readonly takenBackMicros: Micros // not negative
+  readonly takenBackMicros: Micros // Not negative.
   readonly payoutMicros: Micros
   readonly closingMicros: Micros
 }
 
-/** Money that was released (above 0) or taken back (below 0), with the time it happened. */
+/** Money that was released (above 0) or reversed (below 0), with its time. */
 export interface Movement {
   readonly atMs: number
   readonly earningsMicros: Micros
 }
 
 /**
- * The statements that are missing after those `issued`, oldest first, from the month of the first
- * movement to `lastMonth`.
+ * The statements missing after `issued`, oldest first, from the month of the first movement to
+ * `lastMonth`.
  *
- * What was issued stands and was paid. An event that reached the log after that (a spool that was
- * away for days, an event that could not be folded before) changes what a month came to: the
- * difference is on the next statement. So it is for who had none until then: `closedMonth` is the
- * last of which anybody has one, and its payout file was written and paid.
+ * An issued statement was paid and never changes. An event that reached the log later (a spool that
+ * was away for days, an event that could not be folded) changes its month; the difference goes on
+ * the next statement. A publisher without earlier statements follows the same rule: `closedMonth`
+ * is the last month of which any publisher has one, and its payout file was written and paid.
  */
 export function makeStatements(
   movements: readonly Movement[],
@@ -69,7 +69,7 @@ export function makeStatements(
   return statements
 }
 
-/** What the months until `lastMonth` came to, less what their statements said. */
+/** The total of the months up to `lastMonth`, less what their statements contained. */
 function lateOf(
   movements: readonly Movement[],
   lastMonth: string,
@@ -90,14 +90,15 @@ export function monthOf(atMs: number): string {
 
 export function nextMonth(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number)
-  return monthOf(Date.UTC(year, number, 1)) // Months count from 0 there: this is the next one.
+  // JavaScript counts months from 0, so this is the next one.
+  return monthOf(Date.UTC(year, number, 1))
 }
 
 export function previousMonth(month: string): string {
   return monthOf(Date.parse(`${month}-01T00:00:00Z`) - 1)
 }
 
-/** How a statement is called in reports: the publisher's number and the month. */
+/** A statement's id in reports: the publisher's number and the month. */
 export function statementId(pubId: number, month: string): string {
   return `S${pubId}-${month.replace('-', '')}`
 }

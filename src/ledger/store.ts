@@ -4,9 +4,9 @@ import { type Sql, sql } from '../platform/sql.ts'
 import type { LedgerEntry } from './entries.ts'
 
 /**
- * Posts entries and their lines; the caller's transaction makes them one with their causes.
- * The numbers are drawn first: joining lines to entries by key took longer than writing them.
- * An entry whose idempotency key is there already is a broken invariant and fails the transaction.
+ * Posts entries and their lines in the caller's transaction, together with their causes. The
+ * numbers are drawn first, because joining lines to entries by key took longer than writing them.
+ * An existing idempotency key is a broken invariant and fails the transaction.
  */
 export async function insertLedgerEntries(tx: Db, entries: readonly LedgerEntry[]): Promise<void> {
   if (entries.length === 0) return
@@ -44,7 +44,7 @@ export async function insertLedgerEntries(tx: Db, entries: readonly LedgerEntry[
   await addClickDebts(tx, entries)
 }
 
-/** Adds what is owed for clicks to the days of their entries; orders are owed line by line. */
+/** Adds debts for clicks to the days of their entries; orders are owed line by line. */
 async function addClickDebts(tx: Db, entries: readonly LedgerEntry[]): Promise<void> {
   const ofClicks = entries.filter(({ clickDay }) => clickDay !== null)
   const lines = ofClicks.flatMap(({ day, clickDay, lines }) =>
@@ -83,12 +83,12 @@ export interface StoredLine {
   readonly amount_micros: string
 }
 
-/** The entries that events caused, line by line. */
+/** The lines of entries that these events caused. */
 export function listEntriesOfEvents(db: Db, eventIds: readonly string[]): Promise<StoredLine[]> {
   return listLines(db, sql`event_id = any(${eventIds}::bigint[])`)
 }
 
-/** An entry and all that correct it, line by line. */
+/** The lines of an entry and of all its corrections. */
 export function listEntriesOfKey(db: Db, key: string): Promise<StoredLine[]> {
   return listLines(db, sql`idempotency_key = ${key} or corrects = ${key}`)
 }

@@ -1,5 +1,5 @@
--- The days asked about, both inclusive, as constants that the planner knows: it then reads only their
--- partitions, sees how much there is to read, and may share the reading among workers.
+-- The requested days, both inclusive, as constants that the planner knows. It then reads only their
+-- partitions, estimates the amount of data, and may use parallel workers.
 do $range$ begin
   execute format(
     'create function pg_temp.day_from() returns date language sql immutable parallel safe as %L',

@@ -1,7 +1,7 @@
--- Exact arithmetic for the steps that follow: whole micro-dollars as numeric, nothing shared with
--- the program that is being checked.
+-- Exact arithmetic for the following steps: whole micro-dollars as numeric. Shares nothing with the
+-- program being checked.
 
--- Written as one expression each, which the planner puts in place of the call.
+-- A single expression each, so that the planner can inline the call.
 create or replace function pg_temp.half_even(numerator numeric, denominator numeric)
 returns numeric language sql immutable as $$
   select div(numerator, denominator) + case
@@ -12,20 +12,20 @@ returns numeric language sql immutable as $$
   end
 $$;
 
--- A cent where the amount is whole cents, else a micro-dollar.
+-- A cent if the amount is whole cents, else a micro-dollar.
 create or replace function pg_temp.unit_of(amount numeric)
 returns numeric language sql immutable as $$
   select case when mod(amount, 10000) = 0 then 10000 else 1 end
 $$;
 
--- What is gone after `returned` of `quantity` units, rounded once on the running total.
+-- What is reversed after `returned` of `quantity` units, rounded once on the running total.
 create or replace function pg_temp.taken_back(total numeric, returned integer, quantity integer)
 returns numeric language sql immutable as $$
   select pg_temp.half_even(total / pg_temp.unit_of(total) * returned, quantity)
     * pg_temp.unit_of(total)
 $$;
 
--- Ids inside of keys, escaped as addresses are, so that two keys never look alike.
+-- Ids inside keys are percent-encoded, so that two keys never look alike.
 create or replace function pg_temp.escaped_bytes(id text)
 returns text language sql immutable as $$
   select coalesce(string_agg(
@@ -38,13 +38,13 @@ returns text language sql immutable as $$
   where byte > 0
 $$;
 
--- Most ids need no look at their bytes.
+-- Most ids need no escaping.
 create or replace function pg_temp.escaped(id text)
 returns text language sql immutable as $$
   select case when id ~ '^[A-Za-z0-9_.!~*''()-]*$' then id else pg_temp.escaped_bytes(id) end
 $$;
 
--- How a line of an order is called: of several of one product, the later ones by their number.
+-- The key of an order's line: of several lines with one product, later ones also have a number.
 create or replace function pg_temp.line_key(
   order_id text, merch_id integer, product_id text, repeat bigint
 )

@@ -11,7 +11,7 @@ select seq, id, day, at, reason as edge_reason, pub_id, coalesce(merch_id, 0) as
 from event
 where lane = 0 and type = 10 and seq <= (select position from lane where lane = 0);
 
--- A node's last word closes its leases.
+-- The node's last message closes its leases.
 create temp table r_last_word on commit drop as
 select min(seq) as seq, (body->>'node_id')::int as node_id,
   (body->>'incarnation')::bigint as incarnation

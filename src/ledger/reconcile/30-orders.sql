@@ -8,7 +8,7 @@ where lane = 0 and type in (12, 13, 17) -- orders, returns, decisions
   and seq <= (select position from lane where lane = 0);
 analyze r_told (seq, type, merch_id, order_id);
 
--- Honest clicks that an order names, its own and those its tag remembers, folded before the order
+-- Valid clicks that an order names, its own and those its tag remembers, folded before the order
 -- and not reversed by then.
 create temp table r_remembered on commit drop as
 select told.seq, named.is_exact, click.click_id, click.merch_id = told.merch_id as is_own, click.at,
@@ -37,8 +37,8 @@ join r_click click on click.click_id = named.click_id and click.seq < told.seq
 where told.type = 12 and (named.is_exact or click.at <= ordered.touches_until);
 analyze r_remembered;
 
--- What the visitor had only seen, where the merchant pays for that: the event says which viewable
--- impressions, and the log must have them, in the session of a click that is remembered.
+-- Links that the visitor had only seen, if the merchant pays for those. The event names the
+-- viewable impressions; the log must contain them, in the session of a remembered click.
 create temp table r_seen_link on commit drop as
 select known.seq, known.click_id, seen.at, seen.impression_id,
   (told.body->'post_impression'->>'rate_ppm')::numeric as rate
@@ -64,7 +64,7 @@ where told.body ? 'post_impression' and not is_exact and seen.click_id = known.c
     )
   );
 
--- The surest there is: 3 named, 2 remembered, 1 only seen.
+-- The strongest evidence: 3 named, 2 remembered, 1 only seen.
 create temp table r_found on commit drop as
 select distinct on (seq) seq, click_id, sureness, rate
 from (
@@ -77,7 +77,7 @@ from (
 order by seq, sureness desc, at desc, impression_id desc, click_id desc;
 create unique index on r_found (seq);
 
--- A reversal speaks to every order that the click was ever found for.
+-- A reversal concerns every order for which the click was ever found.
 create temp table r_step_event on commit drop as
 select *, row_number() over (partition by merch_id, order_id order by seq) as n
 from (
@@ -105,17 +105,17 @@ returns boolean language sql immutable as $$
       > ((known->>'updated_at_ms')::bigint, (known->>'event_id')::bigint)
 $$;
 
--- Those below that make JSON are "stable", as what they call: else PostgreSQL runs them as functions
--- instead of putting them in place, forty microseconds a call.
+-- The JSON functions below are "stable", like the functions they call. Otherwise PostgreSQL does
+-- not inline them, which costs 40 µs per call.
 
--- The list of products that is in force: a report's own, or an older one's that it stands on.
+-- The product list in force: the report's own, or that of the earlier report it continues.
 create or replace function pg_temp.listed(report jsonb)
 returns jsonb language sql immutable as $$
   select case when report ? 'listed' then report->'listed'
     when report->'lines' <> '[]' then report end
 $$;
 
--- Of one source the latest report counts, with the latest list of products that it told.
+-- Per source the latest report counts, with the latest product list of that source.
 create or replace function pg_temp.told(report jsonb, known jsonb)
 returns jsonb language sql stable as $$
   select case
@@ -128,14 +128,14 @@ returns jsonb language sql stable as $$
   end
 $$;
 
--- What a person has looked at passes.
+-- A report that a person has reviewed is not held again.
 create or replace function pg_temp.passed(report jsonb)
 returns jsonb language sql immutable as $$
   select case when report->>'hold' = 'review' then report || '{"hold": null}' else report end
 $$;
 
--- One event of an order after the other. Each step's parts stand behind "offset 0": else PostgreSQL
--- puts them into one another, and works the first ones out a dozen times (four times slower).
+-- One event of an order after the other. "offset 0" keeps PostgreSQL from inlining each step's
+-- parts into one another and computing the first ones a dozen times (four times slower).
 create temp table r_state on commit drop as
 with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
@@ -162,7 +162,7 @@ with recursive state as (
   from state
   join r_step_event step on step.merch_id = state.merch_id and step.order_id = state.order_id
     and step.n = state.n + 1
-  -- What reports alone have cancelled, reports may restore until it would have locked.
+  -- An order that only reports cancelled can be restored by reports until it would have locked.
   cross join lateral (
     select state.rejected_at is null or (state.reject_reason = 'cancelled'
       and (coalesce(told_s2s, told_import, told_pixel)->>'is_cancelled')::boolean
@@ -217,13 +217,13 @@ with recursive state as (
     from (select coalesce(told.s2s, told.import, told.pixel) as best) as believed
     offset 0
   ) as held
-  -- A hold that begins before the lock puts it off until the hold has ended.
+  -- A hold that starts before the lock delays it until the hold ends.
   cross join lateral (
     select state.is_waiting
       or (counts and is_held and coalesce(step.at < state.locks_at, true)) as is_waiting_on
     offset 0
   ) as waiting
-  -- A hold that comes later leaves what is believed as it was.
+  -- A later hold leaves the reports in force as they were.
   cross join lateral (select is_held and not is_waiting_on as stands offset 0) as standing_on
   cross join lateral (
     select case when is_waiting_on and not is_held then step.at else state.waited_until end
@@ -233,10 +233,10 @@ with recursive state as (
   cross join lateral (
     select case
       when told.accepted_at is null then null
-      -- A reversed click ends for good what reports alone have cancelled.
+      -- A reversed click makes a cancellation by reports final.
       when state.rejected_at is not null and not counts
         and not (step.kind = 'reversal' and is_standing) then null
-      when step.at >= state.locks_at then null -- What is locked stands.
+      when step.at >= state.locks_at then null -- A locked order stays locked.
       when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
         then 'cancelled'
       when step.decision->>'kind' = 'reject' then step.decision->>'reason'
@@ -252,8 +252,8 @@ with recursive state as (
     offset 0
   ) as ended
 )
--- The report that is believed, the latest one told, and the lines of the most trusted source that
--- told any: with all reports the rows would be so wide that they are compressed.
+-- The report in force, the latest report, and the lines of the most trusted source that sent any.
+-- With all reports the rows would be so wide that PostgreSQL compresses them.
 select merch_id, order_id, n, seq, id, day, kind, accepted_at, click_id, sureness, rate, locks_at,
   rejected_at, reject_reason, coalesce(s2s, import, pixel) as best,
   coalesce(told_s2s, told_import, told_pixel) as told,

@@ -1,6 +1,6 @@
--- What each order came to after each of its events, and so what each event changed.
+-- The amounts of each order after each of its events, and so the change by each event.
 
--- What the order came to as it was told, before anything went back.
+-- The order's amounts as reported, before returns.
 create temp table r_gross on commit drop as
 with valued as (
   select state.merch_id, order_id, n, case when sureness = 1 then 2 else click.model end as model,
@@ -24,9 +24,9 @@ from owed;
 create unique index on r_gross (merch_id, order_id, n);
 analyze r_gross (merch_id, order_id, n);
 
--- The lines of the most trusted source that told any; an order told without them is one line. The
--- order's revenue is shared out by price, by largest remainder: in cents where it is whole cents,
--- equal remainders to the line told first, and equally where no line has a price.
+-- The lines of the most trusted source that sent any; an order without lines is one line. The
+-- order's revenue is divided by price, by largest remainder: in cents if it is whole cents, equal
+-- remainders to the earlier line, and equally if no line has a price.
 create temp table r_priced on commit drop as
 with listed as (
   select merch_id, order_id, n, (place - 1)::int as line, item->>'product_id' as product_id,
@@ -51,7 +51,7 @@ select whole, merch_id, order_id, n, line, product_id, quantity, model, commissi
   end) * unit as revenue
 from cut;
 
--- Commission and earnings are shared out likewise.
+-- Commission and earnings are divided the same way.
 create temp table r_line on commit drop as
 with summed as (
   select *, pg_temp.unit_of(commission) as unit, pg_temp.unit_of(earnings) as earned_unit,
@@ -77,8 +77,8 @@ from cut;
 create unique index on r_line (merch_id, order_id, n, line);
 analyze r_line (merch_id, order_id, n, line);
 
--- Returns by the time they were accepted, each return id once, placed on the lines they mean;
--- what is more than is still out there is refused as a whole.
+-- Returns in order of acceptance, each return id once, placed on their lines. A return beyond what
+-- is left is refused as a whole.
 create temp table r_return on commit drop as
 select distinct on (merch_id, order_id, body->>'return_id') seq, id, merch_id, order_id,
   body->>'return_id' as return_id, (body->>'line')::int as line, body->>'product_id' as product_id,
@@ -134,7 +134,7 @@ with recursive due as (
 select * from placed where m > 0;
 analyze r_placed;
 
--- How much of each line was back after each event.
+-- The returned quantity of each line after each event.
 create temp table r_returned on commit drop as
 select merch_id, order_id, n, (place - 1)::int as line, was
 from (
@@ -188,7 +188,7 @@ cross join lateral (
 create unique index on r_target (merch_id, order_id, n);
 analyze r_target (merch_id, order_id, n, seq);
 
--- The lines after the last word on each order, each with its key.
+-- The lines after the last event of each order, each with its key.
 create temp table r_last_line on commit drop as
 select *, pg_temp.line_key(order_id, merch_id, product_id, row_number() over (
   partition by merch_id, order_id, coalesce(product_id, '') order by line)) as key
@@ -197,9 +197,9 @@ join (select merch_id, order_id, max(n) as n from r_target group by merch_id, or
   using (merch_id, order_id, n);
 analyze r_last_line (merch_id, order_id, n, line);
 
--- What each event changed, per owner; an order that moved to another click is taken from one and
--- given to the other. An order that begins to count, and goods that come back, are news of their
--- day also where they move nothing.
+-- The change by each event, per owner. An order that moved to another click is taken from one owner
+-- and given to the other. An order that starts to count, and a return, appear on their day even if
+-- they move nothing.
 create temp table r_change on commit drop as
 with moved as (
   select told.merch_id, told.order_id, told.seq, told.id, told.day, told.pub_id, told.article_id,

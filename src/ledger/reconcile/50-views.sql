@@ -1,9 +1,9 @@
--- Page, link and placement impressions counted again, for the days asked about: from the log, and
--- from the signed totals of what was dropped from it.
+-- Recounts page, link and placement impressions of the requested days, from the log and from the
+-- signed totals of deleted views.
 
--- Totals also stand for the 30 days after what was dropped: which of their sessions began before,
--- only the events that are gone could tell. A view: what reads a temporary table reads alone, and
--- the views of a day are shared among workers.
+-- Totals also cover the 30 days after the deleted ones, because only the deleted events could tell
+-- which of those sessions had started before. A view instead of a table: queries on temporary
+-- tables cannot run in parallel.
 create temp view r_totalled as
 select day, lane, seq as until, events from view_day
 where day between pg_temp.day_from() and pg_temp.day_to()
@@ -11,8 +11,8 @@ where day between pg_temp.day_from() and pg_temp.day_to()
 create temp table r_total on commit drop as
 select total.* from view_total total join r_totalled using (day, lane);
 
--- The first event of a session counts; a robot has none. The keys of sessions are thrown away
--- after 30 days, so what lies further apart is of two sessions.
+-- The first event of a session counts; robots have none. Session keys are deleted after 30 days, so
+-- events further apart belong to two sessions.
 create temp table r_session on commit drop as
 select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, lane, seq
 from event join lane using (lane)

@@ -1,4 +1,4 @@
--- What ledger and statistics must hold, line by line, with the events that caused it.
+-- The expected lines of ledger and statistics, with the events that caused them.
 
 create temp table r_payment on commit drop as
 select distinct on (merch_id, body->>'reference') seq, id, day, at, merch_id,
@@ -8,7 +8,7 @@ from event
 where lane = 0 and type = 16 and seq <= (select position from lane where lane = 0)
 order by merch_id, body->>'reference', seq;
 
--- What was taken back of them: each at most once.
+-- Payment reversals: at most one each.
 create temp table r_payment_back on commit drop as
 select distinct on (payment.id) payment.id as payment_id, back.id, back.day, back.at,
   payment.merch_id, amount_micros, back.body->>'reason' as reason
@@ -50,7 +50,8 @@ select reversal_id, reversal_day, pub_id, article_id, merch_id, -1, 1, 0, 0, 0,
   -publisher_micros, true
 from r_click where reversal_id is not null and reason = 0
 union all
--- An order told again that moves nothing makes no row; nor does what moves it between campaigns.
+-- A repeated order that moves nothing creates no row, nor does one that moves only between
+-- campaigns.
 select id, day, pub_id, article_id, merch_id, 0, 0, 0, sum(sales)::bigint,
   sum(revenue_micros)::bigint, sum(earnings_micros)::bigint, true
 from r_change group by id, day, pub_id, article_id, merch_id

@@ -1,5 +1,5 @@
--- Statements told again: debts and money of each merchant stand in a row, and each dollar meets
--- the debt at its place (pay-as-paid, oldest first); but what is taken back meets its own first.
+-- Recomputes the statements. A merchant's debts form a queue, and each dollar meets the debt at its
+-- place (oldest first). Reversals meet their own debt first.
 
 create temp table r_click_debt on commit drop as
 select merch_id, pub_id, day, click_day, sum(cost) as cost, sum(part) as earnings
@@ -12,14 +12,14 @@ from (
 ) as clicks
 group by merch_id, pub_id, day, click_day;
 
--- What takes back names what it takes back (own), and does not fall due before it.
+-- A reversal names its debt (own) and does not fall due before it.
 create temp table r_debt on commit drop as
 select merch_id, own || case when click_day = day then '' else ' ' || day end as key, own, pub_id,
   (greatest(day, click_day) + 1)::timestamp at time zone 'UTC' as due_at, cost, earnings
 from r_click_debt
 cross join lateral (select 'clicks:' || pub_id || ':' || click_day as own) as named;
 
--- The last word on each order, line by line, with what came back before and after its lock.
+-- The last state of each order, line by line, with returns before and after its lock.
 create temp table r_sale_line on commit drop as
 select merch_id, order_id, target.pub_id, state.locks_at, line.model, line, quantity,
   line.commission, line.earnings, key
@@ -44,7 +44,7 @@ join r_return goods using (merch_id, order_id, return_id)
 join r_told told on told.seq = goods.seq
 where units > 0;
 
--- What came back before the lock lessens the debt, what comes later is taken back from it.
+-- Returns before the lock lower the debt; later ones reverse it.
 create temp table r_back_line on commit drop as
 select back.merch_id, back.order_id, back.line, key, pub_id, return_id, accepted_at,
   accepted_at < locks_at as is_early,
@@ -68,7 +68,7 @@ insert into r_debt
 select merch_id, key || ' ' || return_id, key, pub_id, accepted_at, -commission, -earnings
 from r_back_line where not is_early;
 
--- Money that was taken back is owed again, and releases nothing.
+-- A reversed payment is owed again and releases nothing.
 insert into r_debt
 select merch_id, key, key, 0, at, amount_micros, 0
 from r_payment_back cross join lateral (select 'payment:' || payment_id as key) as named;
@@ -82,8 +82,8 @@ window before as (
 );
 create index on r_owed (merch_id, key);
 
--- What is taken back closes what was still owed of its own debt by then: one after the other, as
--- each closes a gap in the row.
+-- A reversal closes what was still owed of its own debt. One after the other, because each closes a
+-- gap in the queue.
 create temp table r_closed (
   merch_id int, key text, own text, at timestamptz, amount numeric, place numeric,
   closed numeric, closed_from numeric
@@ -119,7 +119,7 @@ begin
   end loop;
 end $$;
 
--- Debts without what was closed of them, in parts where that lies within them.
+-- Debts without their closed parts, split where the closed part is in the middle.
 create temp table r_part on commit drop as
 with edge as (
   select merch_id, key, 0::numeric as part_from from r_owed
@@ -174,7 +174,7 @@ from r_closed closed
 join r_owed owed on owed.merch_id = closed.merch_id and owed.key = closed.own
 where closed > 0
 union all
--- What costs nothing is released with what covered or closed the last of all before it.
+-- A debt that costs nothing is released with the money that covered or closed everything before it.
 select part.pub_id, greatest(due_at, money.at, (
     select max(at) from r_closed closed
     where closed.merch_id = part.merch_id and closed.place < part.place and closed > 0
@@ -186,11 +186,11 @@ where cost = 0 and (part.place_from = 0 or money.merch_id is not null)
 union all
 select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earnings < 0);
 
--- Each statement goes on from where the one before it ended, as issued: that was paid. The last one
--- also makes up for what the log says by now of the months before it and they did not say. What was
--- told of its months after it was issued, the next one will make up for: until then it stands. So
--- it is with the lines of an order per purchase, which may be told otherwise after its lock: its
--- payment is then shared out anew, and a part that was released moves by a fraction of a cent.
+-- Each statement continues from the previous one as issued, because that was paid. The last one
+-- also corrects earlier months by what the log says now. Changes after its issue wait for the next
+-- statement. The same holds for the lines of an order per purchase, which may be reported
+-- differently after its lock: its payment is then divided anew, and a released part moves by a
+-- fraction of a cent.
 create temp table r_statement on commit drop as
 with relined as (
   select distinct sold.pub_id, locks_at, told.seq

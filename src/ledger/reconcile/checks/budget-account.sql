@@ -1,4 +1,4 @@
--- What every campaign has spent, over its life and day by day, and what is set aside of it.
+-- What every campaign has spent, over its life and per day, and what is set aside.
 with sold as (
   select campaign_id, change.day, sum(commission_micros) as micros,
     sum(commission_micros) > 0
@@ -7,7 +7,7 @@ with sold as (
   where campaign_id is not null
   group by campaign_id, merch_id, order_id, seq, change.day
 ), spending as (
-  -- What comes back returns to a day's budget only while the day lasts.
+  -- A reversal returns to a day's budget only during that day.
   select campaign_id, day, paid_micros as micros, true as is_of_day from r_click
   union all
   select campaign_id, day, -paid_micros, reversal_day = day
@@ -36,11 +36,10 @@ from told
 full join found on found.campaign_id = told.campaign_id
   and coalesce(found.day, 'infinity') = coalesce(told.day, 'infinity')
 where coalesce(spent, 0) <> coalesce(settled_micros, 0)
-  -- A day whose end came before what it gave back was told has nothing left to give.
+  -- A day that ended before a reversal was folded has nothing left to give back.
   and coalesce(settled_micros, 0) - coalesce(spent, 0) not between 1 and coalesce(given_back, 0)
 union all
--- No event tells of leases, but what they hold is in no account of its own: what is set aside and
--- held by none of them would never be spent.
+-- No event records leases, but escrow that belongs to no lease would never be spent.
 select 'campaign ' || campaign_id || coalesce(' ' || account.day, ''), 'escrow_micros',
   coalesce(held, 0)::text, escrow_micros::text, 'open leases of campaign ' || campaign_id
 from (

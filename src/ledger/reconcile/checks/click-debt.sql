@@ -1,4 +1,4 @@
--- What each merchant owes each publisher for a day's clicks, less what was taken back of them.
+-- What each merchant owes each publisher for a day's clicks, less reversals.
 select 'merchant ' || merch_id || ' publisher ' || pub_id || ' ' || day || ' of ' || click_day as key,
   compared.name as column_name, wanted::text as expected, had::text as found,
   'paid clicks of ' || click_day as cause

@@ -1,5 +1,5 @@
--- Every click's verdict and price.
--- Whole rows are compared first: taking every one of them apart would cost more than all else.
+-- Every click's verdict and price. Whole rows are compared first: comparing each column of all rows
+-- would cost more than everything else.
 select encode(coalesce(expected.click_id, found.click_id), 'hex') as key,
   compared.name as column_name,
   wanted as expected, had as found,

@@ -32,8 +32,8 @@ where (expected.day, expected.merchant, expected.publisher, expected.platform, e
   and (coalesce(wanted, 0) <> coalesce(had, 0)
     or (expected.day <> found.day and wanted <> 0))
 union all
--- Each transaction by itself: it sums to zero, and its own day is that of its lines. No foreign key
--- ties a line to its entry (migration 0030): here it is found when there is none.
+-- Each transaction on its own: it sums to zero, and its day is the day of its lines. No foreign key
+-- connects a line to its entry, so this check finds a missing one.
 select coalesce(idempotency_key, 'no entry'), case when is_unbalanced then 'sum' else 'day' end,
   case when is_unbalanced then '0' else first_day::text end,
   case when is_unbalanced then total::text else coalesce(day::text, 'no entry') end,
@@ -48,7 +48,7 @@ from (
 left join ledger_transaction using (transaction_id)
 where is_unbalanced or (first_day = day and last_day = day) is not true
 union all
--- A correction names the entry that it corrects, which is there; any other names none.
+-- A correction names an existing entry; any other entry names none.
 select idempotency_key, 'corrects', case when is_correction then 'an entry' end, corrects,
   kind || ' ' || event_id
 from ledger_transaction entry

@@ -1,5 +1,5 @@
--- Every order as it stands: whose it is, and what it came to.
--- Whole rows are compared first: taking every one of them apart would cost more than all else.
+-- Every order's current owner and amounts. Whole rows are compared first: comparing each column of
+-- all rows would cost more than everything else.
 select coalesce(expected.merch_id, found.merch_id) || ' ' || coalesce(expected.order_id, found.order_id)
     as key,
   compared.name as column_name, wanted as expected, had as found,

@@ -1,5 +1,5 @@
--- Every line of every order, and what came back of it.
--- Whole rows are compared first: taking every one of them apart would cost more than all else.
+-- Every line of every order, and its returns. Whole rows are compared first: comparing each column
+-- of all rows would cost more than everything else.
 with expected as (
   select merch_id, order_id, line, product_id, quantity, coalesce(was, 0) as was,
     revenue as line_revenue, commission as commission_part, earnings as earning_part,
@@ -41,7 +41,7 @@ cross join lateral (
   ) as amounts (name, wanted, had)
   where wanted is distinct from had
   union all
-  -- By its key a line is released, and by its product goods that come back are placed on it.
+  -- A line is released by its key, and returns are placed on it by its product.
   select name, wanted, had
   from (
     values ('order_product_id', expected.key, found.order_product_id),

@@ -1,4 +1,4 @@
--- Every return as it was told, and whether it could be placed.
+-- Every return as reported, and whether it could be placed.
 with latest as (
   select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
 )

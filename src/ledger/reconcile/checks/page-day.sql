@@ -1,4 +1,4 @@
--- Page impressions by address and day, and the sessions they were counted in.
+-- Page impressions by URL and day, and the sessions they were counted in.
 select day || ' publisher ' || pub_id || ' page ' || encode(url_key, 'hex') as key,
   compared.name as column_name, coalesce(wanted, 0)::text as expected, coalesce(had, 0)::text as found,
   'page impressions of ' || day as cause
@@ -26,7 +26,7 @@ full join (
   group by pub_id, day
 ) as found using (pub_id, day)
 where told.sessions is distinct from found.sessions
-  -- Sessions are forgotten when nothing can match them any more, the oldest day first.
+  -- Sessions are deleted once nothing can match them, the oldest day first.
   and day > (select min(day) from page_session)
-  -- Nor can sessions be counted in totals.
+  -- Totals do not contain sessions.
   and not exists (select from r_totalled where r_totalled.day = coalesce(told.day, found.day))

@@ -1,4 +1,4 @@
--- Every payment as it was recorded.
+-- Every recorded payment.
 select merch_id || ' ' || reference as key,
   compared.name as column_name, wanted as expected, had as found,
   'payment event ' || coalesce(told.id, found.event_id) as cause

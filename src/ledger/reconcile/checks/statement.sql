@@ -1,4 +1,4 @@
--- Every statement that was issued.
+-- Every issued statement.
 select 'publisher ' || found.pub_id || ' ' || to_char(month, 'YYYY-MM') as key,
   compared.name as column_name, coalesce(wanted, 0)::text as expected, had::text as found,
   'releases of publisher ' || found.pub_id as cause

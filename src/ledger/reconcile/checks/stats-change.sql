@@ -1,5 +1,5 @@
--- The changes that as_of adds up must come to the same figures, and be there where a row came from
--- one that moved no figure.
+-- The changes that as_of sums must give the same figures, and exist where an event created a row
+-- without moving a figure.
 select day || ' publisher ' || pub_id || ' article ' || article_id || ' merchant ' || merch_id
     as key,
   compared.name as column_name, wanted::text as expected, had::text as found,

@@ -1,4 +1,4 @@
--- Events that the fold set aside: what is missing of them is among the other differences.
+-- Events that the fold set aside; their missing figures are among the other differences.
 select 'lane ' || lane || ' event ' || event_id as key, 'event' as column_name,
   'folded' as expected, 'set aside' as found, error as cause
 from unfolded_event
