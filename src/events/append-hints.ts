@@ -1,10 +1,11 @@
 /**
- * Tells readers that something was appended: at once within the process, by NOTIFY to others.
+ * Notifies readers that something was appended: at once within the process, by NOTIFY to other
+ * processes.
  *
- * Only a hint: it is throttled, may be lost with its connection, and readers poll besides. It
- * travels apart from the appends, because NOTIFY takes a lock of the whole server and keeps it
- * until its commit is on disk: inside the append it would queue the commits of all nodes
- * (measured with eight connections: half the rate).
+ * It is only a hint: it is throttled, may be lost with its connection, and readers also poll. It is
+ * sent apart from the appends, because NOTIFY takes a lock of the whole server until its commit is
+ * on disk. Inside the append it would serialize the commits of all nodes (half the rate with eight
+ * connections).
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
@@ -13,7 +14,7 @@ import type { Connection } from '../platform/postgres.ts'
 import { LANES } from './event.ts'
 
 const CHANNEL = 'event_appended'
-/** A notification is a transaction of its own: at most 20 a second from each process. */
+/** Each notification is its own transaction, so at most 20 a second per process. */
 const NOTIFY_INTERVAL_MS = 50
 
 export interface AppendHints {
@@ -25,7 +26,7 @@ export interface AppendHints {
 /** Sends through `pool`, whose commits should not wait for a disk. */
 export function makeAppendHints(options: { connection: Connection; pool: pg.Pool }): AppendHints {
   const callbacks: ((lane: number) => void)[] = []
-  const sender = randomUUID() // so that a process skips its own notifications
+  const sender = randomUUID() // Lets a process skip its own notifications.
   const notifier = makeNotifier(async (lanes) => {
     await options.pool.query('select pg_notify($1, $2)', [CHANNEL, `${sender} ${lanes.join(',')}`])
   })
@@ -50,7 +51,8 @@ export function makeAppendHints(options: { connection: Connection; pool: pg.Pool
           const [from, lanes = ''] = payload.split(' ')
           if (from !== sender) call(lanes.split(',').map(Number))
         },
-        onListening: () => call(LANES), // what was said while nobody listened
+        // Covers notifications that were missed while not listening.
+        onListening: () => call(LANES),
       })
     },
     async close() {
@@ -60,7 +62,7 @@ export function makeAppendHints(options: { connection: Connection; pool: pg.Pool
   }
 }
 
-/** Sends the first change at once, and what follows within the interval together after it. */
+/** Sends the first change at once and combines those that follow within the interval. */
 function makeNotifier(send: (lanes: number[]) => Promise<void>) {
   const waiting = new Set<number>()
   let timer: NodeJS.Timeout | null = null

@@ -1,8 +1,8 @@
-/** What is told about money, on its way into the log: a body each, in the lane of all money. */
+/** Appends money reports to the log: one body each, in the money lane. */
 import { type DurableAppend, REPORT_PATIENCE_MS } from './durable-append.ts'
 import { type LogEvent, MONEY_LANE, newEvent } from './event.ts'
 
-/** Of why money is taken back. */
+/** The reason of a reversal. */
 export const REASON_LENGTH_MAX = 255
 
 export interface MoneyWriter {
@@ -15,7 +15,7 @@ export interface MoneyNews extends Partial<Pick<LogEvent, 'id' | 'pubId' | 'merc
   readonly body: object
 }
 
-/** The events it became, when they are durable. */
+/** The appended events, once they are durable. */
 export async function appendMoney(
   { append, nextId, now }: MoneyWriter,
   type: LogEvent['type'],

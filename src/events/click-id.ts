@@ -1,4 +1,4 @@
-/** Ids of clicks: 32 hexadecimal digits where they are told, 16 bytes in their column. */
+/** Click ids: 32 hexadecimal digits on the wire, 16 bytes in their column. */
 export const CLICK_ID = /^[0-9a-f]{32}$/
 
 export function clickIdBytes(clickIds: readonly string[]): Buffer[] {

@@ -17,7 +17,7 @@ const { next } = makeIdSource({ nodeId: 1, now: Date.now })
 const daysAgo = (days: number): LogEvent =>
   newEvent({ id: next(), atMs: Date.now() - days * DAY_MS, lane: LANE, type: EVENT_TYPE.click })
 
-/** A log of some days, whose partitions were made in time. */
+/** A log of some days whose partitions were created in time. */
 async function openOldLog(scope: Scope): Promise<{ db: Database; log: EventLog }> {
   const db = await testDatabase(scope)
   for (const days of [14, 6]) await ensureEventPartitions(db, Date.now() - days * DAY_MS)
@@ -39,7 +39,7 @@ test('days before yesterday are closed, each once', async (t) => {
   assert.equal(await closeEventDays(db), 0)
 })
 
-test('what was not read when its day was closed, and what comes to it late, is read in order', async (t) => {
+test('events unread when their day was closed, and late events, are read in order', async (t) => {
   const { db, log } = await openOldLog(scopeOf(t))
   const early = [daysAgo(10), daysAgo(0), daysAgo(10)]
   await log.append(early)
@@ -53,7 +53,7 @@ test('what was not read when its day was closed, and what comes to it late, is r
   assert.deepEqual(await readAfter(log, '0'), ids([...early, ...late]))
 })
 
-test('days without a partition, and partitions that are made later, hide nothing', async (t) => {
+test('days without a partition, and partitions created later, hide no event', async (t) => {
   const { db, log } = await openOldLog(scopeOf(t))
   await closeEventDays(db)
   const events = [daysAgo(0), daysAgo(100), daysAgo(1)]
@@ -65,7 +65,7 @@ test('days without a partition, and partitions that are made later, hide nothing
   assert.deepEqual(await readAfter(log, '0'), ids([...events, ...later]))
 })
 
-test('a day that is over and read to its end is not looked into again', async (t) => {
+test('a day that was read to its end is not opened again', async (t) => {
   const scope = scopeOf(t)
   const { db, log } = await openOldLog(scope)
   await log.append([daysAgo(10)])
@@ -87,7 +87,7 @@ test('a day that is over and read to its end is not looked into again', async (t
   assert.equal(await firstUnfoldedDay(db, [LANE]), yesterday)
 })
 
-test('a reader that follows misses nothing while days are closed and late events come', async (t) => {
+test('a reader misses nothing while days are closed and late events arrive', async (t) => {
   const { db, log } = await openOldLog(scopeOf(t))
   const told: LogEvent[] = []
   const seen: string[] = []

@@ -5,7 +5,7 @@ import { CONSENT, consentNow, consentOf, consentWord, isConsentSaid } from './co
 const OBJECTIONS = [{ 'sec-gpc': '1' }, { dnt: '1' }]
 const NO_OBJECTIONS = [{}, { 'sec-gpc': '0' }, { dnt: '0' }, { dnt: 'null' }]
 
-test('what a page says holds, unless the browser objects; else the publisher’s default does', () => {
+test("the page's consent holds unless the browser objects, otherwise the publisher's default", () => {
   for (const byDefault of ['full', 'contextual'] as const) {
     for (const headers of OBJECTIONS) {
       for (const said of ['full', 'contextual', 'unknown', undefined]) {
@@ -22,7 +22,7 @@ test('what a page says holds, unless the browser objects; else the publisher’s
   }
 })
 
-test('what an auction was allowed holds on at the click, unless the browser objects by now', () => {
+test('the consent of an auction holds at the click unless the browser objects by then', () => {
   for (const allowed of [CONSENT.full, CONSENT.contextual]) {
     for (const headers of OBJECTIONS) {
       assert.equal(consentNow(allowed, headers), CONSENT.contextual)
@@ -31,7 +31,7 @@ test('what an auction was allowed holds on at the click, unless the browser obje
   }
 })
 
-test('a word that nobody knows is no consent, and is refused; none at all says nothing', () => {
+test('an unknown word is refused, and a missing one says nothing', () => {
   for (const said of ['full', 'contextual', 'unknown', undefined]) {
     assert.equal(isConsentSaid(said), true, String(said))
   }

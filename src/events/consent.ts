@@ -1,6 +1,6 @@
 /**
- * What a reader allowed (decisions 4.6, Privacy). The tag says what the page's consent tools say;
- * the browser's own signals are read here as well and always win.
+ * What a reader consented to. The tag reports the page's consent tools; the browser's own signals
+ * are read here and always win.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -8,24 +8,27 @@ import type { IncomingHttpHeaders } from 'node:http'
 export const CONSENT = { unknown: 0, full: 1, contextual: 2 } as const
 export type ConsentWord = keyof typeof CONSENT
 
-/** What a page may say. */
+/** The words that a page may send. */
 export const CONSENT_WORDS = ['full', 'contextual', 'unknown'] as const satisfies ConsentWord[]
 
-/** For the API's reference. */
+/** For the API reference. */
 export const CONSENT_TOLD =
   'What the reader allowed: full, or contextual (no visitor, no cookie); unknown or absent: the ' +
   'publisher’s default. GPC and DNT of the browser win'
 
 export const CONSENT_SOURCES = ['tcf', 'gpp', 'gpc', 'page'] as const
 
-/** Absent says nothing. Any other word is refused: a reader's no, misspelt, must not be a yes. */
+/**
+ * Absent says nothing. Any other word is refused, so that a misspelt refusal is never taken for
+ * consent.
+ */
 export function isConsentSaid(said: string | undefined): said is ConsentWord | undefined {
   return said === undefined || Object.hasOwn(CONSENT, said)
 }
 
 /**
- * The consent that holds for a request: 1 full, 2 contextual.
- * `said` is the `consent` the client sent; absent or unknown falls to the publisher's default.
+ * The consent in force for a request: 1 full, 2 contextual. `said` is the client's `consent`; if
+ * absent or unknown, the publisher's default applies.
  */
 export function consentOf(
   said: string | undefined,
@@ -37,17 +40,17 @@ export function consentOf(
   return CONSENT[byDefault]
 }
 
-/** What was allowed at an auction holds on, unless the browser objects by now. */
+/** The consent of the auction stays in force unless the browser objects by now. */
 export function consentNow(allowed: number, headers: IncomingHttpHeaders): number {
   return isObjecting(headers) ? CONSENT.contextual : allowed
 }
 
-/** Whether the reader's browser objects by itself: Global Privacy Control, or Do Not Track. */
+/** Whether the browser objects by itself: Global Privacy Control or Do Not Track. */
 function isObjecting(headers: IncomingHttpHeaders): boolean {
   return headers['sec-gpc'] === '1' || headers.dnt === '1'
 }
 
-/** The word for a consent that held; an auction's is never unknown. */
+/** The word for a consent in force; an auction's is never unknown. */
 export function consentWord(consent: number): ConsentWord {
   return consent === CONSENT.full ? 'full' : 'contextual'
 }

@@ -1,4 +1,4 @@
-/** A connection to whichever server of NATS_URL answers. */
+/** Connects to any server of NATS_URL that answers. */
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,26 +6,26 @@ import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { connect, type NatsConnection, type TlsOptions, wsconnect } from '@nats-io/transport-node'
 
 export const RETRY_MS = 250
-/** Two of these without an answer, and the connection is taken for dead. */
+/** After two unanswered pings the connection counts as dead. */
 const PING_MS = 5_000
-/** At most this long are starts held up by a server that is away. */
+/** The longest delay of a start by an unreachable server. */
 export const FIRST_CONNECT_MS = 2_000
-/** A while by chance, over which the servers of a cluster are asked. */
+/** Servers of a cluster are tried at random times within this. */
 const SPREAD_MS = 250
-const NATS_PORT = 4222 // Unless the address names another.
+const NATS_PORT = 4222 // The default if the URL names no port.
 const WEB_SOCKET_PORTS: ReadonlyMap<string, number> = new Map([
   ['ws:', 80],
   ['wss:', 443],
 ])
 
-/** Rejects when none has answered within FIRST_CONNECT_MS, with what each said. */
+/** Rejects with each server's error if none answers within FIRST_CONNECT_MS. */
 export async function dial(
   natsUrl: string,
   signals: readonly AbortSignal[] = [],
 ): Promise<NatsConnection> {
   const addresses = natsUrl.split(',').map((address) => new URL(address))
-  // Of a cluster whichever answers: it tells of the others that are there. By chance: the nearest
-  // would else be dialled each time, be it the one that has lost the others and knows no stream.
+  // Any server of a cluster will do, because it names the others. At random: otherwise the nearest
+  // one would be tried each time, even if it has lost the others and knows no stream.
   const spreadMs = addresses.length > 1 ? SPREAD_MS : 0
   const { protocol, username, password, host } = await Promise.any(
     addresses.map(async (address) => {
@@ -48,9 +48,9 @@ export async function dial(
 }
 
 /**
- * A certificate is good when it is of any server that NATS_URL names. The client itself asks for
- * one of `localhost` where the address has no name, and after it has moved to another server still
- * for one of the first.
+ * A certificate is valid if it names any server of NATS_URL. The client itself expects `localhost`
+ * if the URL has no name, and expects the first server's name even after it has moved to another
+ * one.
  */
 function provenAsAnyOf(
   addresses: readonly URL[],
@@ -63,15 +63,14 @@ function provenAsAnyOf(
   }
 }
 
-/** As it is dialled: an IPv6 address without its brackets. */
+/** The host as it is dialled: an IPv6 address without brackets. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '')
 }
 
 /**
- * The address, once its server has answered. A NATS server says the first word to whoever connects,
- * and the client waits for it on a socket that it never closes: each try at a server that hangs
- * would leave one open.
+ * The URL, once its server has sent its greeting. A NATS server speaks first, and the client waits
+ * for it on a socket that it never closes, so each attempt at a hanging server would leak one.
  */
 async function untilGreeted(address: URL, signals: readonly AbortSignal[]): Promise<URL> {
   const { port, protocol } = address
@@ -80,7 +79,7 @@ async function untilGreeted(address: URL, signals: readonly AbortSignal[]): Prom
   const wanted = { host: hostOf(address), port: Number(port || (webPort ?? NATS_PORT)) }
   const socket = createConnection(wanted)
   try {
-    // To a web socket the server says nothing before it is asked.
+    // A server behind a web socket says nothing before it is asked.
     await once(socket, webPort === undefined ? 'data' : 'connect', {
       signal: AbortSignal.any([late, ...signals]),
     })

@@ -15,11 +15,11 @@ import { openPostgresEventLog } from './event-log-postgres.ts'
 
 const { next } = makeIdSource({ nodeId: 1, now: Date.now })
 
-/** Where the log answers, late as it may on a busy machine: only what never comes meets it. */
+/** Long enough for a busy machine: only an answer that never comes exceeds it. */
 const PATIENT = { patienceMs: 60_000 }
-/** Who waits so long has waited for the log. */
+/** A call that took this long waited for the log. */
 const AT_ONCE_MS = 20_000
-/** So long a system waits for a service that it stops, before it kills it. */
+/** The time that a supervisor gives a service to stop before it kills it. */
 const STOP_MS = 10_000
 
 function makeEvents(count: number, fields: Partial<LogEvent> = {}): LogEvent[] {
@@ -41,7 +41,7 @@ interface World {
   readonly owners: string[]
 }
 
-/** The real log behind a proxy, with the real spool in a directory of the test. */
+/** The real log behind a proxy, with the real spool in the test's folder. */
 async function makeWorld(
   scope: Scope,
   { mode = 'pass' as ProxyMode, bytesMax = 1_000_000, root = '', doubtMs = 3_600_000 } = {},
@@ -104,14 +104,14 @@ async function storedIds(database: Database): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Until the drainer has carried everything over. */
+/** Waits until the drainer has moved everything to the log. */
 async function untilDrained({ spool }: World): Promise<void> {
   while (spool.hasWork()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 const idsOf = (events: readonly LogEvent[]) => events.map(({ id }) => id).sort()
 
-test('while the log answers, nothing touches the spool', async (t) => {
+test('while the log answers, nothing is written to the spool', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const events = makeEvents(50)
   await Promise.all(events.map((event) => world.durable.append([event], PATIENT)))
@@ -120,11 +120,11 @@ test('while the log answers, nothing touches the spool', async (t) => {
   assert.deepEqual(await storedIds(world.database), idsOf(events))
 })
 
-test('a log that is late costs a redirect its patience, and stores the event once', async (t) => {
+test('a slow log delays a redirect by its timeout and stores the event once', async (t) => {
   const world = await makeWorld(scopeOf(t))
   await world.durable.append(makeEvents(1, { lane: 1 }), PATIENT)
   const holder = await world.database.reserve()
-  // Another node's batch that does not end: it holds the lane.
+  // Another node's unfinished batch: it holds the lane.
   await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
   const events = makeEvents(3)
   const start = performance.now()
@@ -143,7 +143,7 @@ test('a log that is late costs a redirect its patience, and stores the event onc
   )
 })
 
-test('a log that is away from the start loses nothing and delays nobody', async (t) => {
+test('a log that is down from the start loses nothing and delays nobody', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(200)
   const start = performance.now()
@@ -161,7 +161,7 @@ test('a log that is away from the start loses nothing and delays nobody', async 
   assert.equal(world.counts.spooled, 200, 'the log takes events directly again')
 })
 
-test('a log that hangs is left to itself after the patience of each append', async (t) => {
+test('an append gives up a hanging log after its timeout', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const before = makeEvents(1)
   await world.durable.append(before, PATIENT)
@@ -177,7 +177,7 @@ test('a log that hangs is left to itself after the patience of each append', asy
   assert.deepEqual(await storedIds(world.database), idsOf([...before, ...events]))
 })
 
-test('connections that break again and again lose nothing and double nothing', async (t) => {
+test('repeated connection failures neither lose nor double an event', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const events: LogEvent[] = []
   let isBreaking = true
@@ -200,7 +200,7 @@ test('connections that break again and again lose nothing and double nothing', a
   assert.deepEqual(await storedIds(world.database), idsOf(events))
 })
 
-test('with the log away and the spool full, events are refused as unavailable', async (t) => {
+test('with the log down and the spool full, events are refused as unavailable', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 300 })
   const [first, second] = [makeEvents(1), makeEvents(20)]
   await world.durable.append(first, { patienceMs: BEACON_PATIENCE_MS })
@@ -215,7 +215,7 @@ test('with the log away and the spool full, events are refused as unavailable', 
   assert.deepEqual(await storedIds(world.database), idsOf([...first, ...second]))
 })
 
-test('a log that failed where the spool took nothing is not called away for ever', async (t) => {
+test('a log that failed while the spool refused as well does not count as down forever', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 0, doubtMs: 1 })
   await assert.rejects(world.durable.append(makeEvents(1), PATIENT), LogUnavailable)
   world.proxy.setMode('pass')
@@ -226,7 +226,7 @@ test('a log that failed where the spool took nothing is not called away for ever
   assert.deepEqual(await storedIds(world.database), idsOf(later))
 })
 
-test('an event the log will never take is refused, or set aside, once, when it was spooled', async (t) => {
+test('a spooled event that the log will never accept is set aside once', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const bad = () => makeEvents(1, { auctionId: { a: 1 } as unknown as string })
   await assert.rejects(world.durable.append(bad(), PATIENT), EventRefused)
@@ -246,7 +246,7 @@ test('an event the log will never take is refused, or set aside, once, when it w
   assert.equal(world.problems.filter((problem) => problem instanceof EventRefused).length, 1)
 })
 
-test('a process whose number was taken over accepts nothing more and drains what it has', async (t) => {
+test('a process whose number was taken over accepts nothing and drains its spool', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(5)
   await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
@@ -260,7 +260,7 @@ test('a process whose number was taken over accepts nothing more and drains what
   assert.deepEqual(await storedIds(world.database), idsOf(events))
 })
 
-test('what a dead process had spooled reaches the log, and its owner is named', async (t) => {
+test("a dead process's spool reaches the log, and its owner is reported", async (t) => {
   const scope = scopeOf(t)
   const root = await temporaryFolder(scope, 'spool-')
   const events = makeEvents(700)
@@ -275,7 +275,7 @@ test('what a dead process had spooled reaches the log, and its owner is named', 
   assert.deepEqual(second.owners, ['node 12'])
 })
 
-test('closing takes what is spooled to the log and refuses what comes', async (t) => {
+test('closing drains the spool into the log and refuses new events', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(30)
   await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
@@ -308,7 +308,7 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
   assert.deepEqual(await storedIds(second.database), idsOf(events))
 })
 
-test('a last word comes behind everything; with the log away it waits in the spool', async (t) => {
+test('the last message follows all other events, and waits in the spool if the log is down', async (t) => {
   const scope = scopeOf(t)
   const root = await temporaryFolder(scope, 'spool-')
   const first = await makeWorld(scope, { root })

@@ -1,10 +1,10 @@
 /**
- * What edges call to make events durable: the log, or in its place the local spool.
+ * Makes events durable in the log or, failing that, in the local spool.
  *
- * A reader waits for neither: an append that the log has not answered in time, or cannot answer,
- * goes to the spool, and the caller is answered as soon as one of the two has it on disk. Both
- * writes carry the same ids, so the log keeps one of them (I2, I3). A drainer carries the spool
- * to the log as soon as that takes events again.
+ * A reader waits for neither. An append that the log has not answered in time goes to the spool,
+ * and the caller is answered as soon as one of the two has it on disk. Both writes carry the same
+ * ids, so the log keeps one of them (I2, I3). A drainer moves the spool to the log once that
+ * accepts events again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Spool, SpoolFull } from '../platform/spool.ts'
@@ -12,34 +12,34 @@ import type { LogEvent } from './event.ts'
 import { eventFromJson, eventToJson } from './event-json.ts'
 import { type EventLog, EventRefused, LogUnavailable } from './event-log.ts'
 
-/** A redirect holds a reader: half of what it may take altogether (I5: 50 ms). */
+/** A reader waits for a redirect: half of its total budget (I5: 50 ms). */
 export const REDIRECT_PATIENCE_MS = 25
-/** Nobody watches a beacon; what the log does within this needs no second write. */
+/** Nobody watches a beacon, and a log that answers within this needs no second write. */
 export const BEACON_PATIENCE_MS = 250
-/** Whoever reports an order or pays can wait for the log longer than a reader who clicked. */
+/** A caller that reports an order or a payment can wait longer than a reader who clicked. */
 export const REPORT_PATIENCE_MS = 5_000
 
-/** What is spooled shows in figures within 5 s of the log's return: this is its share of them. */
+/** Spooled events appear in figures within 5 s of the log's return; this is the drainer's share. */
 const DRAIN_INTERVAL_MS = 250
-/** After as many rounds of it, every 10 s, processes that died beside this one are looked for. */
+/** Every 40 intervals (10 s) the drainer looks for dead processes' spools. */
 const ADOPT_ROUNDS = 40
 /**
- * After this long a failure says nothing of the log as it is now. What is spooled tries it several
- * times a second; where the spool took nothing either, nothing does but who comes next, and whoever
- * asks first whether to come would else be told for ever that it is away.
+ * After this long a failure says nothing about the log's present state. A spooled event retries the
+ * log several times a second, but if the spool refused too, nothing retries it, and callers that
+ * check first would see it as down forever.
  */
 const DOUBT_MS = 10_000
-/** At the end the spool gets this long to empty itself; the rest stays for the next start. */
+/** At the end the spool has this long to drain; the rest stays for the next start. */
 const LAST_DRAIN_MS = 2_000
 
 interface AppendCounters {
-  /** Events that went to the spool, because the log was late or away. */
+  /** Events that went to the spool because the log was slow or down. */
   spooled(events: number): void
-  /** Spooled events that the log has now. */
+  /** Spooled events that are now in the log. */
   drained(events: number): void
-  /** Events that the log will never take, kept aside in the spool's directory. */
+  /** Events that the log will never accept, set aside in the spool's directory. */
   refused(events: number): void
-  /** Events that nothing took. */
+  /** Events that neither log nor spool accepted. */
   unavailable(events: number): void
 }
 
@@ -47,15 +47,15 @@ export interface DurableAppendOptions {
   readonly log: EventLog
   readonly spool: Spool
   readonly counters: AppendCounters
-  /** False when this process may accept nothing more: its node number is somebody else's now. */
+  /** False if this process must accept nothing more: another process has its node number. */
   readonly isAccepting: () => boolean
-  /** The log went away, with the error that showed it, or takes events again. */
+  /** The log went down, with the error that showed it, or accepts events again. */
   readonly onLogState: (state: { isAway: boolean; error?: unknown }) => void
-  /** Problems that no caller waits for. */
+  /** Errors that no caller waits for. */
   readonly onProblem: (error: unknown) => void
-  /** What a dead process had spooled is in the log; `owner` is what it recorded about itself. */
+  /** A dead process's spool is now in the log; `owner` is what it recorded about itself. */
   readonly onAdoptedDrained: (owner: string) => Promise<void>
-  /** Only tests need another value. */
+  /** Only tests set another value. */
   readonly doubtMs?: number
 }
 
@@ -64,7 +64,7 @@ export class DurableAppend {
   readonly #stopping = new AbortController()
   readonly #cutoff = new AbortController()
   readonly #drainer: Promise<void>
-  /** Set by a failed append, until the log takes something again. */
+  /** Set by a failed append until the log accepts an event again. */
   #isLogAway = false
   #failedMs = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | null = null
@@ -76,9 +76,9 @@ export class DurableAppend {
   }
 
   /**
-   * Resolves when the events are durable, in the log or in the spool. Rejects with EventRefused
-   * when the log looked at them and will never take them, with LogUnavailable when neither took
-   * them; then the same events may be appended again.
+   * Resolves when the events are durable, in the log or in the spool. Rejects with EventRefused if
+   * the log will never accept them, and with LogUnavailable if neither accepted them; then the same
+   * events may be appended again.
    */
   append = async (
     events: readonly LogEvent[],
@@ -87,7 +87,7 @@ export class DurableAppend {
     if (this.#closing !== null) throw new LogUnavailable('the process is stopping')
     if (!this.#options.isAccepting()) throw new LogUnavailable('another process has this number')
     if (events.length === 0) return
-    // Known to be away: why wait for it? The drainer finds out when it is back.
+    // The log is known to be down, so do not wait for it; the drainer notices when it is back.
     const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()
     const appending = isPointless
       ? this.#spool(events, { wasLogAsked: false })
@@ -103,15 +103,15 @@ export class DurableAppend {
   /** Whether the log has every event whose append has resolved. */
   isSpoolEmpty = (): boolean => this.#options.spool.isEmpty()
 
-  /** Whether the last thing tried on the log failed, just now. */
+  /** Whether the last operation on the log failed, just now. */
   isLogAway = (): boolean => {
     const { doubtMs = DOUBT_MS } = this.#options
     return this.#isLogAway && performance.now() - this.#failedMs < doubtMs
   }
 
   /**
-   * Takes no more events, and brings what is spooled to the log if that is there; `lastWord` comes
-   * after all of it. What cannot be brought stays in the spool, and with it the word.
+   * Accepts no more events and drains the spool if the log answers. `lastWord` follows all of them.
+   * What cannot be drained stays in the spool, together with that last message.
    */
   close(lastWord: LogEvent | null = null): Promise<void> {
     this.#closing ??= this.#close(lastWord)
@@ -127,14 +127,14 @@ export class DurableAppend {
     clearTimeout(cutoff)
   }
 
-  /** Whoever brings a spool that is left behind says the last word of its process as well. */
+  /** The process that drains a left-behind spool also appends its last message. */
   async #say(lastWord: LogEvent): Promise<void> {
     const { log, spool } = this.#options
     if (!spool.isEmpty()) return
     try {
       await beforeAbort(this.#cutoff.signal, () => log.append([lastWord]))
     } catch {
-      // An empty spool would be removed, and nobody would come to say it.
+      // An empty spool would be removed, and nobody would append the last message.
       await this.#spool([lastWord], { wasLogAsked: true })
     }
   }
@@ -147,7 +147,7 @@ export class DurableAppend {
         isDecided = true
         this.#spool(events, { wasLogAsked: true }).then(resolve, reject)
       }
-      // An answer that came while this thread was busy is read before the spool is asked.
+      // An answer that arrived while this thread was busy is read before the spool is used.
       const patience = setTimeout(() => setImmediate(spool), patienceMs)
       this.#options.log.append(events).then(
         () => {
@@ -179,7 +179,7 @@ export class DurableAppend {
       counters.spooled(events.length)
     } catch (error) {
       counters.unavailable(events.length)
-      // A log that is only late may take them yet, and a disk that failed may hold them.
+      // A slow log may still accept them, and a failed disk may hold them.
       const isUncertain = wasLogAsked || !(error instanceof SpoolFull)
       const message = 'neither the log nor the spool took the events'
       throw new LogUnavailable(message, { cause: error, isUncertain })
@@ -220,7 +220,7 @@ export class DurableAppend {
     try {
       await spool.drain({ write, onDrained: onAdoptedDrained })
     } catch (error) {
-      // A log that is away has been reported as it went; everything else is news.
+      // A log that is down was reported when it went down; every other error is new.
       if (!this.#isLogAway && !this.#cutoff.signal.aborted) onProblem(error)
     }
   }
@@ -236,11 +236,11 @@ export class DurableAppend {
       }
     }
     refused.push(...(await this.#appendDrained(events)))
-    // Not before the log has all others: until then the same records come again and again.
+    // Only once the log has all others: until then the same records return again and again.
     if (refused.length > 0) await this.#setAside(refused)
   }
 
-  /** Returns what the log will never take; throws while it does not take the others. */
+  /** Returns what the log will never accept; throws while it does not accept the others. */
   async #appendDrained(events: readonly LogEvent[]): Promise<RefusedRecord[]> {
     try {
       await beforeAbort(this.#cutoff.signal, () => this.#options.log.append(events))
@@ -253,7 +253,7 @@ export class DurableAppend {
         throw error
       }
       if (events.length === 1) return events.map((event) => ({ record: toRecord(event), error }))
-      // One of them is at fault; apart, the others pass.
+      // One of them is invalid; separately, the others pass.
       return (await Promise.all(events.map((event) => this.#appendDrained([event])))).flat()
     }
   }
@@ -266,7 +266,7 @@ export class DurableAppend {
   }
 }
 
-/** What is spooled and can never be in the log, with the reason. */
+/** A spooled record that can never be in the log, with the reason. */
 interface RefusedRecord {
   readonly record: Buffer
   readonly error: unknown
@@ -276,7 +276,7 @@ function toRecord(event: LogEvent): Buffer {
   return Buffer.from(eventToJson(event))
 }
 
-/** What `work` resolves to, unless the signal comes first; `work` itself then goes on unseen. */
+/** The result of `work`, unless the signal comes first; then `work` continues unobserved. */
 async function beforeAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()

@@ -10,7 +10,7 @@ export interface EventField {
   readonly sqlType: string
 }
 
-/** Every field but `atMs`, which the table keeps as `day` and `at`. */
+/** Every field except `atMs`, which the table stores as `day` and `at`. */
 export const EVENT_FIELDS: readonly EventField[] = (
   Object.entries(FIELD_TYPES) as [FieldName, FieldType][]
 ).map(([name, type]) => ({
@@ -20,15 +20,15 @@ export const EVENT_FIELDS: readonly EventField[] = (
   sqlType: type === 'id' ? 'bigint' : type,
 }))
 
-/** Text as a database column takes it: well-formed Unicode without NUL. */
+/** Text that a database column accepts: well-formed Unicode without NUL. */
 export function storableText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed
 }
 
-/** JSON text as a jsonb column takes it: the same, also where it is written as an escape. */
+/** JSON text that a jsonb column accepts: the same rule, also for escapes. */
 export function storableJson(json: string): string {
-  // Only these escapes can name what jsonb refuses; bodies almost never hold one.
+  // Only these escapes can name what jsonb refuses; bodies almost never contain them.
   if (!/\\u(0000|d[89a-f])/i.test(json)) return storableText(json)
   return JSON.stringify(cleaned(JSON.parse(json)))
 }
@@ -49,7 +49,7 @@ const INTEGER_MAX: Partial<Record<FieldType, number>> = {
 }
 const TIME_MAX_MS = Date.UTC(9999, 11, 31)
 
-/** Why the table would refuse an event, for a log that is not the table; null: it takes it. */
+/** Why the table would refuse an event, for a log that is not the table; null if it accepts it. */
 export function refusalOf(event: LogEvent): string | null {
   if (!(Math.abs(event.atMs) <= TIME_MAX_MS && Number.isInteger(event.atMs))) {
     return `atMs: ${event.atMs} is no time in whole milliseconds`

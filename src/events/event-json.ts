@@ -1,6 +1,6 @@
 /**
- * Events as JSON, for the spool and for JetStream: what was written by one version of the
- * program is read by the next, so fields go by name, and those without a value stay away.
+ * Events as JSON, for the spool and for JetStream. Another version of the program may read them, so
+ * fields are named, and fields without a value are left out.
  */
 import { type LogEvent, newEvent } from './event.ts'
 import { EVENT_FIELDS } from './event-fields.ts'
@@ -17,7 +17,7 @@ export function eventToJson(event: LogEvent): string {
   return JSON.stringify(present)
 }
 
-/** Throws when the text is no event. */
+/** Throws if the text is no event. */
 export function eventFromJson(text: string): LogEvent {
   const present: unknown = JSON.parse(text)
   if (!isRecord(present) || typeof present.id !== 'string' || typeof present.atMs !== 'number') {

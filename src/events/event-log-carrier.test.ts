@@ -14,33 +14,33 @@ import { eventToJson } from './event-json.ts'
 import { EventLogCarrier } from './event-log-carrier.ts'
 import { EventStream, type StreamMessage } from './event-stream.ts'
 
-test('what came last is carried at once, though nothing follows', async (t) => {
+test('the last message is carried at once, even if nothing follows', async (t) => {
   const db = await testDatabase(t)
   const { sent } = carry(t, db, { payloads: makePayloads(5) })
   await until(async () => (await carried(db)) === sent)
 })
 
-test('a stream that breaks is read on from where it was stored, and each event is there once', async (t) => {
+test('after a break the stream is read from the stored position, and each event is stored once', async (t) => {
   const db = await testDatabase(t)
   const { sent, problems } = carry(t, db, { payloads: makePayloads(7), breaksOnceAfter: 3 })
   await until(async () => (await carried(db)) === sent)
   assert.ok(problems.map(String).includes('Error: the stream broke'))
 })
 
-test('a copy of the stream that gives a number to another message is read from its beginning', async (t) => {
+test('a copy of the stream with different numbering is read from its beginning', async (t) => {
   const db = await testDatabase(t)
   const [one, two, three, lacked] = makePayloads(4)
   assert(one && two && three && lacked)
   const first = carry(t, db, { payloads: [one, two, three] })
   await until(async () => (await carried(db)) === 3)
   await first.close()
-  // Another server of the cluster, which was apart from that one.
+  // Another server of the cluster, which was separated from the first one.
   const { problems } = carry(t, db, { payloads: [one, lacked, two, three] })
   await until(async () => (await carried(db)) === 4)
   assert.deepEqual(problems.map(String), ['Error: stream test lost messages: it is read again'])
 })
 
-test('a database that vanishes without a word is given up, and what it did not take comes again', async (t) => {
+test('a database that vanishes is given up, and its missing events are read again', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const proxy = await openProxy(socketOf(db), 'pass')
@@ -59,7 +59,7 @@ test('a database that vanishes without a word is given up, and what it did not t
   await until(async () => (await carried(db)) === sent)
 })
 
-test('a process that stands still while it carries keeps no other one from it', async (t) => {
+test('a frozen carrier does not keep another process from carrying', async (t) => {
   const db = await testDatabase(t)
   const stands = Promise.withResolvers<void>()
   const goesOn = Promise.withResolvers<void>()
@@ -80,7 +80,7 @@ test('a process that stands still while it carries keeps no other one from it', 
   assert.equal(await carried(db), 3)
 })
 
-test('a process that vanishes in the middle of a batch keeps no other one from carrying it', async (t) => {
+test('a carrier that vanishes in the middle of a batch does not block others', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const proxy = await openProxy(socketOf(db), 'pass')
@@ -92,18 +92,18 @@ test('a process that vanishes in the middle of a batch keeps no other one from c
   await vanished
   carry(scope, db, { payloads })
   await until(async () => (await carried(db)) === 3)
-  assert.deepEqual(problems, []) // Long before it gave up the server, the server let it go.
+  assert.deepEqual(problems, []) // The server ended the session long before it gave up the server.
 })
 
-test('a process that has nothing to carry stays the one that carries', async (t) => {
+test('a carrier without work stays the carrier', async (t) => {
   const db = await testDatabase(t)
   const { sent, problems } = carry(t, db, {
-    // A silence that is longer than a busy machine keeps this process from its turn.
+    // A silence longer than a busy machine suspends this process.
     ...{ payloads: makePayloads(2), silenceMsMax: 2_000 },
     beforeMessage: (place) => (place === 1 ? sleep(4_000) : undefined),
   })
   await until(async () => (await carried(db)) === 1)
-  const before = problems.length // A busy machine’s database may have let it in late.
+  const before = problems.length // The database of a busy machine may have accepted it late.
   await until(async () => (await carried(db)) === sent)
   assert.deepEqual(problems.slice(before), [])
 })
@@ -117,7 +117,7 @@ const makePayloads = (count: number): Buffer[] =>
     ),
   )
 
-/** A carrier over a stream that gives these messages, and then neither another one nor an end. */
+/** A carrier over a stream that yields these messages and then neither ends nor continues. */
 function carry(
   scope: Scope,
   db: Database,
@@ -137,7 +137,7 @@ function carry(
       if (place + 1 <= after) continue
       if (!isBroken && place === script.breaksOnceAfter) {
         isBroken = true
-        await sleep(50) // what came before is stored by now
+        await sleep(50) // The earlier messages are stored by now.
         throw new Error('the stream broke')
       }
       await script.beforeMessage?.(place)
@@ -178,7 +178,7 @@ async function carried(db: Database): Promise<number> {
   return row?.events ?? 0
 }
 
-test('a user that may not read the stream is told so, in the same words each time', async (t) => {
+test('a user without permission to read the stream gets the same message each time', async (t) => {
   const { url: natsUrl } = await startNats(t, { denied: '$JS.API.CONSUMER.>' })
   const stream = await EventStream.open({ natsUrl, streamName: 'SOUK', installation: 'one' })
   t.after(() => stream.close())

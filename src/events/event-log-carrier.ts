@@ -1,10 +1,10 @@
 /**
- * Carries events from the JetStream stream into the event log, in the stream's order.
+ * Copies events from the JetStream stream into the event log, in the stream's order.
  *
- * One process at a time does it. A batch of events and the position in the stream are committed
- * together, and an event that is there already conflicts on `(day, id)`: each is carried once,
- * whatever crashes, retries or redeliveries happen (I3). So the fold, reconcile and everything
- * else read one table, whichever way an event came.
+ * One process at a time does this. A batch of events and the stream position commit together, and
+ * an existing event conflicts on `(day, id)`. So each event is copied once, whatever crashes,
+ * retries or redeliveries happen (I3). The fold, reconcile and everything else read one table,
+ * whichever way an event came.
  */
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,25 +18,25 @@ import { eventFromJson, eventToJson } from './event-json.ts'
 import { APPEND_SESSION, INSERT_EVENTS, insertParameters, isRefusal } from './event-log-sql.ts'
 import type { EventStream, StreamMessage } from './event-stream.ts'
 
-/** A transaction of this many takes some 20 ms. */
+/** A transaction of this size takes about 20 ms. */
 const BATCH_EVENTS_MAX = 1_000
-/** What has not arrived by then is not waited for: a batch is what came together. */
+/** A batch is whatever has arrived by then. */
 const LINGER_MS = 2
-/** Between two looks whether the process that carries has gone; and after an error. */
+/** Between two checks whether the carrier is gone, and after an error. */
 const RETRY_MS = 1_000
 const CONNECT_TIMEOUT_MS = 2_000
-/** A statement without an answer for this long: the connection is taken for dead and dropped. */
+/** A statement without an answer for this long: the connection counts as dead. */
 const ANSWER_TIMEOUT_MS = 5_000
 /**
- * A session that has been silent for so long stands still, or its machine is gone: the server ends
- * it, and another process carries on. TCP alone would take two hours, or never notice.
+ * The server ends a session that was silent for this long, because its process is frozen or its
+ * machine gone; another process continues. TCP alone would take two hours, or never notice.
  */
 const SILENCE_MS_MAX = 15_000
-/** First key of the advisory lock of who carries; the second is the stream's name, hashed. */
+/** First key of the carrier's advisory lock; the second is the hashed name of the stream. */
 const CARRIER_LOCK = 0x53_43_41_52 // 'SCAR'
-/** At the end: a stop has ten seconds for everything. */
+/** A stop has ten seconds for everything. */
 const LAST_CARRY_MS = 1_000
-/** What was carried stays a week more: a database set back to a backup gets it again. */
+/** Copied messages stay for another week: a database restored from a backup gets them again. */
 const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = HOUR_MS
 
@@ -44,7 +44,7 @@ export interface CarrierOptions {
   readonly stream: Pick<EventStream, 'isAway' | 'created' | 'read' | 'lastSequence' | 'cut'>
   readonly streamName: string
   readonly connection: Connection
-  /** After which others may carry; only tests need another time. */
+  /** After this silence others may carry; only tests set another time. */
   readonly silenceMsMax?: number
   readonly onCarried: (events: readonly LogEvent[]) => void
   readonly onProblem: (error: unknown) => void
@@ -62,7 +62,7 @@ export class EventLogCarrier {
     this.#running = this.#runUntilStopped()
   }
 
-  /** Ends with all that the stream holds by now in the log, unless that takes long. */
+  /** Ends with everything in the stream copied to the log, unless that takes long. */
   async close(): Promise<void> {
     await withPatience(this.#untilCarried(), LAST_CARRY_MS).catch(() => undefined)
     this.#stopping.abort()
@@ -70,7 +70,7 @@ export class EventLogCarrier {
   }
 
   async #untilCarried(): Promise<void> {
-    const last = await this.#options.stream.lastSequence().catch(() => 0) // It may be away.
+    const last = await this.#options.stream.lastSequence().catch(() => 0) // The server may be down.
     while (this.#carrying !== null && this.#carrying.position < last) await sleep(LINGER_MS)
   }
 
@@ -106,15 +106,15 @@ export class EventLogCarrier {
       if (!(await takeLock(client, streamName))) return
       const created = await stream.created()
       const carried = await openPosition(client, { streamName, created })
-      // Else what gets the numbers of the lost ones would be waited for until somebody appends.
+      // Otherwise messages with the lost messages' numbers would wait until somebody appends.
       if (carried.position > (await stream.lastSequence())) await this.#beginAgain(carried)
       const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
       this.#carrying = carried
-      // The last one that was carried once more: it shows whether its number still means it.
+      // Reads the last copied message again, to check that its number still means it.
       await this.#carry(carried, stream.read(Math.max(0, carried.position - 1), signal))
     } finally {
       this.#carrying = null
-      lost.abort() // ends the reading, which may wait for a message
+      lost.abort() // Ends the read, which may be waiting for a message.
       await client.end().catch(() => undefined)
     }
   }
@@ -125,19 +125,20 @@ export class EventLogCarrier {
     const incoming = messages[Symbol.asyncIterator]()
     const take = () => {
       const taken = incoming.next()
-      taken.catch(() => undefined) // left behind when storing fails; who awaits it still hears
+      // Abandoned if storing fails; a caller that awaits it still gets the error.
+      taken.catch(() => undefined)
       return taken
     }
     let batch = newBatch()
     let cutAt = 0
     let next = take()
     while (true) {
-      // The client's count of what it holds includes messages of its own that nobody is given: a
-      // batch that waited for the next one by that count waited until somebody appended again.
+      // The client's count includes internal messages that it never yields. A batch that waited for
+      // the next message by that count would wait until somebody appended again.
       const arrived = await (batch.last === 0
         ? meanwhile(next, { everyMs: askMs, ask: () => state.client.query('select') })
         : Promise.race([next, sleep(LINGER_MS)]))
-      if (arrived?.done) return // what is not stored is read again
+      if (arrived?.done) return // Messages that were not stored are read again.
       if (arrived !== undefined) {
         const { sequence, payload } = arrived.value
         if (sequence > state.position) addMessage(batch, sequence, payload)
@@ -163,7 +164,7 @@ export class EventLogCarrier {
   }
 }
 
-/** Waits for `next`, and asks something now and then until it has come. */
+/** Waits for `next` and runs a check from time to time until it arrives. */
 async function meanwhile<T>(
   next: Promise<T>,
   { everyMs, ask }: { everyMs: number; ask: () => Promise<unknown> },
@@ -180,17 +181,17 @@ async function meanwhile<T>(
     return await Promise.race([next, asking])
   } finally {
     come.abort()
-    await asking.catch(() => undefined) // A question under way has its answer first.
+    await asking.catch(() => undefined) // A running check finishes first.
   }
 }
 
-/** How far a stream has been carried, and the connection that says so. */
+/** How far a stream has been copied, and the connection that stores this. */
 interface Carried {
   readonly client: pg.Client
   readonly streamName: string
   readonly created: string
   position: number
-  /** Of the message at the position; null: unknown. */
+  /** Hash of the message at the position; null if unknown. */
   digest: Buffer | null
 }
 
@@ -249,16 +250,16 @@ async function openPosition(
 }
 
 /**
- * Whether the position still means the message that was carried last. A stream that lost its newest
- * messages gives their numbers again: what got them would lie before the position, and not be read.
- * Asked of what is read and not of the server: of a cluster another one may answer, and after its
- * servers were apart their copies can differ.
+ * Whether the position still means the message that was copied last. A stream that lost its newest
+ * messages assigns their numbers again; messages with such numbers would be before the position and
+ * never read. The check uses the data being read and not the server, because another server of a
+ * cluster may answer, and copies can differ after a partition.
  */
 function isAsCarried({ position, digest }: Carried, { sequence, payload }: StreamMessage): boolean {
   return sequence === position && (digest === null || digest.equals(digestOf(payload)))
 }
 
-/** From the first message that is there: what was carried of them conflicts, and is there once. */
+/** From the first existing message: those already copied conflict and stay single. */
 async function beginAgain(state: Carried): Promise<void> {
   const key = [state.streamName, state.created]
   await state.client.query('delete from stream_day where stream = $1 and created = $2', key)
@@ -269,7 +270,7 @@ async function beginAgain(state: Carried): Promise<void> {
   state.position = 0
 }
 
-/** Stores events and position in one transaction; what of it the log refused, and why. */
+/** Stores events and position in one transaction; returns what the log refused, with reasons. */
 async function storeBatch(state: Carried, batch: Batch): Promise<readonly Refused[]> {
   const insertAll = (client: pg.Client) => insert(client, batch.events)
   try {
@@ -278,7 +279,7 @@ async function storeBatch(state: Carried, batch: Batch): Promise<readonly Refuse
   } catch (error) {
     if (!isRefusal(error)) throw error
   }
-  // One of them is at fault; apart, the others pass.
+  // One of them is invalid; separately, the others pass.
   const refused = [...batch.refused]
   await inTransaction(state, { ...batch, refused }, async (client) => {
     for (const event of batch.events) {
@@ -331,13 +332,13 @@ async function inTransaction(
     state.position = last
     state.digest = digest
   } catch (error) {
-    // Everything else ends the connection, which need not answer once more.
+    // Every other error ends the connection, which need not answer again.
     if (isRefusal(error)) await client.query('rollback')
     throw error
   }
 }
 
-/** Notes where today began, and answers up to where the stream has been kept long enough. */
+/** Records where today began; returns up to where the stream has been kept long enough. */
 async function cutPosition(state: Carried): Promise<number | null> {
   const { client, streamName, created, position } = state
   await client.query(

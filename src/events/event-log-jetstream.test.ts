@@ -64,7 +64,7 @@ async function untilStored(database: Database, events: readonly LogEvent[]): Pro
   assert.deepEqual(await storedIds(database), events.map(({ id }) => id).sort())
 }
 
-/** As a spool would: the same event again until it is stored. */
+/** Like a spool: repeats the same event until it is stored. */
 async function insist(log: EventLog, event: LogEvent): Promise<void> {
   while (true) {
     const isStored = await log.append([event]).then(
@@ -76,7 +76,7 @@ async function insist(log: EventLog, event: LogEvent): Promise<void> {
   }
 }
 
-test('a JetStream killed again and again loses and doubles nothing', async (t) => {
+test('a JetStream that is killed repeatedly neither loses nor doubles an event', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const logs = [await open(), await open()]
   const events: LogEvent[] = []
@@ -101,7 +101,7 @@ test('a JetStream killed again and again loses and doubles nothing', async (t) =
   await untilStored(database, events)
 })
 
-test('a JetStream that is away at the start is told, rejects appends and takes them later', async (t) => {
+test('a JetStream that is down at the start is reported, rejects appends and accepts them later', async (t) => {
   const { database, nats, problems, open } = await makeWorld(scopeOf(t))
   await nats.kill()
   const log = await open()
@@ -119,7 +119,7 @@ test('a JetStream that is away at the start is told, rejects appends and takes t
   await untilStored(database, events)
 })
 
-test('a JetStream that went away is not said to be one that was never there', async (t) => {
+test('a JetStream that went down is not reported as one that never existed', async (t) => {
   const { nats, open } = await makeWorld(scopeOf(t))
   const log = await open()
   await nats.kill()
@@ -128,7 +128,7 @@ test('a JetStream that went away is not said to be one that was never there', as
   await assert.rejects(log.append(makeEvents(1)), { message })
 })
 
-test('a stop while a connection is being made ends it, once it is', async (t) => {
+test('a stop during a connection attempt closes the connection once it exists', async (t) => {
   const { nats } = await makeWorld(scopeOf(t))
   const opened = Promise.withResolvers<void>()
   let asked = 0
@@ -155,7 +155,7 @@ test('a stop while a connection is being made ends it, once it is', async (t) =>
   await closed
 })
 
-test('a server that hangs is asked again and again, and nothing piles up', async (t) => {
+test('a hanging server is retried without leaking connections', async (t) => {
   let asked = 0
   const server = createServer((socket) => {
     asked += 1
@@ -172,7 +172,7 @@ test('a server that hangs is asked again and again, and nothing piles up', async
   while ((await count()) > 0) await sleep(10)
 })
 
-test('of a cluster any server that answers will do, and none hides what the others say', async (t) => {
+test('any server of a cluster that answers will do, and errors of all are reported', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope)
   const dead = ['nats://127.0.0.1:1', 'ws://127.0.0.1:2']
@@ -186,7 +186,7 @@ test('of a cluster any server that answers will do, and none hides what the othe
   assert.equal(told, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
 })
 
-test('a server named by its address proves itself by a certificate of that address', async (t) => {
+test('a server named by its address is verified by a certificate for that address', async (t) => {
   const nats = await startNats(scopeOf(t), { hasTls: true })
   const trusted = getCACertificates()
   setDefaultCACertificates([...trusted, LOOPBACK_CERTIFICATE])
@@ -216,7 +216,7 @@ test('the nearest server, which has lost its cluster, keeps no node from the oth
   assert.equal(stream.isAway(), false)
 })
 
-test('a server without a JetStream is asked for it again and again, and nothing piles up', async (t) => {
+test('a server without JetStream is retried without leaking connections', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope, { hasJetStream: false })
   const listening = t.mock.method(AbortSignal.prototype, 'addEventListener')
@@ -233,7 +233,7 @@ test('a server without a JetStream is asked for it again and again, and nothing 
   assert.equal(stream.isAway(), true)
 })
 
-test('when the process that carries ends, another one goes on', async (t) => {
+test('when the carrier ends, another process continues', async (t) => {
   const { database, open } = await makeWorld(scopeOf(t))
   const [first, second] = [await open(), await open()]
   const events = makeEvents(4)
@@ -244,7 +244,7 @@ test('when the process that carries ends, another one goes on', async (t) => {
   await untilStored(database, events)
 })
 
-test('what was appended before closing is carried before the end', async (t) => {
+test('events appended before closing are copied before the end', async (t) => {
   const { database, open } = await makeWorld(scopeOf(t))
   const log = await open()
   const events = makeEvents(3)
@@ -255,7 +255,7 @@ test('what was appended before closing is carried before the end', async (t) => 
   assert.deepEqual(await storedIds(database), events.map(({ id }) => id).sort())
 })
 
-test('a database set back to a backup gets again what the stream still has, once', async (t) => {
+test("a database restored from a backup gets the stream's events again, once", async (t) => {
   const { database, open } = await makeWorld(scopeOf(t))
   const log = await open()
   const events = makeEvents(10)
@@ -268,7 +268,7 @@ test('a database set back to a backup gets again what the stream still has, once
   await untilStored(database, events)
 })
 
-test('a stream made anew is carried from its own beginning', async (t) => {
+test('a recreated stream is copied from its beginning', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const events = makeEvents(6)
   const first = await open()
@@ -281,7 +281,7 @@ test('a stream made anew is carried from its own beginning', async (t) => {
   await untilStored(database, events)
 })
 
-test('a stream that is deleted under its log is made again', async (t) => {
+test('a stream that is deleted under its log is recreated', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const log = await open()
   const events = makeEvents(6)
@@ -292,9 +292,9 @@ test('a stream that is deleted under its log is made again', async (t) => {
   await untilStored(database, events)
 })
 
-test('one that another process makes again is carried from its own beginning', async (t) => {
+test('a stream that another process recreates is copied from its beginning', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
-  await open() // It appends nothing, and so is not told that nobody takes its events.
+  await open() // It appends nothing, so it is not told that nobody stores its events.
   const edge = await open({ isCarrier: false })
   const events = makeEvents(9)
   for (const event of events.slice(0, 4)) await edge.append([event])
@@ -304,7 +304,7 @@ test('one that another process makes again is carried from its own beginning', a
   await untilStored(database, events)
 })
 
-test('a stream that lost its newest messages is carried from where it stands now', async (t) => {
+test('a stream that lost its newest messages is copied from its present state', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const log = await open()
   const events = makeEvents(9)
@@ -318,7 +318,7 @@ test('a stream that lost its newest messages is carried from where it stands now
   await untilStored(database, events)
 })
 
-test('so it is where others got the numbers of the lost ones before it was carried on', async (t) => {
+test("the same holds if new messages got the lost ones' numbers first", async (t) => {
   const { database, nats, problems, open } = await makeWorld(scopeOf(t))
   const first = await open()
   const events = makeEvents(11)
@@ -337,7 +337,7 @@ test('so it is where others got the numbers of the lost ones before it was carri
   assert.match(String(problems), /stream SOUK lost messages/)
 })
 
-test('a stream that another installation made or marked is neither carried nor written to', async (t) => {
+test("another installation's stream is neither copied nor written to", async (t) => {
   const { database, nats, problems, open } = await makeWorld(scopeOf(t))
   const events = makeEvents(2)
   const [theirs, ours] = events
@@ -352,7 +352,7 @@ test('a stream that another installation made or marked is neither carried nor w
   await untilStored(database, [theirs])
 })
 
-test('what cannot be stored is put aside, and the stream goes on behind it', async (t) => {
+test('an event that cannot be stored is set aside, and the stream continues', async (t) => {
   const scope = scopeOf(t)
   const { database, nats, problems, open } = await makeWorld(scope)
   const stream = await EventStream.open({
@@ -377,7 +377,7 @@ test('what cannot be stored is put aside, and the stream goes on behind it', asy
   assert.equal(problems.length, 2)
 })
 
-test('the stream is cut a week after it was carried, and not before', async (t) => {
+test('messages are deleted a week after they were copied, and not before', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
   const first = await open()
   const events = makeEvents(6)

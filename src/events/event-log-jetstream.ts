@@ -1,10 +1,10 @@
 /**
  * The event log with JetStream in front of it: an append is durable once the stream has it.
  *
- * The stream takes bursts and survives the loss of a machine; the log itself stays the table in
- * PostgreSQL, into which a worker carries the stream (event-log-carrier.ts). So there is one
- * order, one place where retries are dropped, and one thing that reconcile reads, with JetStream
- * or without. An installation may begin with it at any time, and leave it once all is carried.
+ * The stream absorbs bursts and survives the loss of a machine. The log itself stays the table in
+ * PostgreSQL, into which a worker copies the stream (event-log-carrier.ts). So there is one order,
+ * one place that drops retries, and one table that reconcile reads, with or without JetStream. An
+ * installation may start using it at any time and stop once everything is copied.
  */
 import { hash } from 'node:crypto'
 import { GroupCommit } from '../platform/group-commit.ts'
@@ -17,24 +17,24 @@ import { EventLogCarrier } from './event-log-carrier.ts'
 import { openPostgresEventLog } from './event-log-postgres.ts'
 import { EventStream } from './event-stream.ts'
 
-/** A message for each event would cost more than the events do; larger ones gain little. */
+/** One message per event would cost more than the events; larger messages gain little. */
 const MESSAGE_EVENTS_MAX = 100
-/** Messages under way at once: an answer takes about as long as the disk of the server. */
+/** Messages in flight: an answer takes about as long as the server's disk. */
 const WRITER_COUNT = 4
 const MAX_QUEUED_EVENTS = 20_000
-/** An installation has its NATS server to itself, or an account of it. */
+/** An installation has its own NATS server or account. */
 export const STREAM_NAME = 'SOUK'
 
 export interface JetStreamLogOptions {
   readonly natsUrl: string
   readonly installation: string
   readonly connection: Connection
-  /** Whether this process may be the one that carries the stream into the log. */
+  /** Whether this process may copy the stream into the log. */
   readonly isCarrier: boolean
   readonly onProblem: (error: unknown) => void
 }
 
-/** Opens the log; a JetStream or a database that is away makes appends or reads reject. */
+/** Opens the log. If JetStream or the database is down, appends or reads reject. */
 export async function openJetStreamEventLog(options: JetStreamLogOptions): Promise<EventLog> {
   const { natsUrl, installation, connection, onProblem } = options
   const streamName = STREAM_NAME
@@ -74,7 +74,7 @@ export async function openJetStreamEventLog(options: JetStreamLogOptions): Promi
   }
 }
 
-/** One message a lane, each in the order the events were given. */
+/** One message per lane, each with its events in order. */
 async function publish(stream: EventStream, events: readonly LogEvent[]): Promise<void> {
   const lanes = Map.groupBy(events, ({ lane }) => lane)
   await Promise.all(

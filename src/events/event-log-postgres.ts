@@ -1,10 +1,10 @@
 /**
- * The event log in PostgreSQL: appends that share commits, in an order no reader misses.
+ * The event log in PostgreSQL: appends share commits, and no reader misses an event.
  *
- * One connection writes; each batch is one statement that takes its lanes' locks, draws its
- * numbers, inserts and commits (event-log-sql.ts). A second one would wait for the locks of the
- * first, and both batches would be half as large: 36 µs of the database an event instead of 30.
- * Other processes are told by a notification sent apart from the appends (append-hints.ts).
+ * One connection writes. Each batch is one statement that takes its lanes' locks, draws its
+ * numbers, inserts and commits (event-log-sql.ts). A second writer would wait for the first one's
+ * locks, and batches would be half as large: 36 µs of the database per event instead of 30. Other
+ * processes are notified separately (append-hints.ts).
  */
 import pg from 'pg'
 import { GroupCommit, type Writer } from '../platform/group-commit.ts'
@@ -28,41 +28,41 @@ import {
   storedEvent,
 } from './event-log-sql.ts'
 
-/** Beyond this the cost of a commit no longer shows, and the wait of the last one does. */
+/** With larger batches the commit's cost no longer shows, but the last event's delay does. */
 const MAX_BATCH_EVENTS = 500
-/** Some 20 MB, and about what one process appends in a second. Above: the spool's work. */
+/** About 20 MB, and what one process appends in a second. More is the spool's work. */
 const MAX_QUEUED_EVENTS = 20_000
-/** A batch without an answer for this long: the connection is taken for dead and dropped. */
+/** A batch without an answer for this long: the connection counts as dead. */
 const ANSWER_TIMEOUT_MS = 5_000
-/** The end of a process must not wait for a server that hangs: the spool has what it holds. */
+/** A process must end even if the server hangs: the spool has its events. */
 const CLOSE_TIMEOUT_MS = 1_000
 const READ_TIMEOUT_MS = 30_000
 const CONNECT_TIMEOUT_MS = 2_000
-/** Lanes read at once. */
+/** Lanes read concurrently. */
 const READER_COUNT = 2
 
-/** After all days; `-infinity`, all of them, comes before them in the order of text as well. */
+/** Later than all days; `-infinity` sorts first as text as well. */
 const NO_DAY = '9999-12-31'
 
 const READER_SESSION = [
   sessionSettings(),
-  // In the order of the index, always: a partition that is too new for statistics looks small
-  // enough to sort, and then each read of a backlog sorts all of it (measured: 100 times slower).
+  // Always use the index: a partition without statistics looks small enough to sort, and then each
+  // read of a backlog sorts all of it (100 times slower).
   'set enable_sort to off; set enable_bitmapscan to off; set enable_seqscan to off',
-  // With the first day as a constant, the days before it are neither planned nor locked. Measured
-  // at 738 days, of which few are open: a fiftieth of the time that all of them take.
+  // With the first day as a constant, earlier days are neither planned nor locked. At 738 days with
+  // few open ones this takes a fiftieth of the time.
   'set plan_cache_mode to force_custom_plan',
-  'set synchronous_commit to off', // it only reads and sends hints, which need not survive a crash
+  'set synchronous_commit to off', // It only reads and sends hints, which need not survive a crash.
 ].join('; ')
 
-/** The log as the carrier of a stream sees it: told of appends that went past it. */
+/** The log as the carrier sees it: it is told about appends that bypassed it. */
 export interface PostgresEventLog extends EventLog {
   hint(events: readonly LogEvent[]): void
 }
 
 /**
- * Opens the log over a database that has the migrations. It connects on first use, and again
- * after every failure: a database that is away makes `append` reject, never the start.
+ * Opens the log over a migrated database. It connects on first use and after every failure: a
+ * database that is down makes `append` reject, never the start.
  */
 export function openPostgresEventLog(connection: Connection): PostgresEventLog {
   const writer = makeWriter(connection)
@@ -79,11 +79,12 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
     query_timeout: READ_TIMEOUT_MS,
     onConnect: (client) => client.query(firstStatement(READER_SESSION)),
   } as pg.PoolConfig)
-  readers.on('error', () => undefined) // an idle connection broke: the next read makes a new one
-  readers.on('connect', (client) => client.on('error', () => undefined)) // its query rejects too
+  readers.on('error', () => undefined) // An idle connection broke; the next read opens a new one.
+  // Its query rejects as well.
+  readers.on('connect', (client) => client.on('error', () => undefined))
   const hints = makeAppendHints({ connection, pool: readers })
   let closing: Promise<void> | null = null
-  const firstDays = new Map<number, string>() // by lane, as the last read said
+  const firstDays = new Map<number, string>() // By lane, from the last read.
 
   return {
     async append(events) {
@@ -107,12 +108,12 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
       }
     },
     onAppended: hints.listen,
-    isAway: () => false, // A database is asked: nothing is kept that could tell.
+    isAway: () => false, // Only a query could tell, so nothing is known without asking.
     hint: hints.appended,
     close() {
       closing ??= (async () => {
         await withPatience(commits.close(), CLOSE_TIMEOUT_MS).catch(() => undefined)
-        // A batch still without an answer is cut here, and rejects.
+        // A batch without an answer is cut off here and rejects.
         await Promise.all([hints.close(), readers.end(), writer.end()])
       })()
       return closing
@@ -120,7 +121,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
   }
 }
 
-/** A connection that appends batches, opened when needed and dropped after any trouble. */
+/** A connection that appends batches, opened on demand and dropped after any error. */
 function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): Promise<void> } {
   let client: pg.Client | null = null
 
@@ -147,7 +148,7 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
         await ready.query({ name: 'append_events', text: INSERT_EVENTS, values })
       } catch (error) {
         if (isRefusal(error)) throw new EventRefused(error.message, { cause: error })
-        // Not awaited: the far end may never answer again.
+        // Not awaited, because the server may never answer again.
         client?.end().catch(() => undefined)
         client = null
         throw error
@@ -159,7 +160,7 @@ function makeWriter(connection: Connection): { write: Writer<LogEvent>; end(): P
   }
 }
 
-/** Refuses what is no value of its field: one such event must not keep all others away. */
+/** Refuses a value that its field cannot hold: one such event must not block all others. */
 function written(events: readonly LogEvent[]): (string | null)[] {
   try {
     return insertParameters(events)

@@ -1,9 +1,9 @@
 /**
- * The two statements of the event log in PostgreSQL, and events as their parameters and rows.
+ * The two statements of the event log, and events as their parameters and rows.
  *
- * A batch travels as one array per column. The arrays are written as text here rather than by
- * the driver: it would walk every value through its general conversion, three times the cost.
- * A column that no event of the batch uses goes as null, which `unnest` fills up for nothing.
+ * A batch is one array per column. The arrays are formatted here because the driver's general
+ * conversion of every value costs three times as much. A column that no event of the batch uses is
+ * null, which `unnest` expands for free.
  */
 import pg from 'pg'
 import { bytesElement, quotedElement } from '../platform/pg-array.ts'
@@ -24,9 +24,9 @@ const arrays = EVENT_FIELDS.map(({ sqlType }, index) => `$${index + 4}::${sqlTyp
 /**
  * Parameters: lanes ascending, days, times in milliseconds, then one array per field.
  *
- * The count makes the locks a condition of the whole statement: they are taken, in the order
- * given, before the first row and so before its number is drawn. They are let go at commit.
- * So a lane's numbers become visible in ascending order, and `seq > position` misses nothing.
+ * The count makes the locks a condition of the whole statement: they are taken in the given order,
+ * before the first row and so before its number is drawn, and released at commit. So a lane's
+ * numbers become visible in ascending order, and `seq > position` misses nothing.
  */
 export const INSERT_EVENTS = `
 with locked as materialized (
@@ -39,17 +39,17 @@ where (select count(*) from locked) > 0
 on conflict do nothing`
 
 /**
- * Parameters: lane, position, limit, the first day to look into. Rows are arrays: the first day
- * that may hold something, then seq, day, time in milliseconds, fields; a single row without these
- * when there is no event. Where that first day is before the one looked into, events are missing.
+ * Parameters: lane, position, limit, the first day to open. Rows are arrays: the first day that may
+ * hold something, then seq, day, time in milliseconds, fields. Without events it is a single row
+ * without these. If its first day is before the given one, events are missing.
  *
- * One statement, so one snapshot: it either shows that something came late to a day that is over,
- * or nothing that came after it. Ids come as text; amounts as float8, which the driver gives as
- * numbers and holds them exactly.
+ * One statement uses one snapshot: it shows either that a late event reached a closed day, or
+ * nothing that came after it. Ids are text; amounts are float8, which the driver returns as exact
+ * numbers.
  *
- * What is named is locked before the days are looked up, so a partition that is being made, which
- * takes events out of the default one, is waited for first. Waited for later, it would not be known
- * and its events passed.
+ * The table is locked before the days are looked up, so a partition being created, which takes
+ * events from the default one, is waited for first. Otherwise it would be unknown and its events
+ * would be skipped.
  */
 export const READ_EVENTS = `
 with named as (select from event_default),
@@ -70,8 +70,8 @@ function readAs({ column, type }: EventField): string {
 export const APPEND_SESSION = [
   sessionSettings(),
   `set lock_timeout to ${LOCK_TIMEOUT_MS}`,
-  'set synchronous_commit to on', // whatever the server's default: what append resolved is on disk
-  'set plan_cache_mode to force_generic_plan', // one plan fits arrays of any length
+  'set synchronous_commit to on', // Whatever the server's default: a resolved append is on disk.
+  'set plan_cache_mode to force_generic_plan', // One plan fits arrays of any length.
 ].join('; ')
 
 /** A batch as the parameters of INSERT_EVENTS. */
@@ -85,7 +85,7 @@ export function insertParameters(events: readonly LogEvent[]): (string | null)[]
   ]
 }
 
-/** An array literal of one field of every event; null when none has it. */
+/** An array literal of one field of every event; null if none has it. */
 function arrayOf({ name, type }: EventField, events: readonly LogEvent[]): string | null {
   let literal = ''
   let isUsed = false
@@ -109,7 +109,7 @@ function elementOf(value: string | number | Buffer, type: FieldType): string | n
   return quotedElement(type === 'jsonb' ? storableJson(value) : storableText(value))
 }
 
-/** A row of READ_EVENTS as an event; null where it has none. */
+/** A row of READ_EVENTS as an event; null if it has none. */
 export function storedEvent(row: readonly unknown[]): StoredEvent | null {
   const [, seq, day, atMs, ...values] = row
   if (seq === null) return null
@@ -117,14 +117,14 @@ export function storedEvent(row: readonly unknown[]): StoredEvent | null {
   EVENT_FIELDS.forEach(({ name }, index) => {
     fields[name] = values[index]
   })
-  return fields as unknown as StoredEvent // the statement above lists every field of one
+  return fields as unknown as StoredEvent // READ_EVENTS lists every field.
 }
 
-/** Whether the database looked at the values and will never take them. */
+/** Whether the database rejected the values for good. */
 export function isRefusal(error: unknown): error is pg.DatabaseError {
   if (!(error instanceof pg.DatabaseError)) return false
-  // The bounds of a partition are a check without a name: the event's own was made while it waited
-  // for the default one, and takes it the next time.
+  // A partition's bounds are a check without a name: the event's partition was created while it
+  // waited for the default one, and accepts it the next time.
   if (error.code === CHECK_VIOLATION && error.constraint === undefined) return false
   // Class 22: a value outside its type. Class 23: a constraint.
   return /^2[23]/.test(error.code ?? '')

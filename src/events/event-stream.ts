@@ -1,8 +1,8 @@
 /**
- * The JetStream stream that events pass through: publishing, reading by sequence.
+ * The JetStream stream of events: publishing, and reading by sequence.
  *
- * Loaded only with NATS_URL. JetStream says when a message is stored; how far that survives a
- * loss of power is the server's `sync_interval` and number of replicas (README).
+ * Loaded only with NATS_URL. JetStream reports when a message is stored; whether that survives a
+ * power loss depends on the server's `sync_interval` and number of replicas (docs/operations.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -25,36 +25,39 @@ import { errorWords } from '../platform/error-words.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { dial, FIRST_CONNECT_MS, RETRY_MS } from './dial-nats.ts'
 
-/** One subject a lane: who wants to follow one lane can. */
+/** One subject per lane, so that a client can follow one lane. */
 const SUBJECTS = 'souk.event'
-/** A message without an answer for this long: whoever waits takes it to the spool. */
+/** After this long without an answer the caller uses the spool. */
 const ACK_TIMEOUT_MS = 2_000
-/** A reader notices within twice this that the server has forgotten it. */
+/** A reader notices within twice this time that the server has forgotten it. */
 const PULL_MS = 2_000
-/** Read ahead of the reader: some 20,000 events. */
+/** Prefetched for the reader: about 20,000 events. */
 const MESSAGES_AHEAD = 200
-/** Of a message's id: only a filter, sameness is decided by the ids of the events. */
+/** Only a filter for message ids; event ids decide whether events are the same. */
 const DUPLICATE_WINDOW_NS = 120 * 1e9
-/** Of the bytes that an operator allows the stream; the rest may be less than one message. */
+/** Of the bytes allowed to the stream; the rest may be less than one message. */
 const FULL_FROM = 0.99
-/** In a stream's description, as a server before 2.10 keeps no metadata. */
+/** In the stream's description, because servers before 2.10 have no metadata. */
 const OF_INSTALLATION = 'installation '
 const FOREIGN_STREAM =
   'of NATS_URL holds events of another database: give each installation a NATS server or account ' +
   'of its own; delete the stream only if that database is gone'
-/** The server's own words name another consumer each time: told each second, as no repeat. */
+/** The server's message names another consumer each time, so it would not count as a repeat. */
 const FORBIDDEN_READER =
   'NATS_URL: its user may not make consumers, so no event is counted: let it publish to ' +
   '$JS.API.CONSUMER.>'
-/** No stream has come so far: a message that is to follow this one is stored by none. */
+/** No stream reaches this, so a message that must follow it is never stored. */
 const NO_SEQUENCE = 2 ** 52
-/** On a cluster; a single server keeps one. */
+/** On a cluster; a single server keeps one copy. */
 const REPLICAS = 3
 
 export interface StreamOptions {
   readonly natsUrl: string
   readonly streamName: string
-  /** Whose events the stream holds; it is marked with it, and one of another is not touched. */
+  /**
+   * The installation whose events the stream holds. The stream is marked with it, and another one's
+   * stream is not touched.
+   */
   readonly installation: string
 }
 
@@ -63,13 +66,13 @@ export interface StreamMessage {
   readonly payload: Uint8Array
 }
 
-/** Connects in the background and again after every break, until closed. */
+/** Connects in the background and after every break, until closed. */
 export class EventStream {
   readonly #options: StreamOptions
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
   #connection: NatsConnection | null = null
-  /** Ends with the connection: what is read on it then begins anew, where it got to. */
+  /** Ends with the connection; reads then restart from their position. */
   #session = new AbortController()
   #lastError: unknown = new Error('not connected yet')
 
@@ -78,7 +81,7 @@ export class EventStream {
     this.#running = this.#connectUntilStopped()
   }
 
-  /** Waits a little for the first connection, and no longer. */
+  /** Waits briefly for the first connection. */
   static async open(options: StreamOptions): Promise<EventStream> {
     const stream = new EventStream(options)
     const isConnected = () => stream.#connection !== null
@@ -91,14 +94,14 @@ export class EventStream {
   }
 
   /**
-   * Identifies this stream among those that ever had its name. Asked of the server each time:
-   * another process may have made it anew, which no connection is told.
+   * Identifies this stream among all that had its name. Asks the server each time, because no
+   * connection learns that another process recreated it.
    */
   created(): Promise<string> {
     return ensureStream(this.#connected(), this.#options)
   }
 
-  /** Why it is away; null: it is there. */
+  /** Why it is unavailable; null if it is available. */
   problem(): Error | null {
     return this.#connection === null ? this.#absence() : null
   }
@@ -111,16 +114,16 @@ export class EventStream {
     try {
       await jetstream(connection).publish(subject, payload, options)
     } catch (error) {
-      // Nobody takes its subject: the stream is gone. To connect anew is to make it again.
+      // Nobody stores its subject: the stream is gone. Reconnecting recreates it.
       if (isUnheard(error)) void connection.close()
       throw refusal('JetStream took no events', error)
     }
   }
 
   /**
-   * Messages after a sequence, in order, waiting for more at the end. Ends with the signal, when
-   * the connection breaks, and where the server has forgotten its reader: the client would go on
-   * at the number after, in whatever stream has the name by then.
+   * Messages after a sequence, in order; waits for more at the end. Ends with the signal, when the
+   * connection breaks, or when the server has forgotten the reader. Otherwise the client would
+   * continue at the next number of whatever stream has the name by then.
    */
   async *read(after: number, until: AbortSignal): AsyncGenerator<StreamMessage> {
     const signal = AbortSignal.any([until, this.#session.signal])
@@ -136,7 +139,7 @@ export class EventStream {
     })
     const stop = () => void messages.close()
     signal.addEventListener('abort', stop)
-    if (signal.aborted) stop() // while the consumer was being made: no event tells of that
+    if (signal.aborted) stop() // Lost while the consumer was created, which no event reports.
     void (async () => {
       for await (const { type } of messages.status()) if (type === 'reset') stop()
     })()
@@ -151,7 +154,7 @@ export class EventStream {
     }
   }
 
-  /** The number of the message that came last, be it cut by now. */
+  /** The number of the last message, even if it was deleted. */
   async lastSequence(): Promise<number> {
     const manager = await jetstreamManager(this.#connected(), { checkAPI: false })
     return (await manager.streams.info(this.#options.streamName)).state.last_seq
@@ -183,7 +186,7 @@ export class EventStream {
     while (!signal.aborted) {
       try {
         const connection = await dial(this.#options.natsUrl, [signal])
-        // While it was made: no event tells of that.
+        // Aborted while it was created, which no event reports.
         if (signal.aborted) return await connection.close()
         await this.#keep(connection)
       } catch (error) {
@@ -200,13 +203,13 @@ export class EventStream {
     try {
       await this.#follow(connection)
     } finally {
-      // Or a server that has no JetStream would leave a connection behind four times a second.
+      // Otherwise a server without JetStream would leave four connections a second behind.
       signal.removeEventListener('abort', close)
       await connection.close()
     }
   }
 
-  /** Until the client gives the connection up; while it stands, it moves among the servers. */
+  /** Until the client gives up the connection; before that it moves among the servers. */
   async #follow(connection: NatsConnection): Promise<void> {
     try {
       await this.#begin(connection)
@@ -233,8 +236,8 @@ export class EventStream {
 }
 
 /**
- * What the stream holds and whether it takes more, and what of it is not carried yet by the
- * position of that stream; null before there is one. Rejects when the server does not answer.
+ * What the stream holds, whether it accepts more, and what is not copied yet by that stream's
+ * position; null if there is none. Rejects if the server does not answer.
  */
 export async function readStreamFacts(
   asked: Omit<StreamOptions, 'installation'> & { readonly installation: string | null },
@@ -259,19 +262,21 @@ export async function readStreamFacts(
   }
 }
 
-/** For who types a command as well: a stack would say less. */
+/** Also shown to users of commands, for whom a stack would say less. */
 function refusal(what: string, cause: unknown): Refusal {
-  return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`) // As its cause, the log would tell it again.
+  // As `cause` it would be logged twice.
+  return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`)
 }
 
-/** Asked by publishing what the stream will not store. */
+/** Tests by publishing a message that the stream will not store. */
 async function mayPublish(connection: NatsConnection, streamName: string): Promise<boolean> {
   const options = { expect: { lastSequence: NO_SEQUENCE }, timeout: ACK_TIMEOUT_MS, retries: 0 }
   try {
     await jetstream(connection).publish(`${SUBJECTS}.${streamName}.0`, undefined, options)
   } catch (error) {
     if (isForbidden(error)) return false
-    if (!(error instanceof JetStreamApiError)) throw error // Else refused by the stream, as wanted.
+    // Otherwise the stream refused it, as intended.
+    if (!(error instanceof JetStreamApiError)) throw error
   }
   return true
 }
@@ -280,20 +285,21 @@ function isForbidden(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof PermissionViolationError
 }
 
-/** Whether no stream takes what was published. */
+/** Whether no stream stores this subject. */
 function isUnheard(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null
   return cause instanceof RequestError && cause.isNoResponders()
 }
 
-/** Makes the stream unless it is there, and marks one that is nobody's; its time of creation. */
+/** Creates the stream if it is missing and marks an unmarked one; returns its creation time. */
 async function ensureStream(connection: NatsConnection, options: StreamOptions): Promise<string> {
   const known = await findStream(connection, options)
   const { streams } = await jetstreamManager(connection)
   const { streamName: name, installation } = options
   const description = OF_INSTALLATION + installation
   if (known !== null) {
-    // Made before streams were marked, or by hand: of whoever comes first, and nobody else's then.
+    // Created before streams were marked, or by hand: it belongs to the first installation that
+    // opens it.
     if (!known.config.description) await streams.update(name, { description })
     return known.created
   }
@@ -303,7 +309,7 @@ async function ensureStream(connection: NatsConnection, options: StreamOptions):
     subjects: [`${SUBJECTS}.${name}.*`],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    discard: DiscardPolicy.New, // a full stream refuses; nothing that was accepted is dropped
+    discard: DiscardPolicy.New, // A full stream refuses; nothing that was accepted is dropped.
     duplicate_window: DUPLICATE_WINDOW_NS,
     num_replicas: connection.info?.cluster === undefined ? 1 : REPLICAS,
   })
@@ -311,8 +317,8 @@ async function ensureStream(connection: NatsConnection, options: StreamOptions):
 }
 
 /**
- * Rejects where it is another installation's: either would count the clicks of both. `null`: whose
- * it must be is not known.
+ * Rejects if it belongs to another installation, which would otherwise count this one's clicks.
+ * `null`: the owner is not known.
  */
 async function findStream(
   connection: NatsConnection,

@@ -5,7 +5,7 @@ import { EVENT_TYPE, MODEL } from './event.ts'
 import { REASON, reasonName } from './reason.ts'
 import { DEVICE } from './user-agent.ts'
 
-test('what a number in the log means never changes: logs outlive every version', () => {
+test('the meaning of a number in the log never changes, because logs outlive versions', () => {
   assert.deepEqual(EVENT_TYPE, {
     pageImpression: 1,
     linkImpression: 2,
@@ -27,7 +27,7 @@ test('what a number in the log means never changes: logs outlive every version',
   assert.deepEqual(DEVICE, { unknown: 0, desktop: 1, mobile: 2, tablet: 3 })
 })
 
-test('a reason keeps its number in the log and its word in reports; an unknown one says so', () => {
+test('a reason keeps its number and its word, and an unknown one is shown as unknown', () => {
   const words = {
     ...{ ok: 0, seal_broken: 1, robot: 3, prefetch: 4, too_fast: 5, unfunded: 6 },
     ...{ blocked_address: 7, rate_limited: 8, unknown_link: 9, foreign_link: 10 },

@@ -1,10 +1,10 @@
 /**
- * What can happen, as the log keeps it: one flat record per event, the columns of table `event`.
+ * The events of the log: one flat record each, the columns of table `event`.
  *
- * Flat and typed rather than a document per type: the edge fills fields of one shape (no hidden
+ * Flat and typed instead of a document per type: the edge fills records of one shape (no hidden
  * classes), the log writes arrays of columns, and reconcile reads plain SQL. A field that a type
- * does not use is null. No field ever holds a raw address, session or visitor id (keyed hashes
- * only), an e-mail or a name of a reader.
+ * does not use is null. No field ever holds a raw address, session or visitor id (only keyed
+ * hashes), or a reader's e-mail address or name.
  */
 
 /** Numbers are stored: never reuse one. */
@@ -12,17 +12,17 @@ export const EVENT_TYPE = {
   pageImpression: 1,
   linkImpression: 2,
   linkViewable: 3,
-  placement: 4, // the impression pixel of an auction result
-  shopView: 5, // a page of a shop, seen by somebody who came through us
+  placement: 4, // The impression pixel of an auction result.
+  shopView: 5, // A page of a shop, seen by a visitor who came through a smart link.
   click: 10,
-  leaseClose: 11, // a node's word that it spends these leases no more
+  leaseClose: 11, // A node's message that it stops spending these leases.
   order: 12,
   orderReturn: 13,
   reversal: 14,
-  networkRow: 15, // a row imported from another network
+  networkRow: 15, // A row imported from another network.
   payment: 16,
-  orderDecision: 17, // a held order approved, or an order rejected, by the operator
-  paymentReversal: 18, // a merchant's payment that the bank took back, or that was a mistake
+  orderDecision: 17, // The operator approved a held order, or rejected an order.
+  paymentReversal: 18, // A merchant's payment that bounced or was a mistake.
 } as const
 export type EventType = (typeof EVENT_TYPE)[keyof typeof EVENT_TYPE]
 
@@ -37,24 +37,24 @@ export function modelWord(model: number): string {
 
 export const MONEY_LANE = 0
 export const VIEW_LANES: readonly number[] = Array.from({ length: 15 }, (_, index) => index + 1)
-/** Every lane there is. */
+/** All lanes. */
 export const LANES: readonly number[] = [MONEY_LANE, ...VIEW_LANES]
 
-/** View events of one publisher stay in order; money has one total order for all. */
+/** View events of one publisher stay in order; money has one total order. */
 export function viewLane(pubId: number): number {
   return 1 + (pubId % VIEW_LANES.length)
 }
 
 /**
- * The fields of an event beside its time, each with the type of its column. All that moves events
- * follows this table, so a new field is added here and nowhere else; `id` is a bigint as decimal
- * digits, for JavaScript's numbers end before it.
+ * The fields of an event besides its time, each with the type of its column. Everything that moves
+ * events uses this table, so a new field is added only here. `id` is a bigint as decimal digits,
+ * beyond the range of JavaScript numbers.
  */
 export const FIELD_TYPES = {
-  id: 'id', // time-ordered, given once at acceptance; a retry writes the same
+  id: 'id', // Time-ordered, assigned once at acceptance; a retry writes the same id.
   lane: 'smallint',
   type: 'smallint',
-  reason: 'smallint', // the edge's verdict, see reason.ts; 0: nothing against it
+  reason: 'smallint', // The edge's verdict, see reason.ts; 0 means no objection.
   pubId: 'integer',
   sessionKey: 'bytea',
   auctionId: 'id',
@@ -63,15 +63,17 @@ export const FIELD_TYPES = {
   campaignId: 'integer',
   offerId: 'id',
   model: 'smallint',
-  // The sealed terms: micros a click (CPC), a purchase (EPP), or a dollar of sale (CPA: its rate).
+  // The sealed terms in micros: per click (CPC), per purchase (EPP), or per dollar of sale (CPA:
+  // its rate).
   priceMicros: 'bigint',
   sharePpm: 'integer',
   leaseId: 'id',
   reservedMicros: 'bigint',
   clickId: 'bytea',
   visitorKey: 'bytea',
-  // No rule of payment reads these two: they show whoever looks into doubted clicks how they came.
-  addressKey: 'bytea', // the same for an address, of IPv6 its /64, until its key goes
+  // No payment rule reads these two; they help a person who examines doubtful clicks.
+  // The hash of an address (IPv6: its /64), meaningful until its key is deleted.
+  addressKey: 'bytea',
   resultAgeMs: 'bigint',
   device: 'smallint', // 0 unknown, 1 desktop, 2 mobile, 3 tablet
   uaFamily: 'text',
@@ -82,12 +84,12 @@ export const FIELD_TYPES = {
   referrer: 'text',
   u1: 'text',
   utmSource: 'text',
-  body: 'jsonb', // JSON text of the rare types
+  body: 'jsonb', // JSON text of the rare types.
 } as const
 export type FieldName = keyof typeof FIELD_TYPES
 export type FieldType = (typeof FIELD_TYPES)[FieldName]
 
-/** What holds a value of a type here. */
+/** The JavaScript type of each column type. */
 interface Values {
   id: string
   text: string
@@ -98,7 +100,7 @@ interface Values {
   bigint: number
 }
 
-/** What every event has; its accepted-at's UTC day is the event's day. */
+/** Fields of every event; the UTC day of its acceptance is the event's day. */
 interface Always {
   id: string
   atMs: number
@@ -115,7 +117,7 @@ export interface LogEvent extends Always, Others {
   model: Model | null
 }
 
-/** An event as read back: with its place in the order of its lane. */
+/** An event as read back, with its place in its lane. */
 export interface StoredEvent extends LogEvent {
   seq: string
   day: string // YYYY-MM-DD
@@ -123,7 +125,7 @@ export interface StoredEvent extends LogEvent {
 
 const BLANK = Object.fromEntries(Object.keys(FIELD_TYPES).map((name) => [name, null]))
 
-/** A fresh record with every field in place, so that all events share one shape. */
+/** A new record with every field present, so that all events share one shape. */
 export function newEvent(
   fields: Pick<LogEvent, 'id' | 'atMs' | 'lane' | 'type'> & Partial<LogEvent>,
 ): LogEvent {

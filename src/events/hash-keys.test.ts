@@ -6,7 +6,7 @@ import { DAY_MS } from '../platform/timestamp.ts'
 import { HashKeys, type HashPurpose } from './hash-keys.ts'
 
 const MINUTE_MS = 60_000
-/** The first moment of a period of both lengths. */
+/** The first moment of a period of either length. */
 const START_MS = 20_520 * DAY_MS
 const LIVES: readonly (readonly [HashPurpose, number])[] = [
   ['address', 2 * DAY_MS],
@@ -14,14 +14,14 @@ const LIVES: readonly (readonly [HashPurpose, number])[] = [
   ['visitor', 30 * DAY_MS],
 ]
 
-test('all nodes hash alike within a period, and nobody as in another one', async (t) => {
+test('all nodes hash alike within a period, and differently in another one', async (t) => {
   const db = await testDatabase(t)
   const [one, other] = [new HashKeys(db), new HashKeys(db)]
   await Promise.all([one.refresh(START_MS), other.refresh(START_MS)])
   for (const [purpose, lifeMs] of LIVES) {
     const first = one.hash(purpose, 'x', START_MS)
     assert.deepEqual(other.hash(purpose, 'x', START_MS + lifeMs - 1), first)
-    // The next key is there ahead of its time: a period may begin while the database is away.
+    // The next key exists ahead of time, because a period may start while the database is down.
     const next = one.hash(purpose, 'x', START_MS + lifeMs)
     assert.notDeepEqual(next, first)
     assert.deepEqual(other.hash(purpose, 'x', START_MS + lifeMs), next)
@@ -30,7 +30,7 @@ test('all nodes hash alike within a period, and nobody as in another one', async
   assert.notDeepEqual(one.hash('session', 'x', START_MS), one.hash('visitor', 'x', START_MS))
 })
 
-test('a request that began before its period ended is hashed by that period’s key for a minute', async (t) => {
+test("a request from before a period's end is hashed with that period's key for a minute", async (t) => {
   const db = await testDatabase(t)
   const [one, other] = [new HashKeys(db), new HashKeys(db)]
   await one.refresh(START_MS - 1)
@@ -41,7 +41,7 @@ test('a request that began before its period ended is hashed by that period’s 
   assert.notDeepEqual(other.hash('address', 'x', START_MS - 1), hash)
 })
 
-test('the key of an address is gone after 48 hours, of sessions and visitors after 30 days, everywhere', async (t) => {
+test('keys of addresses are deleted after 48 hours, of sessions and visitors after 30 days, everywhere', async (t) => {
   const db = await testDatabase(t)
   const keys = new HashKeys(db)
   await keys.refresh(START_MS)
@@ -60,7 +60,7 @@ test('the key of an address is gone after 48 hours, of sessions and visitors aft
   }
 })
 
-test('longer without the database than keys were fetched for, a node hashes on, as all do later', async (t) => {
+test('a node that is without the database for too long uses its own key, which all nodes adopt later', async (t) => {
   const db = await testDatabase(t)
   const [one, other] = [new HashKeys(db), new HashKeys(db)]
   await one.refresh(START_MS)

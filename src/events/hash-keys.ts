@@ -1,10 +1,10 @@
 /**
  * Keyed hashes that stand for sessions, visitors and addresses in the log.
  *
- * Equality stays, nobody can be looked up: each key serves one period, is shared by all nodes
- * through the database and is then thrown away. The key of the coming period is fetched ahead, so
- * that a period may begin while the database is down. Beyond that, after days of it or a step of
- * the clock, a node goes on with a key of its own: no reader is stranded for want of a hash (I5).
+ * Equal values stay equal, and nobody can be looked up: each key serves one period, is shared by
+ * all nodes through the database, and is then deleted. The next period's key is fetched ahead, so a
+ * period may start while the database is down. Beyond that, after days without it or a clock jump,
+ * a node uses a key of its own, because no reader may be stranded for lack of a hash (I5).
  */
 import { randomBytes, hash as sha } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
@@ -21,12 +21,12 @@ const PERIOD_MS: Record<HashPurpose, number> = {
 const PURPOSES = Object.keys(PERIOD_MS) as HashPurpose[]
 const KEY_BYTES = 32
 const HASH_BYTES = 16
-/** A request that began just before its period ended may still ask for a hash. */
+/** A request that started just before its period ended may still need a hash. */
 const UNDER_WAY_MS = 60_000
 export const HASH_KEYS_REFRESH_MS = HOUR_MS
 
 export class HashKeys {
-  /** In hex, so that a value can be put behind it. */
+  /** As hex, so that a value can be appended. */
   #keys = new Map<string, string>()
   readonly #db: Db
 
@@ -34,7 +34,7 @@ export class HashKeys {
     this.#db = db
   }
 
-  /** Fetches, and where nobody has yet makes, the keys of this period and the next. */
+  /** Fetches the keys of this period and the next; creates missing ones. */
   async refresh(nowMs: number): Promise<void> {
     const wanted = PURPOSES.flatMap((purpose) => {
       const epoch = epochOf(purpose, nowMs)
@@ -42,7 +42,7 @@ export class HashKeys {
     })
     const purposes = wanted.map((item) => item.purpose)
     const epochs = wanted.map((item) => item.epoch)
-    // What this node has used already is the first choice: its equalities then stay.
+    // Keys that this node has already used come first, so that its hashes stay comparable.
     const keys = wanted.map(({ purpose, epoch }) => {
       const used = this.#keys.get(`${purpose}${epoch}`)
       return used === undefined ? randomBytes(KEY_BYTES) : Buffer.from(used, 'hex')
@@ -57,7 +57,7 @@ export class HashKeys {
       where exists (
         select from unnest(${purposes}::text[], ${oldest}::int[]) as of (name, oldest)
         where name = purpose and epoch >= oldest)`)
-    // Only these: what was thrown away is not kept in the memory of a process that runs on.
+    // Only these: deleted keys must not stay in the memory of a running process.
     this.#keys = new Map(
       rows.map(({ purpose, epoch, key }) => [`${purpose}${epoch}`, key.toString('hex')]),
     )
@@ -74,13 +74,12 @@ export class HashKeys {
   hash(purpose: HashPurpose, value: string, nowMs: number): Buffer {
     const name = `${purpose}${epochOf(purpose, nowMs)}`
     const key = this.#keys.get(name) ?? this.#makeOwn(name)
-    // One call, a quarter of an Hmac object's cost. As good as one here: the key's length is fixed,
-    // and of a hash that is cut in half nobody can compute a longer text's.
-    // By way of text, of a byte a character: half the time of a buffer that the hash would make.
+    // One call costs a quarter of an Hmac object and is as safe here: the key's length is fixed,
+    // and a truncated hash cannot be extended. As latin1 text it takes half the time of a buffer.
     return Buffer.from(sha('sha256', key + value, 'latin1').slice(0, HASH_BYTES), 'latin1')
   }
 
-  /** Offered to all nodes by the next refresh. */
+  /** The next refresh offers it to all nodes. */
   #makeOwn(name: string): string {
     const key = randomBytes(KEY_BYTES).toString('hex')
     this.#keys.set(name, key)

@@ -41,7 +41,7 @@ test('today and the next seven days get a partition, once', async (t) => {
   )
 })
 
-test('processes that start together do not get in each other’s way', async (t) => {
+test('processes that start together do not block each other', async (t) => {
   const database = await testDatabase(t)
   const made = await Promise.all(
     Array.from({ length: 4 }, () => ensureEventPartitions(database, NOON)),
@@ -73,13 +73,13 @@ test('events accepted before their partition existed move into it and stay in or
   assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), before)
 })
 
-test('appends go on while partitions are made', async (t) => {
+test('appends continue while partitions are created', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const log = openPostgresEventLog(database.connection)
   scope.after(() => log.close())
   await ensureEventPartitions(database, NOON)
-  // As the upkeep does it, but left open: its locks stay.
+  // Like the maintenance job, but left open so that its locks stay.
   const upkeep = await database.reserve()
   scope.after(async () => upkeep.release())
   await upkeep.run(sql`begin`)
@@ -89,7 +89,7 @@ test('appends go on while partitions are made', async (t) => {
   assert.equal((await log.read({ lane: 0, position: '0', limit: 10 })).length, 2)
 })
 
-/** A log whose partition of that noon is being made: its locks stay until `done`. */
+/** A log whose partition of that day is being created: its locks stay until `done`. */
 async function openWhileMade(scope: Scope, before: LogEvent) {
   const database = await testDatabase(scope)
   const log = openPostgresEventLog(database.connection)
@@ -115,7 +115,7 @@ async function openWhileMade(scope: Scope, before: LogEvent) {
   return { log, read, done }
 }
 
-test('what moves into its partition while it is read is not passed', async (t) => {
+test('events that move into their partition during a read are not skipped', async (t) => {
   const [early, later] = [eventAt(NOON), eventAt(NOON + DAY_MS)]
   const { log, read, done } = await openWhileMade(scopeOf(t), early)
   await log.append([later])
@@ -124,7 +124,7 @@ test('what moves into its partition while it is read is not passed', async (t) =
   assert.deepEqual(await reading, [early.id, later.id])
 })
 
-test('an event that waits while its partition is made is not refused', async (t) => {
+test('an event that waits while its partition is created is not refused', async (t) => {
   const [early, waiting] = [eventAt(NOON), eventAt(NOON)]
   const { log, read, done } = await openWhileMade(scopeOf(t), early)
   const appending = log.append([waiting]).catch((error: unknown) => error)
@@ -139,7 +139,7 @@ test('a process that runs for weeks keeps partitions ahead of its clock', async 
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   let clock = NOON
-  // Told after the end as well: the days are closed when the partitions are there already.
+  // Also reported after the end: days are closed once the partitions exist.
   const told: unknown[] = []
   const onError = (error: unknown) => told.push(error)
   const upkeep = await startPartitionUpkeep({ db: database, now: () => clock, onError })

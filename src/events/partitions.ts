@@ -1,22 +1,22 @@
 /**
- * Keeps the event table's partitions ahead of time: one a UTC day, and closes those that are over.
+ * Creates the event table's daily partitions ahead of time, and closes past days.
  *
- * Nothing breaks without them, since the default partition takes what has no other; it would only
- * grow. A day that is not closed only costs whoever reads on from a position a look into it.
+ * Nothing breaks without them: the default partition takes every other day, but would grow. An open
+ * past day only costs readers a look into it.
  */
 import type { Db } from '../platform/postgres.ts'
 import { startPulse } from '../platform/pulse.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { DAY_MS, HOUR_MS, utcDay } from '../platform/timestamp.ts'
 
-/** Today and a week more: upkeep may fail for days before the default partition is touched. */
+/** Today and one more week, so the job may fail for days before the default partition is used. */
 const DAYS_AHEAD = 7
-/** Often enough that a failure or two do not matter either. */
+/** Often enough that one or two failures do not matter. */
 const UPKEEP_MS = HOUR_MS
 /** While a partition waits for its lock, readers of the log wait behind it. */
 const LOCK_TIMEOUT = '2s'
 
-/** Makes what is missing of today's and the next days' partitions; how many it made. */
+/** Creates missing partitions of today and the next days; returns how many. */
 export async function ensureEventPartitions(db: Db, nowMs: number): Promise<number> {
   let made = 0
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) {
@@ -27,9 +27,9 @@ export async function ensureEventPartitions(db: Db, nowMs: number): Promise<numb
 }
 
 /**
- * Closes days before yesterday by the database's clock; how many. What comes late to a closed day
- * is found as well, for a few microseconds more an event. A day takes some 13 ms, so the first
- * start after an upgrade waits ten seconds where the log is two years old.
+ * Closes days before yesterday by the database's clock; returns how many. Late events on a closed
+ * day are still found, at a few microseconds more per event. A day takes about 13 ms, so the first
+ * start after an upgrade waits ten seconds if the log is two years old.
  */
 export async function closeEventDays(db: Db): Promise<number> {
   const next = sql`close_next_event_day((now() at time zone 'utc')::date - 1)`
@@ -38,7 +38,7 @@ export async function closeEventDays(db: Db): Promise<number> {
   return closed
 }
 
-/** Whether a function of the partitions had anything to do. */
+/** Whether a partition function changed anything. */
 function isChanged(db: Db, change: Sql): Promise<boolean> {
   return db.transaction(async (tx) => {
     await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`)
@@ -47,11 +47,12 @@ function isChanged(db: Db, change: Sql): Promise<boolean> {
   })
 }
 
-/** Makes and closes partitions now and then every hour, until the timer is cleared. */
+/** Creates and closes partitions now and every hour, until the timer is cleared. */
 export async function startPartitionUpkeep(options: {
   db: Db
   now: () => number
-  onError: (error: unknown) => void // also at the start: nothing depends on it at once
+  // Also called at the start, because nothing depends on it at once.
+  onError: (error: unknown) => void
 }): Promise<NodeJS.Timeout> {
   const { db, now, onError } = options
   const run = async () => {

@@ -1,10 +1,10 @@
-/** Where to look for events that are not folded, without looking into every day there ever was. */
+/** Finds unfolded events without opening every past day. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 /**
- * The first day that may hold events of these lanes which are not folded. In a statement of its
- * own, as the days before it are left out when the next one is planned.
+ * The first day that may hold unfolded events of these lanes. A separate statement, so that earlier
+ * days are pruned when the next one is planned.
  */
 export async function firstUnfoldedDay(db: Db, lanes: readonly number[]): Promise<string> {
   const row = await db.row<{ day: string }>(sql`
@@ -14,7 +14,7 @@ export async function firstUnfoldedDay(db: Db, lanes: readonly number[]): Promis
   return row.day
 }
 
-/** When the oldest event of a lane was accepted that no figure holds yet; null: all are folded. */
+/** When the oldest unfolded event of a lane was accepted; null if all are folded. */
 export async function oldestUnfolded(db: Db, lane: number): Promise<Date | null> {
   const dayFrom = await firstUnfoldedDay(db, [lane])
   const row = await db.row<{ at: Date | null }>(sql`

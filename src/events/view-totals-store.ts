@@ -1,8 +1,8 @@
 /**
- * Daily totals of the views in the log, and the end of the events they stand for, in SQL.
+ * Daily totals of views, and the deletion of the events they replace, in SQL.
  *
- * A total is made of what lies in the log, never of the figures: it takes the place of the
- * events when those figures are recomputed.
+ * A total is computed from the log, never from the figures, because it replaces the events when
+ * those figures are recomputed.
  */
 import { countOf, deleteInBatches } from '../platform/delete-in-batches.ts'
 import { type Db, hasSqlState, LOCK_NOT_AVAILABLE } from '../platform/postgres.ts'
@@ -14,7 +14,7 @@ export interface LaneDay {
   readonly lane: number
 }
 
-/** A day of one lane, and up to which place in the lane its totals reach. */
+/** A day of one lane, and the position up to which its totals reach. */
 export interface ViewDay extends LaneDay {
   readonly seq: string
   readonly events: string
@@ -24,12 +24,12 @@ export interface ViewDay extends LaneDay {
 
 const { pageImpression, linkImpression, linkViewable, placement, shopView } = EVENT_TYPE
 
-/** While the compacting waits for a reader, other readers wait behind it. */
+/** While the compaction waits for a reader, other readers wait behind it. */
 const LOCK_TIMEOUT = '2s'
-/** The keys of sessions live 30 days: nothing further away is of the same session. */
+/** Session keys live 30 days, so events further apart are never of one session. */
 export const SESSION_DAYS = 30
 
-/** Days up to `dayTo` with folded views that no total holds yet, the oldest first. */
+/** Days up to `dayTo` with folded views that no total contains yet, the oldest first. */
 export function listDaysWithoutTotal(db: Db, dayTo: string): Promise<LaneDay[]> {
   return db.rows(sql`
     select days.day::date as day, lane.lane
@@ -45,13 +45,13 @@ export function listDaysWithoutTotal(db: Db, dayTo: string): Promise<LaneDay[]> 
     order by days.day, lane.lane`)
 }
 
-/** Adds the folded events of a day that its totals do not hold yet; up to which place, how many. */
+/** Adds a day's folded events that its totals lack; returns the position reached and the count. */
 export async function addTotals(
   tx: Db,
   { day, lane, after }: LaneDay & { readonly after: string },
 ): Promise<{ seq: string; events: string }> {
-  // How many were seen is unknown to the planner: it takes them for one, and for each of them would
-  // read two months of views.
+  // The planner does not know how many there are. It would assume one and use nested loops over two
+  // months of views.
   await tx.run(sql`set local enable_nestloop to off`)
   const added = await tx.row<{ seq: string; events: string }>(sql`
     with seen as materialized (
@@ -86,14 +86,14 @@ export async function addTotals(
   return added
 }
 
-/** Takes the row of a day for this transaction: two workers never add the same events. */
+/** Locks the row of a day for this transaction, so that two workers never add the same events. */
 export async function lockViewDay(tx: Db, { day, lane }: LaneDay): Promise<ViewDay | null> {
   await tx.run(sql`select pg_advisory_xact_lock('view_day'::regclass::int, ${lane})`)
   return tx.row<ViewDay>(sql`
     select * from view_day where day = ${day} and lane = ${lane}`)
 }
 
-/** Stores a signed day. One that was dropped has events again: they are to be dropped too. */
+/** Stores a signed day. If its events were deleted before, it has new ones to delete. */
 export async function saveViewDay(tx: Db, row: ViewDay): Promise<void> {
   const { day, lane, seq, events, key_id, signature } = row
   await tx.run(sql`
@@ -106,7 +106,7 @@ export async function saveViewDay(tx: Db, row: ViewDay): Promise<void> {
         then 'dropping' else known.state end`)
 }
 
-/** The hash of a day's totals as they stand now. */
+/** The hash of a day's current totals. */
 export async function digestOf(db: Db, { day, lane }: LaneDay): Promise<string> {
   const row = await db.row<{ digest: string }>(sql`
     select encode(sha256(convert_to(coalesce(string_agg(
@@ -124,26 +124,26 @@ export function listViewDays(db: Db, range: { from: string; to: string }): Promi
     select * from view_day where day between ${range.from} and ${range.to} order by day, lane`)
 }
 
-/** The first day of a lane whose events are all there; null: none was ever dropped. */
+/** The first day of a lane with all its events; null if none was ever deleted. */
 export async function findFirstDayWithViews(db: Db, lane: number): Promise<string | null> {
   const row = await db.row<{ day: string | null }>(sql`
     select max(day) + 1 as day from view_day where lane = ${lane} and state <> 'written'`)
   return row?.day ?? null
 }
 
-/** Days before `before` whose events have not been dropped, or not all of them. */
+/** Days before `before` whose events are not completely deleted. */
 export function listDaysToDrop(db: Db, before: string): Promise<ViewDay[]> {
   return db.rows<ViewDay>(sql`
     select * from view_day where day < ${before} and state <> 'dropped' order by day, lane`)
 }
 
-/** Days signed with another key than this one. */
+/** Days that were signed with another key. */
 export function listDaysOfOtherKeys(db: Db, keyId: number): Promise<ViewDay[]> {
   return db.rows<ViewDay>(sql`
     select * from view_day where key_id <> ${keyId} order by day, lane`)
 }
 
-/** From now on the totals of these lanes stand for their events. */
+/** From now on the totals of these lanes replace their events. */
 export async function markDropping(
   db: Db,
   { day, lanes }: { day: string; lanes: readonly number[] },
@@ -152,7 +152,7 @@ export async function markDropping(
     update view_day set state = 'dropping' where day = ${day} and lane = any(${lanes}::int[])`)
 }
 
-/** Deletes the events that a day's totals hold; how many. */
+/** Deletes the events that a day's totals contain; returns how many. */
 export function deleteViews(db: Db, { day, lane, seq }: ViewDay): Promise<number> {
   return deleteInBatches((limit) =>
     countOf(
@@ -171,7 +171,7 @@ export function deleteViews(db: Db, { day, lane, seq }: ViewDay): Promise<number
   )
 }
 
-/** Gives the space of a day's deleted events back, and so has dropped it. */
+/** Returns the space of a day's deleted events to the system, which completes the deletion. */
 export async function finishDrop(db: Db, day: string): Promise<void> {
   try {
     await db.transaction(async (tx) => {
@@ -181,7 +181,7 @@ export async function finishDrop(db: Db, day: string): Promise<void> {
         update view_day set state = 'dropped' where day = ${day} and state = 'dropping'`)
     })
   } catch (error) {
-    // A reader was in the way: the space comes back another night.
+    // A reader was in the way; the space is returned another night.
     if (!hasSqlState(error, LOCK_NOT_AVAILABLE)) throw error
   }
 }

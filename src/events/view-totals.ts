@@ -1,10 +1,10 @@
 /**
- * Retention: a day's views are dropped once a signed total of them is written (architecture,
- * Privacy). Money events are kept for ever.
+ * Retention: a day's views are deleted once a signed total of them exists. Money events are kept
+ * forever.
  *
- * Each step is a transaction of its own and can be done again, so a crash between any two of them
- * costs nothing but the rest of the night's work: totals first, then `dropping`, which makes the
- * totals stand for the events, then the events, some at a time, then their space.
+ * Each step is its own transaction and can be repeated, so a crash costs only the rest of the
+ * night's work: totals first, then `dropping`, which makes the totals replace the events, then the
+ * events in batches, then their space.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Db } from '../platform/postgres.ts'
@@ -36,10 +36,10 @@ export interface Retention {
 }
 
 /**
- * Writes the totals that are due and drops what they stand for; how many events it dropped.
+ * Writes due totals and deletes the events they replace; returns how many it deleted.
  *
- * Totals are written 30 days ahead: a session that runs over midnight counts on its first day,
- * which only a log that still holds that day can tell.
+ * Totals are written 30 days ahead: a session across midnight counts on its first day, which only a
+ * log that still holds that day can tell.
  */
 export async function retireViews(db: Db, retention: Retention): Promise<number> {
   const { nowMs, retentionDays, keys } = retention
@@ -54,7 +54,7 @@ export async function retireViews(db: Db, retention: Retention): Promise<number>
   return dropped
 }
 
-/** Adds what a day's totals lack, and signs them. Totals that were altered are never signed. */
+/** Adds what a day's totals lack and signs them. Manipulated totals are never signed. */
 async function writeTotal(tx: Db, { day, lane }: LaneDay, keys: Keys): Promise<void> {
   const known = await lockSigned(tx, { day, lane }, keys)
   const added = await addTotals(tx, { day, lane, after: known?.seq ?? '0' })
@@ -63,7 +63,7 @@ async function writeTotal(tx: Db, { day, lane }: LaneDay, keys: Keys): Promise<v
   await saveViewDay(tx, { ...total, ...sign(keys, total, await digestOf(tx, total)) })
 }
 
-/** After a rotation of SOUK_SECRETS: the night before an old key may go, nothing needs it. */
+/** After a rotation of SOUK_SECRETS, nothing needs the old key from the next night on. */
 async function signAgain(db: Db, keys: Keys): Promise<void> {
   for (const { day, lane } of await listDaysOfOtherKeys(db, keys[0]?.id ?? 0)) {
     await db.transaction(async (tx) => {
@@ -84,7 +84,7 @@ async function drop(db: Db, lanes: readonly ViewDay[], keys: Keys): Promise<numb
   return dropped
 }
 
-/** A day as it stands, and nobody else adds to; throws when its totals are not as signed. */
+/** Locks a day; throws if its totals do not match their signature. */
 async function lockSigned(tx: Db, wanted: LaneDay, keys: Keys): Promise<ViewDay | null> {
   const known = await lockViewDay(tx, wanted)
   if (known === null) return null
@@ -101,7 +101,7 @@ function sign(keys: Keys, total: Total, digest: string): Omit<ViewDay, keyof Tot
   return { key_id: key.id, signature: macOf(key, total, digest) }
 }
 
-/** What is wrong with the signature of a day's totals; null: they are what was signed. */
+/** What is wrong with the signature of a day's totals; null if it matches. */
 export function signatureProblem(keys: Keys, signed: ViewDay, digest: string): string | null {
   const { day, lane, key_id, signature } = signed
   const key = keys.find(({ id }) => id === key_id)

@@ -1,6 +1,6 @@
 /**
- * Our only reader cookie: a random first-party id, set and read where the reader's browser is on
- * our own host (redirects and smart links), and only where consent allows (decisions, Redirect).
+ * Souk's only reader cookie: a random first-party id, set and read only on redirects and smart
+ * links, where the reader's browser is on Souk's host, and only with consent.
  */
 import { drawRandomBytes } from '../platform/random-bytes.ts'
 
@@ -11,7 +11,7 @@ function cookieName(isHttps: boolean): string {
   return isHttps ? '__Host-souk_visitor' : 'souk_visitor'
 }
 
-/** The visitor id a browser sent, or null. */
+/** The visitor id that a browser sent; null if none. */
 export function readVisitor(cookie: string | undefined, isHttps: boolean): string | null {
   if (cookie === undefined) return null
   const wanted = `${cookieName(isHttps)}=`
