@@ -1,4 +1,4 @@
-/** What clicks and orders both tell of a click, as cells of a report. */
+/** Report cells that describe a click, shared by the clicks and orders reports. */
 import { hash } from 'node:crypto'
 import { MODEL, type Model } from '../events/event.ts'
 import { DEVICE, deviceWord } from '../events/user-agent.ts'
@@ -8,7 +8,7 @@ import type { ClickEvent } from './click-event-store.ts'
 
 /** The columns of the click, its link, article, product and parties. */
 export interface ClickFacts extends ClickEvent {
-  readonly click_id: Buffer | null // null: an impression
+  readonly click_id: Buffer | null // Null for an impression.
   readonly at: Date
   readonly pub_id: number
   readonly visitor_key: Buffer | null
@@ -38,11 +38,11 @@ const NETWORKS: Readonly<Record<Model, string>> = {
 export const deviceName = ({ device }: ClickFacts): string => deviceWord(device ?? DEVICE.unknown)
 export const networkName = ({ model }: ClickFacts): string => NETWORKS[model ?? MODEL.none]
 
-const COOKIE_ID_DIGITS = 32 // 128 bits, as the keyed hash it is made of.
+const COOKIE_ID_DIGITS = 32 // 128 bits, like the keyed hash it derives from.
 
 /**
- * What stands for the reader, or for the page session where there is no reader. To each publisher
- * another: the log's own hash is one for all, and two publishers could put together who read both.
+ * Identifies the reader or, without a reader, the page session. It differs per publisher: the log's
+ * own hash is the same for all, and two publishers could otherwise find out who reads both.
  */
 export function cookieId(facts: ClickFacts): string | null {
   const { pub_id: pubId, visitor_key, session_key } = facts
@@ -50,13 +50,13 @@ export function cookieId(facts: ClickFacts): string | null {
   return key === undefined ? null : hash('sha256', `${pubId} ${key}`).slice(0, COOKIE_ID_DIGITS)
 }
 
-/** Class and family: all that is kept of a user agent. */
+/** Class and family: all that is stored of a user agent. */
 export function userAgent(facts: ClickFacts): CsvCell {
   const family = facts.ua_family ?? ''
   return { text: family === '' ? deviceName(facts) : `${deviceName(facts)} ${family}` }
 }
 
-/** A destination that is none of the merchant's offers: its home or a brand's page. */
+/** A destination that is not one of the merchant's offers: its home page or a brand's page. */
 export function isBrandPage({ product_id }: ClickFacts): string {
   return String(product_id === null)
 }
@@ -65,7 +65,7 @@ export function productPrice({ offer_price_micros: micros }: ClickFacts): string
   return micros === null ? null : formatExact(micros)
 }
 
-/** Whether the publisher itself named the article; it was not read from a page. */
+/** Whether the publisher named the article itself; otherwise it was read from a page. */
 export function isCleanArticleUrl({ is_article_given }: ClickFacts): string {
   return String(is_article_given ?? false)
 }

@@ -1,14 +1,14 @@
-/** The logged events of clicks in SQL, for each report that tells where clicks came from. */
+/** The logged events of clicks in SQL, for reports that show where clicks came from. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-/** Where a click's event lies in the log; null where the click is gone. */
+/** Where a click's event is in the log; null if the click is gone. */
 export interface ClickPlace {
   readonly click_day: string | null
   readonly click_event_id: string | null
 }
 
-/** What the click's own table leaves out: where it led to and came from. */
+/** Fields that the click table lacks: its destination and origin. */
 export interface ClickEvent {
   readonly url: string | null
   readonly referrer: string | null
@@ -25,9 +25,9 @@ const UNKNOWN: ClickEvent = {
 }
 
 /**
- * The rows of a page, each with the event of its click. In a statement of its own, whose days are
- * values: joined to the page, every day that there ever was is planned for (190 ms a page after
- * two years, 1 ms so), and in the worst case read.
+ * The rows of a page, each with the event of its click. A separate statement with days as values:
+ * joined to the page, the planner considers every day of the log (190 ms per page after two years,
+ * now 1 ms) and may read them all.
  */
 export async function withClickEvents<T extends ClickPlace>(
   db: Db,

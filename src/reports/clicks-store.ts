@@ -1,8 +1,8 @@
 /**
- * The clicks report in SQL: one row per click, then one per link impression, of each day.
+ * The clicks report in SQL: for each day one row per click, then one per link impression.
  *
- * Clicks come with the fold's verdict, unpaid ones with their reason; impressions straight from
- * the log. Both are paged by their ids, which grow with time.
+ * Clicks have the fold's verdict, unpaid ones with their reason; impressions come from the log.
+ * Both are paged by their ids, which grow with time.
  */
 import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
 import { REASON, reasonName, verdictOf } from '../events/reason.ts'
@@ -115,7 +115,10 @@ function clickRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
     order by day, event_id limit ${limitRows}`
 }
 
-/** Of the publisher's own links: the node that took the event may not have known whose it is. */
+/**
+ * Only for the publisher's own links: the node that accepted the event may not have known the
+ * link's owner.
+ */
 function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
   const { pubId, dayFrom, dayTo, limitRows } = request
   return sql`
@@ -147,7 +150,8 @@ function rowOf(row: ClickRow): ReportRow<'clicks'> {
     user_agent: userAgent(row),
     is_click: isClick ? 1 : 0,
     click_product_url: { text: isClick ? row.url : null },
-    earnings: formatExact(earned * CENTS_PER_DOLLAR), // Documented in cents; earnings_usd is not.
+    // In cents, as documented; earnings_usd is in dollars.
+    earnings: formatExact(earned * CENTS_PER_DOLLAR),
     click_product_category: row.category_id,
     click_is_brand_page: isClick ? isBrandPage(row) : null,
     click_u1_param: { text: row.u1 },
@@ -171,7 +175,7 @@ function rowOf(row: ClickRow): ReportRow<'clicks'> {
   }
 }
 
-/** Why the click itself costs nobody anything; null where it does. */
+/** Why the click itself costs nobody anything; null if it does cost. */
 function unbillableReason({ model, paid_micros }: ClickRow, reason: number): string | null {
   if (reason !== REASON.ok) return reasonName(reason)
   if (BigInt(paid_micros) > 0n) return null

@@ -1,14 +1,14 @@
-/** A new webhook with its secret, for the API and the operator alike. */
+/** Creates a webhook with its secret, for the API and the operator. */
 import { badRequest } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { newSecret } from '../platform/secrets.ts'
 import { readEvents, type WebhookOwner, webhookFaults } from './webhook.ts'
 import { countWebhooks, insertWebhook, lockOwner, type Webhook } from './webhook-store.ts'
 
-/** Each is told of everything that it asks for: nobody needs more addresses. */
+/** Each webhook receives all its events, so nobody needs more. */
 const WEBHOOKS_MAX = 100
 
-/** Throws a 400 that names every fault. The secret is seen this once. */
+/** Throws a 400 that names every fault. The secret is returned only here. */
 export async function createWebhook(
   db: Db,
   wanted: {
@@ -22,7 +22,8 @@ export async function createWebhook(
   const secret = newSecret()
   const events = readEvents(wanted.events)
   return db.transaction(async (tx) => {
-    await lockOwner(tx, wanted.owner) // Of calls at once each would count without the others.
+    // Otherwise concurrent calls would not count each other's webhooks.
+    await lockOwner(tx, wanted.owner)
     if ((await countWebhooks(tx, wanted.owner)) >= WEBHOOKS_MAX) {
       throw badRequest([{ field: 'url', rule: `would be of more than ${WEBHOOKS_MAX} webhooks` }])
     }

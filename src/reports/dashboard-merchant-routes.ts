@@ -1,7 +1,6 @@
 /**
- * A merchant's own page of the dashboard: what it paid for, its account entry by entry and why each
- * costs that, and what was refused of its reports. Registered inside the login
- * (accounts/dashboard-routes.ts).
+ * A merchant's page of the dashboard: its costs, its account with the reason for each entry, and
+ * its refused reports. Registered behind the sign-in (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -29,10 +28,10 @@ import { MerchantOrderParams, MerchantOrderRecord } from './order-record-schema.
 import { explainMerchantOrder } from './order-record-store.ts'
 import { ReportQuery } from './schema.ts'
 
-/** Settling a large merchant may take the database seconds, and its connections are for all. */
+/** Settling a large merchant may take the database seconds, and its connections are shared. */
 const PAGES_AT_ONCE = 2
 const ENTRIES_MAX = 50
-/** Of the merchant's server, and as many of everybody else; who needs more asks the API. */
+/** Refusals of the merchant's server, and as many of other senders; the API has more. */
 const REFUSALS_MAX = 20
 
 const config = {
@@ -51,7 +50,7 @@ const NO_RECEIPT = 'No receipt is kept of it any more: what was paid stands in t
 
 interface DashboardMerchantDeps {
   readonly db: Db
-  /** Campaigns whose budgets the orders still to come will use up, as this node's auctions hold. */
+  /** Campaigns whose budgets the pending orders will use up, as this node's auctions see it. */
   readonly overCap: () => ReadonlySet<number>
   readonly now: () => Date
 }
@@ -159,7 +158,7 @@ const refusedRoute =
 
 type WhyDeps = Pick<DashboardMerchantDeps, 'db' | 'now'> & { readonly turns: FairTurns }
 
-/** Why a click or an order costs what it does, as the API tells it too. */
+/** The reason for a click's or an order's cost, as in the API. */
 const whyRoutes =
   ({ db, now, turns }: WhyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -178,7 +177,7 @@ const whyRoutes =
         const packed = await awaitReceipt(db, resultNumber)
         if (packed === null) throw notFound(NO_RECEIPT)
         const explanation = explainAuction(unpackReceipt(packed), new Set([merchId]))
-        // Of auctions that it took no part in, a merchant is told nothing.
+        // A merchant sees no auction in which it did not take part.
         if (explanation.candidates.length === 0) throw notFound(NO_RECEIPT)
         return ok(200, explanation)
       },

@@ -31,7 +31,7 @@ async function start(t: TestContext) {
   return { db, clock, dashboard, events, pubId, merchant, other, click, payment, tell: log.tell }
 }
 
-test('what was earned is not final, owed since a day, ready or paid out, merchant by merchant', async (t) => {
+test('earnings are pending, owed since a day, released or paid out, per merchant', async (t) => {
   const s = await start(t)
   const { call } = await s.dashboard.logIn('gazette@example.com')
   const read = async (at: number): Promise<Payments> => {
@@ -74,7 +74,7 @@ test('what was earned is not final, owed since a day, ready or paid out, merchan
   )
 })
 
-test('what a merchant owes without anything for the publisher is due to it since no day', async (t) => {
+test("a merchant's debt without earnings for the publisher has no due date for it", async (t) => {
   const s = await start(t)
   const { call } = await s.dashboard.logIn('gazette@example.com')
   const free = { ...CPC, sharePpm: 0, pubId: s.pubId, merchId: s.merchant }
@@ -86,7 +86,7 @@ test('what a merchant owes without anything for the publisher is due to it since
   assert.equal(merchant?.due_since, '2026-03-08T00:00:00Z')
 })
 
-test('a statement opens in the browser of whom it was issued to, and for nobody else', async (t) => {
+test("a statement opens for its own publisher's user and for nobody else", async (t) => {
   const s = await start(t)
   await s.tell(s.click('a', START_MS), s.payment(START_MS + 3 * DAY_MS, 80))
   await issueStatements(s.db, { now: new Date('2026-04-03T00:00:00Z') })

@@ -1,6 +1,6 @@
 /**
- * The dashboard's page on payments: what was earned, owed, released and paid out, and each month's
- * statement. Registered inside the login (accounts/dashboard-routes.ts).
+ * The dashboard's payments page: earned, owed, released and paid out amounts, and monthly
+ * statements. Registered behind the sign-in (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { PublisherParams } from '../accounts/schema.ts'
@@ -13,7 +13,7 @@ import { readPayments } from './payments-store.ts'
 import { StatementParams, StatementQuery } from './schema.ts'
 import { STATEMENT, statementReply } from './statement-reply.ts'
 
-/** Settling a large merchant may take the database seconds, and its connections are for all. */
+/** Settling a large merchant may take the database seconds, and its connections are shared. */
 const PAGES_AT_ONCE = 2
 
 export const dashboardPaymentRoutes =

@@ -39,7 +39,7 @@ const target = (changes: Partial<NewReportDelivery>): NewReportDelivery => ({
 const storageTarget = (changes: Partial<NewReportDelivery>): NewReportDelivery =>
   target({ target: 's3://bucket', access_key: 'AKID', secret_key: 'secret', ...changes })
 
-test('the last seven days of every report go to a folder and to storage, the same each time', async (t) => {
+test('the last seven days of every report go to a folder and to storage, with the same bytes each time', async (t) => {
   const db = await testDatabase(t)
   const world = await makePublisherWorld(db)
   const { pub_id } = world.publisher
@@ -81,7 +81,7 @@ test('the last seven days of every report go to a folder and to storage, the sam
     ],
   )
   const names = await readdir(join(folder, 'gazette/2026/03'))
-  assert.equal(names.length, 12) // 1 to 3 March; the four days before are in February
+  assert.equal(names.length, 12) // 1 to 3 March; the four days before are in February.
   const clicks = 'souk_log_files_clicks_20260302.csv'
   const text = await readFile(join(folder, 'gazette/2026/03', clicks), 'utf8')
   assert.equal(text.trim().split('\n').length, 2)
@@ -100,14 +100,14 @@ test('the last seven days of every report go to a folder and to storage, the sam
   assert.equal(bad?.delivered_at, null)
 })
 
-test('whom a run did not come to any more is the first of the next one, whatever became of the others', async (t) => {
+test('the next run starts with the target that the last run did not reach', async (t) => {
   const db = await testDatabase(t)
   const { pub_id } = (await makePublisherWorld(db)).publisher
   const order = async (now: Date) => (await deliverReports(db, now)).map((run) => run.delivery_id)
   const orders: number[][] = []
   const { url: endpoint } = await startServer(t, async (request, response) => {
     await request.toArray()
-    // The first run gets no further than this when the next one begins.
+    // The first run gets no further than this when the next one starts.
     if (orders.push([]) === 1) orders[0] = await order(new Date(NOW.getTime() + 1))
     response.writeHead(403).end()
   })
@@ -118,7 +118,7 @@ test('whom a run did not come to any more is the first of the next one, whatever
   assert.deepEqual(orders[0], [good, failing])
 })
 
-test('after a longer break the files go on from the day of the last delivery', async (t) => {
+test('after a longer break the files continue from the day of the last delivery', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const folder = await temporaryFolder(t, 'souk-delivery-')
@@ -133,7 +133,7 @@ test('after a longer break the files go on from the day of the last delivery', a
   assert.deepEqual(await files(26), [4 * 7])
 })
 
-test('what goes to storage is never a file of this machine, which a killed process would leave', async (t) => {
+test('an upload to storage leaves no file on this machine, even if the process is killed', async (t) => {
   const db = await testDatabase(t)
   const slug = 'left-nowhere'
   const { publisher } = await makePublisherWorld(db, slug)
@@ -149,7 +149,7 @@ test('what goes to storage is never a file of this machine, which a killed proce
   assert.deepEqual([run?.error, run?.files, [...seen]], [null, 28, []])
 })
 
-test('a storage that sends the files elsewhere has not got them', async (t) => {
+test('a storage that redirects an upload has not received the file', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const { url: endpoint } = await startServer(t, async (request, response) => {
@@ -162,7 +162,7 @@ test('a storage that sends the files elsewhere has not got them', async (t) => {
   assert.match(run?.error ?? '', /the storage answered 303$/)
 })
 
-test('each file has a place of its own below the address of a storage, whatever its query', async (t) => {
+test("each file has its own place below a storage's URL, whatever the URL's query", async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const asked = new Set<string>()
@@ -178,7 +178,7 @@ test('each file has a place of its own below the address of a storage, whatever 
   assert.equal(places.length, 28)
 })
 
-test('a storage that is busy is asked again, and told how long each file is', async (t) => {
+test("a busy storage is retried and receives each file's length", async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   let requests = 0
@@ -193,7 +193,7 @@ test('a storage that is busy is asked again, and told how long each file is', as
   assert.deepEqual([run?.error, requests], [null, 28 + 2])
 })
 
-test('a storage that does not answer is given up in time, whatever is collected meanwhile', async (t) => {
+test('a storage that does not answer is given up in time, also after garbage collection', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const { url: endpoint } = await startServer(t, () => undefined)
@@ -205,11 +205,11 @@ test('a storage that does not answer is given up in time, whatever is collected 
   assert.match(run?.error ?? '', /timeout/)
 })
 
-test('what a storage says of a file is not read: it may never end', async (t) => {
+test("a storage's response body is not read, because it may never end", async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const said = { answers: 0, toTheEnd: 0 }
-  // More than the system keeps between two processes of which one does not read.
+  // More than the system buffers between two processes of which one does not read.
   const pages = Array(64).fill(Buffer.alloc(2 ** 20, 'x'))
   const { url: endpoint } = await startServer(t, async (request, response) => {
     await request.toArray()
@@ -225,7 +225,7 @@ test('what a storage says of a file is not read: it may never end', async (t) =>
   assert.deepEqual(said, { answers: 28, toTheEnd: 0 })
 })
 
-test('a target that fails, or is deleted, changes nothing of another one', async (t) => {
+test('a target that fails or is deleted does not affect another one', async (t) => {
   const db = await testDatabase(t)
   const { pub_id } = (await makePublisherWorld(db)).publisher
   const folder = await temporaryFolder(t, 'souk-delivery-')
@@ -246,7 +246,7 @@ test('a target that fails, or is deleted, changes nothing of another one', async
   )
 })
 
-test('of a storage that is not reached the reason is told', async (t) => {
+test('an unreachable storage is reported with the reason', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const endpoint = `http://127.0.0.1:${await freePort()}`

@@ -1,6 +1,6 @@
 /**
- * Report files on schedule: the last seven days of every report, written anew each time, to a
- * folder or to S3-compatible storage. Days that did not change give the same bytes again.
+ * Scheduled report files: the last seven days of every report, rewritten each time, to a folder or
+ * S3-compatible storage. Unchanged days give the same bytes.
  */
 import { bytes } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,11 +19,11 @@ import { openReports } from './read-report.ts'
 import { REPORT_NAMES } from './report.ts'
 
 /**
- * Documented: each run rewrites the last seven days, today included. One that comes later than
- * that, of a service that was off or a target that was away, leaves no day half told.
+ * Documented: each run rewrites the last seven days, including today. A run after a longer break
+ * (the service was off, or the target down) goes back further, so that no day stays incomplete.
  */
 const DAYS = 7
-/** Of one file, with all tries. */
+/** For one file, including retries. */
 const UPLOAD_MS = 120_000
 const RETRIES_MAX = 3
 const RETRY_MS = 100
@@ -37,8 +37,8 @@ export interface DeliveredReports {
 }
 
 /**
- * Delivers to all targets, the one tried longest ago first: a few slow storages may take all the
- * hours that a run has. One that fails keeps nobody waiting. Only tests need another limit.
+ * Delivers to all targets, the least recently tried first, because a few slow storages may use up a
+ * run's whole time. A failing target does not block others. Only tests set another limit.
  */
 export async function deliverReports(
   db: Db,
@@ -67,7 +67,7 @@ function byLastTry(one: ReportDelivery, other: ReportDelivery): number {
   return msOf(one) - msOf(other) || one.delivery_id - other.delivery_id
 }
 
-/** `fetch` says of a storage that is not reached only that it failed; its cause says why. */
+/** `fetch` reports only that a storage was not reached; the reason is in the cause. */
 function inWords(error: unknown): string {
   if (!(error instanceof Error) || error.cause === undefined) return errorWords(error)
   return `${error.message}: ${inWords(error.cause)}`
@@ -81,7 +81,7 @@ async function deliverTo(
   const { pub_id: pubId, slug, is_gzip: isGzip, delivered_at: deliveredAt, target } = delivery
   const source = openReports(db, { pubId, now })
   const weekAgo = new Date(now.getTime() - (DAYS - 1) * DAY_MS)
-  // After a longer break: what was delivered last ends in the middle of a day.
+  // After a longer break: the last delivery ended in the middle of a day.
   const from = deliveredAt !== null && deliveredAt < weekAgo ? deliveredAt : weekAgo
   const range = { pubId, slug, dayFrom: utcDay(from), dayTo: utcDay(now), now, isGzip }
   const bucket = readBucket(target)
@@ -93,7 +93,7 @@ async function deliverTo(
   return files
 }
 
-/** `bucket/prefix` of an s3:// target, null for a folder. */
+/** `bucket/prefix` of an s3:// target; null for a folder. */
 export function readBucket(target: string): string | null {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[^/?#]+)*)\/?$/.exec(target)
   return match === null ? null : `${match[1]}${match[2]}`
@@ -104,9 +104,8 @@ const DEFAULT_REGION = 'us-east-1'
 type Upload = ReportDelivery & { readonly uploadMs: number }
 
 /**
- * Path-style addresses: every S3-compatible storage has them. It takes nothing of unknown length,
- * so a file waits in memory until it is whole; on this machine's disk a process that is killed
- * would leave it behind.
+ * Path-style URLs, which every S3-compatible storage supports. Storage needs the length in advance,
+ * so a file is collected in memory; on disk, a killed process would leave it behind.
  */
 const intoBucket =
   (bucket: string, delivery: Upload): TakeFile =>
@@ -134,15 +133,15 @@ async function upload(delivery: Upload, key: string, body: Uint8Array<ArrayBuffe
 }
 
 /**
- * Sends a signed request, again when the storage is busy; the status of the answer. Not by the
- * client's own `fetch`: the signal that it is given may be collected as garbage, and then a storage
- * that does not answer is waited for.
+ * Sends a signed request, with retries if the storage is busy; returns the status. Not with the
+ * client's own `fetch`: its abort signal may be garbage-collected, and then a silent storage is
+ * waited for.
  */
 async function send(sign: () => Promise<Request>, signal: AbortSignal): Promise<number> {
   for (let retries = 0; ; retries += 1) {
-    // A signature is meant for one address; and what a page elsewhere says is no storage's word.
+    // The signature is valid for one URL only, and a redirect's target is not the storage.
     const answer = await fetch(await sign(), { redirect: 'manual', signal })
-    // Not read: it tells nothing more, and without an end it would fill the memory.
+    // Not read: it has no information, and an endless one would fill the memory.
     await answer.body?.cancel()
     const isBusy = answer.status === 429 || answer.status >= 500
     if (!isBusy || retries === RETRIES_MAX) return answer.status

@@ -56,18 +56,18 @@ async function start(t: TestContext) {
   return { db, agent, base, held, untilFast: told.promise, slowPubId, fastPubId }
 }
 
-test('a receiver that is slow to answer keeps no other publisher’s waiting', async (t) => {
+test("a slow receiver does not delay another publisher's deliveries", async (t) => {
   const { db, agent, held, untilFast } = await start(t)
   const options = { db, agent, now: () => NOW, onDisabled: () => undefined }
   const delivered = deliverWebhooks(options)
   await untilFast
   assert.ok(held.length <= 3, `${held.length} of the slow one are on their way`)
-  // Each answer makes room for the next.
+  // Each answer frees a slot for the next delivery.
   answerAll(t, held)
   assert.equal(await delivered, 22)
 })
 
-test('nor do the receivers of many publishers, all slow to answer', async (t) => {
+test('slow receivers of many publishers do not delay others either', async (t) => {
   const { db, agent, base, held, untilFast } = await start(t)
   const notice = { event: 'order.locked', key: 'k', merchId: null, payload: {} } as const
   for (let n = 0; n < 9; n += 1) {
@@ -82,7 +82,7 @@ test('nor do the receivers of many publishers, all slow to answer', async (t) =>
   assert.equal(await delivered, 31)
 })
 
-/** Ends every answer that is held, now and from now on. */
+/** Ends every pending response, now and from now on. */
 function answerAll(t: TestContext, held: ServerResponse[]): void {
   const answering = setInterval(() => {
     for (const response of held.splice(0)) response.end()
@@ -90,7 +90,7 @@ function answerAll(t: TestContext, held: ServerResponse[]): void {
   t.after(() => clearInterval(answering))
 }
 
-test('any 2xx answer delivers and no other does, and the address is asked for as it was given', async (t) => {
+test('any 2xx response counts as delivered and no other does, and the URL is called unchanged', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const asked: (string | undefined)[] = []
@@ -120,7 +120,7 @@ test('any 2xx answer delivers and no other does, and the address is asked for as
   )
 })
 
-test('an attempt that cannot be written down makes no other one a failure', async (t) => {
+test('an attempt that cannot be recorded fails no other delivery', async (t) => {
   const { db, held } = await start(t)
   answerAll(t, held)
   let written = 0
@@ -143,7 +143,7 @@ test('an attempt that cannot be written down makes no other one a failure', asyn
   )
 })
 
-test('two runs at once send each delivery once', async (t) => {
+test('two concurrent runs send each delivery once', async (t) => {
   const { db, agent, held } = await start(t)
   const options = { db, agent, now: () => NOW, onDisabled: () => undefined }
   const runs = [deliverWebhooks(options), deliverWebhooks(options)]
@@ -152,7 +152,7 @@ test('two runs at once send each delivery once', async (t) => {
   assert.equal(one + other, 22)
 })
 
-test('a webhook that is deleted during a run is sent nothing more', async (t) => {
+test('a webhook that is deleted during a run receives nothing more', async (t) => {
   const { db, agent, held } = await start(t)
   const delivered = deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
   await until(() => held.length === 3)
@@ -162,7 +162,7 @@ test('a webhook that is deleted during a run is sent nothing more', async (t) =>
   assert.equal(await delivered, 5)
 })
 
-test('a replay that is asked for during an attempt is made', async (t) => {
+test('a replay that is requested during an attempt is made', async (t) => {
   const { db, agent, held } = await start(t)
   const options = { db, agent, now: () => NOW, onDisabled: () => undefined }
   const delivered = deliverWebhooks(options)
@@ -174,7 +174,7 @@ test('a replay that is asked for during an attempt is made', async (t) => {
   assert.equal(await deliverWebhooks(options), 1)
 })
 
-test('a webhook that is just being deleted keeps no other from being told', async (t) => {
+test('a webhook that is being deleted does not block others', async (t) => {
   const { db, fastPubId } = await start(t)
   const [slow] = await listWebhooks(db, null)
   const notice = { event: 'order.locked' as const, key: 'both', merchId: null, payload: {} }
@@ -188,7 +188,7 @@ test('a webhook that is just being deleted keeps no other from being told', asyn
   assert.equal(await queued, 1)
 })
 
-test('however much is due to one publisher, another’s is among what is sent next', async (t) => {
+test("many due deliveries of one publisher do not delay another's", async (t) => {
   const { db, fastPubId } = await start(t)
   const due = await listDueDeliveries(db, { now: NOW, limit: 6 })
   assert.deepEqual(
@@ -197,7 +197,7 @@ test('however much is due to one publisher, another’s is among what is sent ne
   )
 })
 
-test('however much is due to one webhook, its owner’s others are among what is sent next', async (t) => {
+test("many due deliveries of one webhook do not delay its owner's other webhooks", async (t) => {
   const { db, slowPubId: pubId } = await start(t)
   const url = 'http://127.0.0.1:9/second'
   const second = await createWebhook(db, { owner: { pubId }, url, events: ['payout.ready'] })
@@ -207,7 +207,7 @@ test('however much is due to one webhook, its owner’s others are among what is
   assert.ok(due.some(({ webhook_id }) => webhook_id === second.webhook.webhook_id))
 })
 
-test('a webhook that is not answered leaves its owner’s others room', async (t) => {
+test("a silent webhook leaves its owner's other webhooks a slot", async (t) => {
   const { db, agent, base, held, slowPubId: pubId } = await start(t)
   const url = `${base}/second`
   const { webhook } = await createWebhook(db, { owner: { pubId }, url, events: ['payout.ready'] })
@@ -225,7 +225,7 @@ test('a webhook that is not answered leaves its owner’s others room', async (t
   assert.equal(await delivered, 42)
 })
 
-test('a webhook does not tell its owner which names our network has', async (t) => {
+test("an error message does not reveal names of the operator's network", async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const owner = { pubId: publisher.pub_id }
@@ -244,7 +244,7 @@ test('a webhook does not tell its owner which names our network has', async (t) 
   }
 })
 
-test('a publisher has a hundred webhooks at most', async (t) => {
+test('a publisher has at most a hundred webhooks', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant } = await makePublisherWorld(db)
   const make = (owner: { pubId: number } | { merchId: number }) =>

@@ -1,12 +1,11 @@
 /**
- * Sends what webhooks wait for: signed, a few of each owner at a time, again later when it
- * failed, and not any more when nobody answers for long. Whose receivers are slow keeps nobody else
- * waiting.
+ * Sends due webhook deliveries: signed, a few per owner at a time, retried on failure, and disabled
+ * after long silence. Slow receivers of one owner do not delay others.
  *
- * A delivery is a POST of JSON with `X-Souk-Event`, `X-Souk-Delivery`, and the two headers that
- * merchants' own requests carry (signed-request.ts), keyed with the webhook's secret. Any 2xx
- * answer within ten seconds is a success; redirects are not followed, for a signature is meant
- * for one address.
+ * A delivery is a POST of JSON with `X-Souk-Event`, `X-Souk-Delivery`, and the same two headers as
+ * merchants' signed requests (signed-request.ts), keyed with the webhook's secret. Any 2xx response
+ * within ten seconds is a success. Redirects are not followed, because a signature is meant for one
+ * URL.
  */
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../attribution/signed-request.ts'
@@ -25,17 +24,19 @@ import {
 } from './webhook-store.ts'
 
 const ANSWER_MS = 10_000
-/** Nearly all of them only wait: of eight places the receivers of two owners could take all. */
+/**
+ * Nearly all of them only wait. With eight slots, the receivers of two owners could take them all.
+ */
 const AT_ONCE = 64
-/** Of one publisher or merchant. */
+/** Per publisher or merchant. */
 const AT_ONCE_EACH = 4
-/** Of one webhook: where nobody answers there is a place left for its owner's others. */
+/** Per webhook, so that a silent one leaves a slot for its owner's others. */
 const AT_ONCE_ONE = 3
-/** One run's work; what is left is due in the next. */
+/** The work of one run; the rest is due in the next. */
 const DELIVERIES_PER_RUN = 1_000
-/** Then it begins no more: the next run comes a minute after this one, and goes on. */
+/** After this time a run starts no more deliveries: the next run starts a minute after this one. */
 const RUN_MS = 40_000
-/** Longer than an attempt takes. One whose process died is made again after it. */
+/** Longer than an attempt takes. After it, the delivery of a dead process is retried. */
 const TAKEN_MS = 60_000
 const ERROR_LENGTH_MAX = 500
 
@@ -43,11 +44,11 @@ export interface DeliverOptions {
   readonly db: Db
   readonly agent: Dispatcher
   readonly now: () => Date
-  /** Told of each webhook that was switched off, for the operator's log. */
+  /** Called with each disabled webhook, for the operator's log. */
   readonly onDisabled: (webhookId: number, notice: string) => void
 }
 
-/** Sends everything that is due; how many were delivered. */
+/** Sends everything that is due; returns how many were delivered. */
 export async function deliverWebhooks(options: DeliverOptions): Promise<number> {
   const begunAt = options.now()
   const due = await listDueDeliveries(options.db, { now: begunAt, limit: DELIVERIES_PER_RUN })
@@ -60,7 +61,7 @@ export async function deliverWebhooks(options: DeliverOptions): Promise<number> 
   const attempts = due.map((delivery) =>
     webhooks.run(delivery.webhook_id, () => owners.run(ownerOf(delivery), () => work(delivery))),
   )
-  // The caller closes the agent next: what is sent after that would count as the receivers' fault.
+  // The caller then closes the agent: later attempts would count as the receivers' failures.
   await Promise.allSettled(attempts)
   return (await Promise.all(attempts)).filter(Boolean).length
 }
@@ -120,7 +121,7 @@ async function post(
       body,
       signal: AbortSignal.timeout(ANSWER_MS),
     })
-    // The answer is of no interest, but its connection can be used again.
+    // The body is ignored, but reading it frees the connection for reuse.
     await answer.body.dump()
     const { statusCode: status } = answer
     return { status, error: status >= 200 && status < 300 ? null : `answered ${status}` }
@@ -129,7 +130,7 @@ async function post(
   }
 }
 
-/** For the webhook's owner, who is not to learn which names our network has, and where. */
+/** The message for the webhook's owner, who must not learn names of the operator's network. */
 function whyUnreached(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : null
   const isUnknown = code === 'ENOTFOUND' || code === 'ENODATA'

@@ -1,4 +1,4 @@
-/** Where report files are delivered, in SQL. */
+/** Targets of report deliveries, in SQL. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
@@ -6,7 +6,7 @@ export interface ReportDelivery {
   readonly delivery_id: number
   readonly pub_id: number
   readonly slug: string
-  readonly target: string // a folder, or s3://bucket/prefix
+  readonly target: string // A folder, or s3://bucket/prefix.
   readonly endpoint: string | null
   readonly region: string | null
   readonly access_key: string | null
@@ -25,7 +25,7 @@ export type NewReportDelivery = Omit<
 const COLUMNS = sql`delivery_id, pub_id, slug, target, endpoint, region, access_key, secret_key,
   is_gzip, tried_at, delivered_at, error`
 
-/** Adds a target, or changes how the same one is reached; its id. */
+/** Adds a target, or changes the credentials of an existing one; returns its id. */
 export async function upsertReportDelivery(db: Db, wanted: NewReportDelivery): Promise<number> {
   const row = await db.row<{ delivery_id: number }>(sql`
     insert into report_delivery
@@ -45,12 +45,12 @@ export function listReportDeliveries(db: Db): Promise<ReportDelivery[]> {
     select ${COLUMNS} from report_delivery join publisher using (pub_id) order by delivery_id`)
 }
 
-/** False when there is none such. */
+/** False if there is no such target. */
 export async function deleteReportDelivery(db: Db, deliveryId: number): Promise<boolean> {
   return (await db.run(sql`delete from report_delivery where delivery_id = ${deliveryId}`)) === 1
 }
 
-/** Writes down that a run has come to it, before anybody knows how that goes. */
+/** Records that a run has reached the target, before its result is known. */
 export async function recordTried(
   db: Db,
   { deliveryId, at }: { readonly deliveryId: number; readonly at: Date },
@@ -59,7 +59,7 @@ export async function recordTried(
     update report_delivery set tried_at = ${at} where delivery_id = ${deliveryId}`)
 }
 
-/** Writes down how a run went. */
+/** Records the result of a run. */
 export async function recordDelivered(
   db: Db,
   run: { readonly deliveryId: number; readonly at: Date; readonly error: string | null },

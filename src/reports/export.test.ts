@@ -72,7 +72,7 @@ async function start(t: TestContext) {
 
 type Row = Record<string, string>
 
-test('the columns are the documented ones, in their order, ours at the end', () => {
+test("the columns are the documented ones, in order, with Souk's own at the end", () => {
   assert.equal(REPORT_COLUMNS.clicks.length, 30)
   assert.equal(REPORT_COLUMNS.clicks.indexOf('earnings'), 9)
   assert.deepEqual(REPORT_COLUMNS.clicks.slice(-4), [
@@ -91,7 +91,7 @@ test('the columns are the documented ones, in their order, ours at the end', () 
   assert.equal(REPORT_COLUMNS.returns.length, 11)
 })
 
-test('clicks: paid and unpaid ones with their reason, impressions, cents beside dollars', async (t) => {
+test('the clicks report has paid and unpaid clicks with reasons, impressions, and cents beside dollars', async (t) => {
   const s = await start(t)
   const paid = {
     model: MODEL.cpc,
@@ -143,7 +143,7 @@ test('clicks: paid and unpaid ones with their reason, impressions, cents beside 
   assert.equal(read.rows[0]?.is_clean_article_url, 'false')
 })
 
-test('a click keeps its product’s name and price, whatever the feed says later', async (t) => {
+test("a click keeps its product's name and price, whatever the feed says later", async (t) => {
   const s = await start(t)
   const { merch_id: merchId } = s.merchant
   const load = (price: string, title: string) =>
@@ -180,7 +180,7 @@ test('a click keeps its product’s name and price, whatever the feed says later
   assert.deepEqual(facts(rows[1]), ['Large mug', '25.00', 'Potter', 'false'])
 })
 
-test('orders and returns: the rows of the documents’ example (needs the data kit)', async (t) => {
+test('the orders and returns reports equal the documented example (needs the test data)', async (t) => {
   const path = kitPath(t, 'oracles/orders-returns.json')
   if (path === null) return
   const example = JSON.parse(await readFile(path, 'utf8')).report_example
@@ -255,7 +255,7 @@ test('orders and returns: the rows of the documents’ example (needs the data k
   )
 })
 
-test('line earnings and revenue, less returns, are what the statistics say, whatever came after', async (t) => {
+test('line earnings and revenue, less returns, equal the statistics', async (t) => {
   const s = await start(t)
   const order = (id: string) => s.own(s.events.order(id, START_MS, { click: 'a' }))
   await s.tell(
@@ -288,7 +288,7 @@ test('line earnings and revenue, less returns, are what the statistics say, what
   })
 })
 
-test('payments: what released which earnings, and the state of an order follows', async (t) => {
+test('the payments report shows which payment released which earnings, and order states follow', async (t) => {
   const s = await start(t)
   const cpc = { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }
   const epp = { model: MODEL.epp, priceMicros: 2_000_000, sharePpm: 500_000 }
@@ -343,7 +343,7 @@ test('a gzip file holds the same rows, and the same figures give the same bytes'
   }
 })
 
-test('every day of a range has its file, also one without rows', async (t) => {
+test('every day of a range has its file, also without rows', async (t) => {
   const s = await start(t)
   const { files } = await s.write('returns', '2026-02-27', { dayTo: '2026-03-02' })
   assert.deepEqual(
@@ -357,7 +357,7 @@ test('every day of a range has its file, also one without rows', async (t) => {
   )
 })
 
-test('pages of a report hold every row once, whatever their size', async (t) => {
+test('the pages of a report contain every row once, whatever their size', async (t) => {
   const s = await start(t)
   const pubId = s.publisher.pub_id
   const seen = Array.from({ length: 5 }, (_, index) =>

@@ -1,6 +1,6 @@
 /**
- * Reports as files: one a day, in a folder written beside the old one and put in its place, so
- * that nobody ever reads half a file. The same figures give the same bytes.
+ * Reports as files, one per day. A folder is written beside the old one and then replaces it, so
+ * nobody reads half a file. The same figures give the same bytes.
  */
 import { createWriteStream } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -36,7 +36,7 @@ export interface ExportedFile {
   readonly rows: number
 }
 
-/** Takes a file whole or not at all, under its path below the target. */
+/** Stores a file atomically under its path below the target. */
 export type TakeFile = (path: string, read: () => Readable) => Promise<void>
 
 /** Writes the files of some days under a folder. */
@@ -49,7 +49,7 @@ export async function exportReport(
   return files.map(({ path, rows }) => ({ path: join(folder, path), rows }))
 }
 
-/** Gives the files of some days, one after the other; days without rows have a header only. */
+/** Passes on the files of some days, one after the other; days without rows have only a header. */
 export async function giveFiles(
   source: ReportSource,
   request: ExportRequest,
@@ -64,8 +64,8 @@ export async function giveFiles(
     const days = { ...request, dayFrom: day, dayTo: day }
     await take(path, () => {
       const lines = Readable.from(rangeLines(source, days, counted))
-      // Node's gzip writes no time and no name: equal rows are equal bytes. What breaks the lines
-      // breaks the stream that is read.
+      // Node's gzip writes no time and no name, so equal rows are equal bytes. An error of the
+      // lines also breaks the stream.
       return isGzip ? pipeline(lines, createGzip(), () => undefined) : lines
     })
     files.push({ path, rows: counted.rows })
@@ -81,7 +81,7 @@ export const intoFolder =
     await replaceFile(path, (draft) => finished(read(), createWriteStream(draft)))
   }
 
-/** The text of a file of some days, a page at a time. */
+/** The text of a file for some days, one page at a time. */
 export function rangeLines(
   source: ReportSource,
   request: Omit<ReportRequest, 'cursor' | 'limitRows'> & { readonly report: ReportName },
@@ -92,10 +92,10 @@ export function rangeLines(
   return csvOfPages(REPORT_COLUMNS[report], page, counted)
 }
 
-/** Reads a page that begins behind another one's end, or at the start for null. */
+/** Reads a page after another one's end, or the first one if null. */
 type ReadPage = (place: Pick<ReportRequest, 'cursor' | 'limitRows'>) => Promise<ReportPage>
 
-/** The text of a CSV file, a page at a time. */
+/** The text of a CSV file, one page at a time. */
 export async function* csvOfPages(
   columns: readonly string[],
   readPage: ReadPage,

@@ -6,7 +6,7 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { findLastEntry, listGeneralLedger, sumAccounts } from './general-ledger-store.ts'
 
-/** Entries of a cent each, so many a day. */
+/** Entries of a cent each, this many per day. */
 async function fill(db: Db, { count, perDay }: { count: number; perDay: number }): Promise<void> {
   await db.run(sql`
     with entry as (
@@ -21,7 +21,7 @@ async function fill(db: Db, { count, perDay }: { count: number; perDay: number }
         as told (line, account, amount)`)
 }
 
-test('what is booked while the ledger is written is in neither its lines nor its balances', async (t) => {
+test('entries booked while the ledger is written are in neither its lines nor its balances', async (t) => {
   const db = await testDatabase(t)
   await fill(db, { count: 10, perDay: 5 })
   const days = { dayFrom: '2026-03-02', dayTo: '2026-03-31', lastEntry: await findLastEntry(db) }
@@ -40,7 +40,7 @@ test('what is booked while the ledger is written is in neither its lines nor its
   assert.deepEqual(await read(), before)
 })
 
-test('a line whose entry is gone stands in the ledger, and does not end it', async (t) => {
+test('a line without its entry appears in the ledger and does not end it', async (t) => {
   const db = await testDatabase(t)
   await fill(db, { count: 2, perDay: 5 })
   await db.run(sql`
@@ -56,7 +56,7 @@ test('a line whose entry is gone stands in the ledger, and does not end it', asy
   )
 })
 
-test('a page of the ledger looks at its own entries, however many there were before', async (t) => {
+test('a page of the ledger reads only its own entries, however many came before', async (t) => {
   const db = await testDatabase(t)
   const last = 20_000
   await fill(db, { count: last, perDay: 2_000 })

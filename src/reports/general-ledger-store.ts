@@ -1,6 +1,6 @@
 /**
- * The whole ledger, line by line, for whoever closes the operator's books: each entry's lines sum
- * to zero, and so do the balances of its four accounts.
+ * The whole ledger, line by line, for the operator's accounting: each entry's lines sum to zero,
+ * and so do the balances of its four accounts.
  */
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -13,14 +13,14 @@ export const GENERAL_LEDGER_COLUMNS = [
   ...['account', 'merch_id', 'pub_id', 'article_id', 'amount_usd'],
 ] as const
 
-/** `lastEntry`: what is booked meanwhile is in neither the lines nor the balances. */
+/** `lastEntry` excludes entries booked meanwhile from both lines and balances. */
 interface LedgerDays {
   readonly dayFrom: string
   readonly dayTo: string
   readonly lastEntry: string
 }
 
-/** The number of the latest entry; 0 before there is any. */
+/** The number of the latest entry; 0 if there is none. */
 export async function findLastEntry(db: Db): Promise<string> {
   const row = await db.row<{ last: string | null }>(sql`
     select max(transaction_id) as last from ledger_transaction`)
@@ -30,7 +30,8 @@ export async function findLastEntry(db: Db): Promise<string> {
 interface LedgerRow {
   readonly transaction_id: string
   readonly line: number
-  readonly entry: string | null // null, as the two: the line's entry is gone (`souk reconcile`)
+  // Null, like the next two, if the line's entry is missing (`souk reconcile` finds it).
+  readonly entry: string | null
   readonly kind: string | null
   readonly day: string
   readonly at: Date | null
@@ -42,7 +43,7 @@ interface LedgerRow {
   readonly amount_micros: string
 }
 
-/** A page of the ledger, in the order in which it was written. */
+/** A page of the ledger, in the order of writing. */
 export async function listGeneralLedger(
   db: Db,
   request: LedgerDays & { readonly cursor: string | null; readonly limitRows: number },
@@ -73,7 +74,7 @@ export async function listGeneralLedger(
   }
 }
 
-/** What each account held before the days, what they changed, and what it held after them. */
+/** Each account's balance before the days, the change during them, and the balance after. */
 export async function sumAccounts(db: Db, { dayFrom, dayTo, lastEntry }: LedgerDays) {
   const rows = await db.rows<{ account: string; opening: string; closing: string }>(sql`
     select account,

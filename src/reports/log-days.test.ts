@@ -1,4 +1,4 @@
-/** A log of years has a partition a day: what is asked of a few days must know no other. */
+/** A log of years has a partition per day; a query about a few days must touch no other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
@@ -15,7 +15,7 @@ import { listClickRows } from './clicks-store.ts'
 import { listChangedOrders } from './notice-store.ts'
 import { listOrderRows } from './orders-store.ts'
 
-test('what is asked of known days of the log plans and locks no other day', async (t) => {
+test('queries about known days of the log neither plan nor lock other days', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`
     select create_event_partition(day) from unnest('{2026-03-02,2026-03-03}'::date[]) as day`)

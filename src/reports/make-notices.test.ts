@@ -12,7 +12,7 @@ import { createWebhook } from './create-webhook.ts'
 import { makeNotices } from './make-notices.ts'
 import { listDeliveries, queueNotices } from './webhook-store.ts'
 
-/** A publisher's article with a link, a merchant, and how events of both are told and folded. */
+/** A publisher's article with a link, a merchant, and helpers that send and fold events of both. */
 async function start(t: TestContext) {
   const db = await testDatabase(t)
   const { tell } = openFoldedLog(t, db)
@@ -21,7 +21,7 @@ async function start(t: TestContext) {
   return { db, tell, pubId: publisher.pub_id, merchId: merchant.merch_id, auctionId }
 }
 
-test('a webhook made during a run is told of what comes after it', async (t) => {
+test('a webhook created during a run is notified of later events', async (t) => {
   const { db, tell, pubId, merchId, auctionId } = await start(t)
   const events = new MoneyEvents()
   let isMade = false
@@ -43,7 +43,7 @@ test('a webhook made during a run is told of what comes after it', async (t) => 
   assert.equal(await makeNotices(meanwhile, new Date(START_MS)), 1)
 })
 
-test('a lock tells each side what stands, after revisions and returns', async (t) => {
+test('a lock notifies each side of the final amounts, after revisions and returns', async (t) => {
   const { db, tell, pubId, merchId, auctionId } = await start(t)
   const url = 'https://hooks.example/'
   for (const owner of [{ pubId }, { merchId }]) {
@@ -74,7 +74,7 @@ test('a lock tells each side what stands, after revisions and returns', async (t
   ])
 })
 
-/** A publisher that wants to be told of locks, and orders that lock. */
+/** A publisher with a webhook for locks, and orders that lock. */
 async function startLocks(t: TestContext) {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
@@ -91,7 +91,7 @@ async function startLocks(t: TestContext) {
   return { db, lock }
 }
 
-test('a return is told of its own order, though another’s has the same name, and of no time before the webhook', async (t) => {
+test('a return is notified with its own order, and never for a time before the webhook existed', async (t) => {
   const { db, tell, pubId, merchId, auctionId } = await start(t)
   const hook = { owner: { pubId }, url: 'https://hooks.example/', events: ['order.returned'] }
   const listen = () => createWebhook(db, hook)
@@ -122,7 +122,7 @@ test('a return is told of its own order, though another’s has the same name, a
   ]
   assert.deepEqual(await returned(first.webhook.webhook_id), both)
 
-  // It comes to count by a person's decision, and has a return by then.
+  // A person's decision makes it count; by then it has a return.
   const second = await listen()
   await tellOwn(
     order('o3', 30_000, { hold: 'review' }),
@@ -135,7 +135,7 @@ test('a return is told of its own order, though another’s has the same name, a
   assert.deepEqual(await returned(first.webhook.webhook_id), [...both, late])
 })
 
-test('a lock is told in its time though the clock was ahead for a while', async (t) => {
+test('a lock is notified in time even if the clock was ahead for a while', async (t) => {
   const { db, lock } = await startLocks(t)
   await makeNotices(db, new Date(START_MS + 30 * DAY_MS))
   await makeNotices(db, new Date(START_MS))
@@ -143,9 +143,9 @@ test('a lock is told in its time though the clock was ahead for a while', async 
   assert.equal(await makeNotices(db, new Date(START_MS + 2 * DAY_MS)), 1)
 })
 
-test('any number of locks is told, some at a time, and a run that is cut short goes on from there', async (t) => {
+test('any number of locks is notified in batches, and an interrupted run continues', async (t) => {
   const { db, lock } = await startLocks(t)
-  // All at one instant, as of a file of orders.
+  // All at one instant, as from a file of orders.
   await lock({ orders: 2500, at: START_MS })
   await db.run(sql`
     alter table webhook_delivery add constraint cut check (notice_key <> 'locked:2400')`)
@@ -157,7 +157,7 @@ test('any number of locks is told, some at a time, and a run that is cut short g
   assert.deepEqual(await db.row(told), { orders: 2500 })
 })
 
-test('no lock is told of what never locks, and a revision tells no sale a second time', async (t) => {
+test('an order that never locks notifies no lock, and a revision no second sale', async (t) => {
   const { db, tell, pubId, merchId, auctionId } = await start(t)
   const wanted = ['order.attributed', 'order.returned', 'order.locked'] as const
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
@@ -184,7 +184,7 @@ test('no lock is told of what never locks, and a revision tells no sale a second
   ])
 })
 
-test('an order that moves to a click that locks it at once is told to be that click’s, and locked', async (t) => {
+test("an order that moves to a click and locks at once is notified as that click's, and as locked", async (t) => {
   const { db, tell, pubId, merchId, auctionId } = await start(t)
   const wanted = ['order.attributed', 'order.locked'] as const
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
@@ -198,7 +198,7 @@ test('an order that moves to a click that locks it at once is told to be that cl
   )
   const later = new Date(START_MS + DAY_MS)
   assert.equal(await makeNotices(db, later), 1)
-  // Accepted right after the first report, and in a spool for a day.
+  // Accepted right after the first report, but in a spool for a day.
   await tell(order(START_MS + 2, { exact: 'named' }))
   assert.equal(await makeNotices(db, later), 2)
   const told = await db.rows(sql`
@@ -215,7 +215,7 @@ test('an order that moves to a click that locks it at once is told to be that cl
   assert.equal(await makeNotices(db, later), 0, 'no news')
 })
 
-test('a database set back to a backup gives no notice the id of one that was sent since', async (t) => {
+test('a restored database gives no notification the id of one sent since the backup', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const owner = { pubId: publisher.pub_id }

@@ -1,9 +1,9 @@
 /**
- * Turns what happened into notices: sales and returns from the changes of figures, locks from the
- * orders' own dates, payouts from statements.
+ * Creates notifications from what happened: sales and returns from changes of figures, locks from
+ * the orders' dates, payouts from statements.
  *
- * Each source is read from where the last run stopped, and a notice has a key of its own, so that
- * one that is made twice is queued once.
+ * Each source is read from where the last run stopped. A notification has its own key, so creating
+ * it twice queues it once.
  */
 import { statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, issueStatements } from '../ledger/statement-store.ts'
@@ -25,23 +25,23 @@ import {
 } from './notice-store.ts'
 import { hasWebhooks, type Notice, queueNotices } from './webhook-store.ts'
 
-/** Changes, or locks: after a week without a worker there may be any number of either. */
+/** Changes or locks: after a week without a worker there may be any number. */
 const PER_ROUND = 1_000
 /** An order that locks at once (EPP) must be folded before its lock is looked for. */
 const FOLD_LAG_MS = 5 * 60_000
 
-/** Queues notices of everything since the last run; how many were queued. */
+/** Queues notifications of everything since the last run; returns how many. */
 export async function makeNotices(db: Db, now: Date): Promise<number> {
   const until = new Date(now.getTime() - FOLD_LAG_MS)
   const locks = await readNoticePosition(db, 'locks')
-  // Else the clock was ahead. MAX_ID: behind every order that locked at the same instant.
+  // Otherwise the clock was ahead. MAX_ID: after every order that locked at the same instant.
   const after = locks.at < until ? locks : { changeId: MAX_ID, at: until }
   let queued = 0
   for (;;) {
     const position = await readNoticePosition(db, 'changes')
     const changes = await listChangedOrders(db, { after: position.changeId, limit: PER_ROUND })
     if (changes.lastId === null) break
-    // Asked after the changes: one that was there before them is told.
+    // Checked after the changes, so a webhook that existed before them is notified.
     if (await hasWebhooks(db)) {
       const notices = await noticesOf(db, changes.orders, { after: after.at })
       queued += await queueNotices(db, notices, now)
@@ -51,7 +51,7 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
   return queued + (await queueLocks(db, { after, until, now }))
 }
 
-/** Queues notices of the orders that locked, some at a time; how many were queued. */
+/** Queues notifications of locked orders in batches; returns how many. */
 async function queueLocks(
   db: Db,
   { after, until, now }: { after: NoticePosition; until: Date; now: Date },
@@ -71,9 +71,9 @@ async function queueLocks(
 }
 
 /**
- * What changes of orders tell. An order that comes to count may have a past: goods that came back
- * before (while it was held, or ahead of it), and a lock before `after`, where nobody looks any
- * more (it was in a spool for long). Keys say what was told already.
+ * Notifications from changes of orders. An order that starts to count may have a past: returns from
+ * before (while it was held), and a lock before `after`, which is not looked for again (it was in a
+ * spool for long). Keys prevent repetition.
  */
 async function noticesOf(
   db: Db,
@@ -93,7 +93,7 @@ async function noticesOf(
 
 function orderNotices(order: ChangedOrder): Notice[] {
   const isReturn = order.cause === 'return'
-  // One attribution of each click: a sale that was cancelled or rejected may come back.
+  // One attribution per click: a cancelled or rejected sale may come back.
   const by = isReturn ? order.event_id : order.click_id.toString('hex')
   const told = {
     event: isReturn ? 'order.returned' : 'order.attributed',
@@ -106,7 +106,7 @@ function orderNotices(order: ChangedOrder): Notice[] {
   })
 }
 
-/** A revision or a cancellation has no notice of its own: what stands at the lock tells of it. */
+/** A revision or cancellation has no notification; the lock's contains the final amounts. */
 function lockNotices(order: LockedOrder): Notice[] {
   const told = { event: 'order.locked', key: `locked:${order.order_event_id}` } as const
   return toBothSides(order, told, {
@@ -119,7 +119,7 @@ function lockNotices(order: LockedOrder): Notice[] {
   })
 }
 
-/** Each side hears of its own money: the publisher what it earns, the merchant what it owes. */
+/** Each side learns its own money: the publisher its earnings, the merchant its cost. */
 function toBothSides(
   order: Omit<ChangedOrder, keyof Change>,
   told: Pick<Notice, 'event' | 'key'>,
@@ -145,7 +145,7 @@ function orderPayload(order: Omit<ChangedOrder, keyof Change | keyof Standing>) 
   }
 }
 
-/** Queues a notice for each statement that pays something out. */
+/** Queues a notification for each statement with a payout. */
 export function queuePayouts(
   db: Db,
   statements: readonly IssuedStatement[],
@@ -166,7 +166,9 @@ export function queuePayouts(
   return queueNotices(db, notices, now)
 }
 
-/** Issues what is missing, together with its notices: a run that is cut short loses none. */
+/**
+ * Issues missing statements together with their notifications, so an interrupted run loses none.
+ */
 export function issueWithNotices(db: Db, now: Date): Promise<IssuedStatement[]> {
   return issueStatements(db, {
     now,

@@ -10,7 +10,7 @@ import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-l
 
 export const LEDGER_FILE = { 'text/csv': { schema: Type.Unsafe<Readable>({ type: 'string' }) } }
 
-/** All entries of some days, read as fast as they are taken. */
+/** All entries of some days, read as fast as the client takes them. */
 export async function ledgerFile(
   { db, turns }: { readonly db: Db; readonly turns: FairTurns },
   days: Omit<LedgerRequest, 'cursor' | 'limitRows'>,

@@ -1,4 +1,4 @@
-/** A merchant's account over the API: every entry that it owes or was paid by. */
+/** A merchant's account over the API: every entry that it owes or that paid for it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { MerchantParams } from '../catalog/own-merchant.ts'
@@ -11,11 +11,11 @@ import { plainRow } from './report.ts'
 import type { ReportDeps } from './report-deps.ts'
 import { LedgerPage, REPORT_DAYS_MAX, REPORT_LIMIT, ReportQuery } from './schema.ts'
 
-/** A page may take the database a second, and the pool's connections are for all. */
+/** A page may take the database a second, and the pool's connections are shared. */
 const PAGES_AT_ONCE = 2
 const LEDGER = { 'application/json': { schema: LedgerPage }, ...LEDGER_FILE }
 
-/** The caller's key is checked by the routes that register these. */
+/** The routes that register these check the caller's key. */
 export const merchantLedgerRoutes =
   ({ db, now }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {

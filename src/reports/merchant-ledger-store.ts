@@ -1,6 +1,6 @@
 /**
- * A merchant's account, entry by entry: what each click and order cost it, what was taken back, and
- * what it paid. These are the lines of the ledger itself, so their sum is the merchant's balance.
+ * A merchant's account, entry by entry: the cost of each click and order, reversals, and payments.
+ * The rows are the ledger's own lines, so their sum is the merchant's balance.
  */
 import type { CsvCell } from '../platform/csv.ts'
 import { formatExact } from '../platform/money.ts'
@@ -28,7 +28,8 @@ interface LedgerRow {
   readonly transaction_id: string
   readonly line: number
   readonly day: string
-  readonly at: Date | null // null, as the two: the line's entry is gone (`souk reconcile`)
+  // Null, like the next two, if the line's entry is missing (`souk reconcile` finds it).
+  readonly at: Date | null
   readonly kind: string | null
   readonly idempotency_key: string | null
   readonly corrects: string | null
@@ -39,19 +40,19 @@ interface LedgerRow {
   readonly campaign_id: number | null
 }
 
-/** A page of the account as the API and files tell it. */
+/** A page of the account, for API and files. */
 export async function listLedgerRows(db: Db, request: LedgerRequest): Promise<ReportPage> {
   const { rows, next } = await readLedger(db, request)
   return { rows: rows.map(rowOf), next }
 }
 
-/** The same as its page of the dashboard tells it. */
+/** The same for the dashboard. */
 export async function readAccountPage(db: Db, request: LedgerRequest): Promise<AccountPage> {
   const { rows, next } = await readLedger(db, request)
   return { entries: rows.map(entryOf), next }
 }
 
-/** In the order of days and entries, or against it. */
+/** In the order of days and entries, or in reverse. */
 async function readLedger(
   db: Db,
   request: LedgerRequest,
@@ -127,7 +128,7 @@ function entryOf(row: LedgerRow): AccountEntry {
   }
 }
 
-/** Keys of entries say what they are about: `click:<id>`, `order:<merchant>:<id>` (entries.ts). */
+/** An entry's key contains its subject: `click:<id>`, `order:<merchant>:<id>` (entries.ts). */
 function subjectOf(key: string): { readonly sort: string; readonly id: string } {
   const match = /^(click):(.*)$|^(order|payment):\d+:(.*)$/s.exec(key)
   return { sort: match?.[1] ?? match?.[3] ?? '', id: match?.[2] ?? match?.[4] ?? '' }

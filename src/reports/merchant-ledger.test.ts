@@ -13,7 +13,7 @@ import { listLedgerRows } from './merchant-ledger-store.ts'
 import { merchantRoutes } from './merchant-routes.ts'
 
 const NOW = new Date('2026-08-01T00:00:00Z')
-/** The busy log's days, in ranges that may be asked for. */
+/** The busy log's days, in ranges within the limit. */
 const RANGES = [
   ['2026-03-01', '2026-05-31'],
   ['2026-06-01', '2026-07-31'],
@@ -49,7 +49,7 @@ async function everyRow(limit: number): Promise<Row[]> {
   return rows
 }
 
-test('a merchant’s account has every entry once, and their sum is its balance', async () => {
+test("a merchant's account has every entry once, and their sum is its balance", async () => {
   const rows = await everyRow(1_000)
   const entries = await db.row(sql`
     select count(*)::int as count, sum(amount_micros)::text as micros from ledger_line
@@ -68,7 +68,7 @@ test('a merchant’s account has every entry once, and their sum is its balance'
   assert.deepEqual(await everyRow(7), rows, 'however it is cut into pages')
 })
 
-test('a line whose entry is gone stands in the merchant’s account, and does not end it', async (t) => {
+test("a line without its entry appears in the merchant's account and does not end it", async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`
     insert into ledger_line
@@ -88,7 +88,7 @@ test('a line whose entry is gone stands in the merchant’s account, and does no
   assert.deepEqual([rows[0]?.kind, rows[0]?.at, rows[0]?.click_id], [null, null, null])
 })
 
-test('a merchant’s account has no entry of another one', async () => {
+test("a merchant's account has no entry of another merchant", async () => {
   const { merch_id: id } = other.merchant
   await updateMerchant(db, { merchId: id, changes: { uid: other.publisher.uid } })
   const [[date_from, date_to]] = RANGES
@@ -100,7 +100,7 @@ test('a merchant’s account has no entry of another one', async () => {
   await updateMerchant(db, { merchId: id, changes: { uid: null } })
 })
 
-test('every entry names its click with the auction’s result, its order, or its payment', async () => {
+test("every entry names its click with the auction's result, its order, or its payment", async () => {
   for (const row of await everyRow(1_000)) {
     const { kind, click_id, auction_result_number, campaign_id, order_id, payment_reference } = row
     const isClick = kind === 'click' || kind === 'reversal'
@@ -115,7 +115,7 @@ test('every entry names its click with the auction’s result, its order, or its
   assert.ok(rows.some(({ order_id }) => order_id === 'odd/ö'))
 })
 
-test('what is due and not covered is told beside the entries, which come as CSV as well', async () => {
+test('the account shows what is due and not covered, also as CSV', async () => {
   const [[from, to]] = RANGES
   const range = `date_from=${from}&date_to=${to}`
   const page = (await get(range)).json()
@@ -130,7 +130,7 @@ test('what is due and not covered is told beside the entries, which come as CSV 
   assert.deepEqual(lines, page.rows.map(asText))
 })
 
-test('a merchant’s account is open to the key of its user alone, for a range that can be read', async () => {
+test("a merchant's account is open only to its user's key, for a valid range", async () => {
   const march = 'date_from=2026-03-01&date_to=2026-03-31'
   assert.equal((await get(march, { headers: {} })).statusCode, 401)
   assert.equal((await get(march, { headers: other.headers })).statusCode, 403)
@@ -147,7 +147,7 @@ test('a merchant’s account is open to the key of its user alone, for a range t
   }
 })
 
-test('who waits too long for an account is told to come back, and is not waited for', async (t) => {
+test('a request that waited too long for an account gets Retry-After, and its query never runs', async (t) => {
   hurryTurns(t)
   const hasty = await startQuietHttp({ after })
   await hasty.register(merchantRoutes({ db, keys, now: () => NOW }))

@@ -1,4 +1,4 @@
-/** One order over the API as it concerns its merchant: what it costs, and why. */
+/** One order over the API for its merchant: its cost, and the reason. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
 import { envelope, ok } from '../platform/envelope.ts'
@@ -12,10 +12,10 @@ import {
 import { explainMerchantOrder } from './order-record-store.ts'
 import type { ReportDeps } from './report-deps.ts'
 
-/** Whether a locked order is paid for takes settling all that the merchant owes and paid. */
+/** Whether a locked order is paid requires settling all the merchant's debts and payments. */
 const ORDERS_AT_ONCE = 2
 
-/** The caller's key is checked by the routes that register these. */
+/** The routes that register these check the caller's key. */
 export const merchantOrderRoute =
   ({ db, now }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {

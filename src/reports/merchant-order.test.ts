@@ -43,7 +43,7 @@ async function everyOrder() {
   )
 }
 
-test('a merchant can work out what each of its orders costs, and finds just that in its account', async () => {
+test('a merchant can compute the cost of each order and finds exactly that in its account', async () => {
   const orders = await everyOrder()
   for (const { order_id, owed, is_told, order } of orders) {
     assert.equal(order.checkout_id, order_id)
@@ -58,7 +58,7 @@ test('a merchant can work out what each of its orders costs, and finds just that
       assert.equal(microsOf(order.commission_usd) + back, Number(owed), order_id)
     }
     if (order.terms?.model === 'cpa') {
-      // None of these is a half: they may be rounded in any way to the nearest.
+      // None of these is a tie, so any rounding to the nearest gives the same.
       const exact = microsOf(order.revenue_usd) * order.terms.rate
       assert.equal(microsOf(order.commission_usd), Math.round(exact), order_id)
     }
@@ -69,7 +69,7 @@ test('a merchant can work out what each of its orders costs, and finds just that
   assert.ok(orders.some(({ order }) => order.returns.length > 0))
 })
 
-test('of an order its merchant learns nothing that is its publisher’s alone', async () => {
+test('a merchant sees nothing of an order that concerns only its publisher', async () => {
   for (const { body, order } of await everyOrder()) {
     assert.doesNotMatch(body, /earnings|share/)
     for (const { account, merch_id } of order.entries) {
@@ -78,7 +78,7 @@ test('of an order its merchant learns nothing that is its publisher’s alone', 
   }
 })
 
-test('of a click that led to another shop its order’s merchant is not told when', async () => {
+test('a merchant does not see the time of a click that led to another shop', async () => {
   const id = '0123456789abcdef'.repeat(2)
   const evidence = JSON.stringify([
     { id, at_ms: NOW.getTime(), verdict: 'other_merchant' },
@@ -93,7 +93,7 @@ test('of a click that led to another shop its order’s merchant is not told whe
   ])
 })
 
-test('an order is told to the key of its merchant’s user alone', async () => {
+test("only the key of the merchant's user can read an order", async () => {
   assert.equal((await get('odd/ö')).statusCode, 200)
   assert.equal((await get('odd/ö', { headers: {} })).statusCode, 401)
   assert.equal((await get('odd/ö', { headers: other.headers })).statusCode, 403)

@@ -1,4 +1,4 @@
-/** Wire shapes of a merchant's own page: what it paid for, and whether its campaigns run. */
+/** Wire shapes of a merchant's page: its costs, and whether its campaigns run. */
 import Type, { type Static } from 'typebox'
 import { CAMPAIGN_MODELS } from '../demand/campaign.ts'
 import { STANDINGS } from '../demand/campaign-standing.ts'

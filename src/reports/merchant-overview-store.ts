@@ -1,6 +1,6 @@
 /**
- * A merchant's own page in SQL: what it paid for, by day and publisher, what it owes, and whether
- * its campaigns run. Costs are the ledger's, so they are what its account says entry by entry.
+ * A merchant's page in SQL: costs by day and publisher, debts, and whether its campaigns run. Costs
+ * are the ledger's, so they match its account entry by entry.
  */
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
@@ -21,7 +21,7 @@ import { daysBetween } from './report.ts'
 
 interface Asked extends Omit<DayRange, 'pubId'> {
   readonly merchant: Merchant
-  readonly overCap: ReadonlySet<number> // campaigns, as `findOverCap` says
+  readonly overCap: ReadonlySet<number> // The campaigns that `findOverCap` returns.
   readonly now: Date
 }
 
@@ -32,14 +32,16 @@ interface Sums {
   readonly revenue_micros: string
 }
 
-/** Sums of a day, or of a publisher: the other one is null. */
+/** Sums of a day or of a publisher; the other one is null. */
 interface GroupSums extends Sums {
   readonly day: string | null
   readonly pub_id: number | null
   readonly publisher_name: string | null
 }
 
-/** All of it as of one moment: what is paid while it is read would be missing on one side. */
+/**
+ * Everything as of one moment; a payment during the query would otherwise be missing on one side.
+ */
 export function readMerchantOverview(db: Db, asked: Asked): Promise<MerchantOverview> {
   return db.transaction((tx) => readAll(tx, asked), { isSnapshot: true })
 }
@@ -79,7 +81,7 @@ async function readAll(db: Db, asked: Asked): Promise<MerchantOverview> {
   }
 }
 
-/** Payments concern no publisher, and are no cost. */
+/** Payments concern no publisher and are no cost. */
 function sumGroups(db: Db, { merchant, dayFrom, dayTo }: Asked): Promise<GroupSums[]> {
   const isWanted = sql`merch_id = ${merchant.merch_id} and day between ${dayFrom} and ${dayTo}`
   return db.rows(sql`
@@ -102,7 +104,10 @@ function sumGroups(db: Db, { merchant, dayFrom, dayTo }: Asked): Promise<GroupSu
     order by day, cost_micros desc, clicks desc, pub_id`)
 }
 
-/** By time, as the index has a merchant's clicks; an event's day is the UTC day of its time. */
+/**
+ * By time, because the index orders a merchant's clicks so; an event's day is the UTC day of its
+ * time.
+ */
 function clicksOf({ merchant, dayFrom, dayTo }: Asked): Sql {
   return sql`c.merch_id = ${merchant.merch_id} and c.at >= ${`${dayFrom}T00:00:00Z`}::timestamptz
     and c.at < ${`${dayTo}T00:00:00Z`}::timestamptz + interval '1 day'`

@@ -37,7 +37,7 @@ async function overview(range = RANGE): Promise<MerchantOverview> {
   return json.data[0]
 }
 
-test('what a merchant paid for is the same by day, by publisher and in its account', async () => {
+test("a merchant's costs are the same by day, by publisher and in its account", async () => {
   const { totals, days, publishers } = await overview()
   const ledger = await db.row<{ micros: string }>(sql`
     select -sum(amount_micros)::bigint as micros from ledger_line
@@ -61,7 +61,7 @@ test('what a merchant paid for is the same by day, by publisher and in its accou
   )
 })
 
-test('a merchant’s clicks of its days are told by what became of them, unpaid ones as well', async () => {
+test("a merchant's clicks are shown by result, including unpaid ones", async () => {
   for (const [dayFrom, dayTo] of [
     [DAYS.dayFrom, DAYS.dayTo],
     ['2026-03-02', '2026-03-03'],
@@ -78,7 +78,7 @@ test('a merchant’s clicks of its days are told by what became of them, unpaid 
   }
 })
 
-test('a day’s cost is that of its entries, and a payment is none', async () => {
+test("a day's cost is the sum of its entries, without payments", async () => {
   for (const day of ['2026-03-02', '2026-03-03', '2026-03-07']) {
     const { totals } = await overview(`date_from=${day}&date_to=${day}`)
     const days = { dayFrom: day, dayTo: day, cursor: null, limitRows: 1_000 }
@@ -88,7 +88,7 @@ test('a day’s cost is that of its entries, and a payment is none', async () =>
   }
 })
 
-test('what is owed, what is not due yet and what was paid ahead come to the account, at any time', async () => {
+test('owed, pending and prepaid amounts add up to the account at any time', async () => {
   const row = await db.row<{ micros: string }>(sql`
     select -sum(amount_micros)::bigint as micros from ledger_line
     where account = 'merchant' and merch_id = ${merchId}`)
@@ -102,7 +102,7 @@ test('what is owed, what is not due yet and what was paid ahead come to the acco
   clock.now = latest
 })
 
-test('a merchant’s account is listed the last entry first, each one once', async () => {
+test("a merchant's account lists the latest entry first, each one once", async () => {
   const { rows } = await listLedgerRows(db, { merchId, ...DAYS, cursor: null, limitRows: 1_000 })
   const asked = { merchId, ...DAYS, limitRows: 7, isNewestFirst: true }
   const read: AccountEntry[] = []
@@ -128,7 +128,7 @@ test('a merchant’s account is listed the last entry first, each one once', asy
   }
 })
 
-test('campaigns stand with what they spent of their budgets, and why they do not run', async () => {
+test('campaigns show their spend and why they do not run', async () => {
   const spent = await one.addCampaign({
     model: 'cpc',
     rate_ppm: null,
@@ -153,7 +153,7 @@ test('campaigns stand with what they spent of their budgets, and why they do not
   assert.equal(campaigns.length, all.length - rivals.length, 'none of another merchant’s')
 })
 
-test('a feed that is too old to bid is told, with why it was not fetched again', async () => {
+test('an expired feed is shown with the reason why it was not fetched again', async () => {
   assert.deepEqual((await overview()).feed, {
     ...{ imported_at: null, is_stale: true, url: null, error: null },
   })
@@ -173,7 +173,7 @@ test('a feed that is too old to bid is told, with why it was not fetched again',
   assert.ok(!feed.url?.includes('secret'))
 })
 
-test('what was refused of a merchant’s reports is told with its reason', async () => {
+test("a merchant's refused reports are shown with the reason", async () => {
   const faults = [{ field: 'orders[0].order.value', rule: 'must be a decimal' }]
   await insertRefusal(db, {
     ...{ at: clock.now, merchId, endpoint: 'orders', reason: 'bad_request', faults },
@@ -188,7 +188,7 @@ test('what was refused of a merchant’s reports is told with its reason', async
   )
 })
 
-test('a merchant’s page is its own user’s alone', async () => {
+test("only the merchant's user can open its page", async () => {
   const stranger = await dashboard.logIn('other@example.com')
   const nobody = await dashboard.logIn(null)
   for (const page of [`overview/?${RANGE}`, `entries/?${RANGE}`, `ledger/?${RANGE}`, 'refused/']) {
@@ -204,7 +204,7 @@ test('a merchant’s page is its own user’s alone', async () => {
   assert.equal((await nobody.call('merchants/')).status, 401)
 })
 
-test('a range that cannot be read is refused, with the field that is wrong', async () => {
+test('an invalid range is refused with the wrong field', async () => {
   for (const [query, field] of [
     ['date_from=2026-03-01', 'date_to'],
     ['date_from=2026-03-02&date_to=2026-03-01', 'date_to'],

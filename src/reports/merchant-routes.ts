@@ -1,4 +1,4 @@
-/** What a merchant reads and sets over the API, with a key of its user: account and webhooks. */
+/** A merchant's API with its user's key: account and webhooks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf } from '../accounts/require-key.ts'
 import { requireOwnMerchant } from '../catalog/own-merchant.ts'

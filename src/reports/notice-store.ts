@@ -1,11 +1,11 @@
-/** What notices are made of, in SQL. */
+/** The data of notifications, in SQL. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 type NoticeSource = 'changes' | 'locks'
 
 export interface NoticePosition {
-  readonly changeId: string // of locks: the event of the order that was told of last
+  readonly changeId: string // For locks: the event of the last notified order.
   readonly at: Date
 }
 
@@ -27,14 +27,14 @@ export async function moveNoticePosition(
     where name = ${name}`)
 }
 
-/** By how much an order changed, in micros. */
+/** The change of an order, in micros. */
 export interface Change {
   readonly change_revenue: string
   readonly change_commission: string
   readonly change_earnings: string
 }
 
-/** What stands of an order, less all that has come back so far, in micros. */
+/** An order's amounts after all returns so far, in micros. */
 export interface Standing {
   readonly net_revenue_micros: string
   readonly net_commission_micros: string
@@ -50,15 +50,15 @@ export interface ChangedOrder extends Change, Standing {
   readonly pub_id: number
   readonly article_id: number
   readonly click_id: Buffer
-  readonly locks_at: Date | null // null: it waits for a decision again
+  readonly locks_at: Date | null // Null if it waits for a decision again.
 }
 
-/** Orders that came to count, or came back, in the next changes; how far that reaches. */
+/** Orders that started to count, or had returns, in the next changes; and how far that reaches. */
 export async function listChangedOrders(
   db: Db,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<{ readonly orders: ChangedOrder[]; readonly lastId: string | null }> {
-  // Their days as values: else every day that there ever was is planned for.
+  // The days as values, so that the planner does not consider every day of the log.
   const next = await db.row<{ last_id: string | null; days: string[] }>(sql`
     select max(change_id) as last_id, array_agg(distinct day::text) as days from (
       select change_id, day from stats_change where change_id > ${after}
@@ -102,7 +102,7 @@ export async function listChangedOrders(
   return { orders, lastId }
 }
 
-/** What came back of orders, however long ago. */
+/** All returns of these orders, however old. */
 export function listReturnsOf(
   db: Db,
   orderEventIds: readonly string[],
@@ -127,8 +127,8 @@ export type LockedOrder = Omit<ChangedOrder, keyof Change | 'locks_at'> & {
 }
 
 /**
- * The next orders whose earnings locked, also where a report waits that came after; those of one
- * instant by the ids of their events.
+ * The next orders whose earnings locked, even if a later report is held; within one instant by
+ * event id.
  */
 export function listLockedOrders(
   db: Db,

@@ -1,4 +1,4 @@
-/** Answers made of several statements: what is booked between two of them is in none, or in all. */
+/** Answers from several statements: an event booked between two of them is in all or in none. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
@@ -27,7 +27,7 @@ async function start(t: TestContext) {
   return { db, pubId, merchId, events, click, tell }
 }
 
-/** The same database, to which `happen` happens behind the first statement of a reader. */
+/** The same database; `happen` runs after a reader's first statement. */
 function interrupted(db: Db, happen: () => Promise<unknown>): Db {
   let isOver = false
   const around = (inner: Db): Db => ({
@@ -44,7 +44,7 @@ function interrupted(db: Db, happen: () => Promise<unknown>): Db {
   return around(db)
 }
 
-test('what a publisher earned is told as of one moment, though it is paid out meanwhile', async (t) => {
+test("a publisher's earnings are shown as of one moment, even if a payout happens meanwhile", async (t) => {
   const { db, pubId, merchId, events, click, tell } = await start(t)
   const paid = { reference: 'r', paid_on: '2026-03-03', amount_micros: 100_000_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(paid) }
@@ -58,7 +58,7 @@ test('what a publisher earned is told as of one moment, though it is paid out me
   assert.deepEqual([after.balance_usd, after.paid_out_usd], ['0.00', '60.00'])
 })
 
-test('an order is told as of one moment, though goods come back meanwhile', async (t) => {
+test('an order is shown as of one moment, even if a return happens meanwhile', async (t) => {
   const { db, merchId, events, click, tell } = await start(t)
   const own = <T>(event: T) => ({ ...event, merchId })
   await tell(click('a'), own(events.order('o1', START_MS, { click: 'a' })))
@@ -72,7 +72,7 @@ test('an order is told as of one moment, though goods come back meanwhile', asyn
   )
 })
 
-test('an overview’s days and rows are of one moment, though a click is booked meanwhile', async (t) => {
+test("an overview's days and rows are of one moment, even if a click is booked meanwhile", async (t) => {
   const { db, pubId, click, tell } = await start(t)
   await tell(click('a'))
   const asked = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31' }

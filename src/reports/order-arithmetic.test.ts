@@ -1,4 +1,4 @@
-/** What the reference tells of an order, as a program that shares nothing with the fold. */
+/** Recomputes an order from the API reference's rules, sharing nothing with the fold. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
@@ -28,7 +28,7 @@ function divided(amount: bigint, weights: readonly bigint[]): bigint[] {
   return parts.map((part, at) => (part + (lucky.includes(at) ? 1n : 0n)) * unitOf(amount))
 }
 
-/** What is taken back of a line's amount with `back` of its units. */
+/** The reversed part of a line's amount after `back` returned units. */
 function takenBack(amount: bigint, back: number, quantity: number): bigint {
   const unit = unitOf(amount)
   return halfToEven((amount / unit) * BigInt(back), BigInt(quantity)) * unit
@@ -52,7 +52,7 @@ const orders = fc.record({
   share: fc.bigInt(0n, MILLION),
 })
 
-test('an order’s amounts, those of its lines and what comes back follow by the rules of the reference', () => {
+test("an order's amounts, lines and returns follow the rules of the reference", () => {
   fc.assert(
     fc.property(orders, ({ sold, revenue, model, price, share }) => {
       const lines = sold.map(({ cents, quantity }, at) => line(`P${at}`, cents, quantity))

@@ -1,4 +1,4 @@
-/** One order, explained, as order-record-store.ts finds it. */
+/** Wire shape of one order with its explanation. */
 import Type from 'typebox'
 import { MerchantParams } from '../catalog/own-merchant.ts'
 import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
@@ -17,7 +17,7 @@ const LINES_TOLD =
   'they lost alike. When k of a line’s q units have come back, k ÷ q of its amounts are taken ' +
   'back, rounded half to even in that unit; what is paid per purchase (EPP) is not.'
 
-/** The rules of order-figures.ts for whoever works an order out again; a test holds them to it. */
+/** The rules of order-figures.ts for readers of the reference; a test holds them to it. */
 export const ORDER_TOLD = [REVENUE_TOLD, EARNINGS_TOLD, LINES_TOLD].join(' ')
 export const MERCHANT_ORDER_TOLD = [REVENUE_TOLD, LINES_TOLD].join(' ')
 
@@ -151,7 +151,7 @@ export const MerchantOrderParams = Type.Object({
   order_id: Type.String({ description: 'The merchant’s own, percent-encoded' }),
 })
 
-/** The same as its merchant is told it, who need not know what the publisher gets of it. */
+/** The merchant's view, without the publisher's part. */
 export const MerchantOrderRecord = Type.Object({
   ...Type.Omit(OrderRecord, ['earnings_usd', 'net_earnings_usd']).properties,
   order_id: orNull(Type.String(), 'Ours; null while only returns of it are told'),

@@ -1,6 +1,6 @@
 /**
- * One order, explained: what was reported by whom, which clicks competed for it and why one won,
- * what it earned line by line, what came back, and every ledger entry that it caused.
+ * One order, explained: reports by source, competing clicks and why one won, earnings line by line,
+ * returns, and every ledger entry that it caused.
  */
 import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
 import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
@@ -42,7 +42,7 @@ interface OrderRow {
   readonly net_earnings_micros: string
 }
 
-/** The order of a merchant by the merchant's own id; null when nobody has told of it. */
+/** A merchant's order by the merchant's own id; null if nobody has reported it. */
 export function explainOrder(
   db: Db,
   { merchId, orderId, now }: { readonly merchId: number; readonly orderId: string; now: Date },
@@ -51,9 +51,9 @@ export function explainOrder(
 }
 
 /**
- * The order of a publisher by our id of it; null when it is not the publisher's. What others got of
- * an order that was theirs first is not its to know, nor which of their clicks competed for it,
- * and when: of those it is told the verdict alone.
+ * A publisher's order by Souk's id; null if it belongs to another publisher. What other publishers
+ * earned from it, and the times of their clicks, stay hidden; only the verdict on those clicks is
+ * shown.
  */
 export async function explainPublisherOrder(
   db: Db,
@@ -74,9 +74,9 @@ export async function explainPublisherOrder(
 }
 
 /**
- * The order of a merchant as it concerns the merchant: what it costs, by which rate and terms, and
- * which click led to it, but not when its reader went to another shop. What the publisher gets is
- * left out by the schema of the answer, `MerchantOrderRecord`.
+ * A merchant's order as it concerns the merchant: cost, rate, terms, and its click, but not when
+ * the reader visited another shop. The response schema `MerchantOrderRecord` leaves out the
+ * publisher's part.
  */
 export async function explainMerchantOrder(db: Db, wanted: Parameters<typeof explainOrder>[1]) {
   const order = await explainOrder(db, wanted)
@@ -90,7 +90,7 @@ export async function explainMerchantOrder(db: Db, wanted: Parameters<typeof exp
   }
 }
 
-/** As of one moment: else the lines might not be of the amounts that they add up to. */
+/** As of one moment; otherwise the lines might not match their total. */
 function explainWhere(db: Db, condition: Sql, now: Date) {
   return db.transaction(
     async (tx) => {
@@ -195,12 +195,12 @@ async function explained(db: Db, row: OrderRow, now: Date) {
   }
 }
 
-/** What was sealed at the click: the commission and the publisher's part of it follow from it. */
+/** The terms sealed at the click, from which commission and the publisher's part follow. */
 function termsOf({ attribution }: OrderAccount) {
   if (attribution === null) return null
   const { campaignId, model, priceMicros, sharePpm } = attribution.owner
   return {
-    campaign_id: campaignId, // null: the merchant's own rate for links that were only seen
+    campaign_id: campaignId, // Null for the merchant's own rate for links that were only seen.
     model: modelWord(model),
     rate: model === MODEL.cpa ? priceMicros / PPM : null,
     payment_usd: model === MODEL.epp ? formatExact(priceMicros) : null,
@@ -216,7 +216,7 @@ async function stateOf(
   if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
   const dates = datesOf(row.told)
   const unpaid = orderState({ ...dates, paidAtMs: null }, now.getTime())
-  if (unpaid !== 'LOCKED') return unpaid // and needs no look at all that the merchant owes and paid
+  if (unpaid !== 'LOCKED') return unpaid // Then nothing needs to be settled.
   const paidAt = await openReleases(db, { pubId: row.pub_id, until: now }).paidAtOf(row.merch_id)
   const paid = keys.flatMap((key) => paidAt(key) ?? [])
   const isPaid = paid.length > 0 && paid.length === keys.length
@@ -277,7 +277,7 @@ async function findReturns(db: Db, { merchId, orderId }: OrderKey) {
   )
 }
 
-/** A dollar needs no rate: its id is no number. */
+/** Dollars need no rate: their id is no number. */
 async function findRate(db: Db, rateId: string | null) {
   if (rateId === null || !/^\d+$/.test(rateId)) return null
   return db.row<{

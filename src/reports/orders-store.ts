@@ -55,15 +55,15 @@ interface OrderRow extends ClickFacts {
   readonly purchased_product_id: string | null
   readonly purchased_name: string | null
   readonly purchased_brand: string | null
-  readonly purchased_price: string | null // as told, in the order's currency
+  readonly purchased_price: string | null // As reported, in the order's currency.
   readonly currency: string
   readonly rate_id: string
 }
 
 /**
- * A page of the report. Orders that nobody led to, or that are held, are not in it yet. One whose
- * click is gone (a restored backup) is in it, without what the click alone knew: left out, it would
- * make its page look like the last.
+ * A page of the report. Orders without a click, and held orders, are not in it yet. An order whose
+ * click is gone (restored backup) appears without the click's data; leaving it out would make its
+ * page look like the last.
  */
 export async function listOrderRows(
   db: Db,
@@ -117,7 +117,7 @@ export async function listOrderRows(
   }
 }
 
-/** When each row was paid for; what is not locked yet is not, so nothing is settled for it. */
+/** When each row was paid. Unlocked orders are not paid, so nothing is settled for them. */
 async function paidAtOfLocked(
   rows: readonly OrderRow[],
   now: Date,
@@ -147,7 +147,7 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
     },
     now.getTime(),
   )
-  // What is rejected came to nothing, as a reversed click: the rows may be summed.
+  // Rejected orders count as zero, like reversed clicks, so that rows can be summed.
   const amount = (micros: string) => formatExact(state === 'REJECTED' ? 0 : micros)
   const revenue = (micros: string) => (row.is_cancelled ? formatExact(0) : amount(micros))
   return {
@@ -171,7 +171,8 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
     purchased_product_price: purchasedPrice(row, rates),
     click_u1_param: { text: row.u1 },
     checkout_id: { text: row.order_id },
-    earnings: amount(row.earnings_micros), // The whole order's, on each of its rows, as documented.
+    // The whole order's amount on each of its rows, as documented.
+    earnings: amount(row.earnings_micros),
     revenue: revenue(row.revenue_micros),
     number_products_purchased: row.quantity,
     click_product_brand: { text: row.brand },
@@ -193,7 +194,7 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
   }
 }
 
-/** In dollars as every amount of the row, at the rate that its order was converted at. */
+/** In dollars like every amount of the row, at the rate of the order's conversion. */
 function purchasedPrice(
   { purchased_price: price, currency, rate_id, order_day }: OrderRow,
   rates: ReadonlyMap<string, Rate>,

@@ -12,13 +12,13 @@ import { plainRow, type ReportName } from './report.ts'
 const NOW = new Date('2026-08-01T00:00:00Z')
 const db = await testDatabase()
 const one = await makePublisherWorld(db)
-// The views of both lie in one lane of the log.
+// The views of both are in one lane of the log.
 await db.run(sql`alter table publisher alter column pub_id restart with 16`)
 const other = await makePublisherWorld(db, 'other')
 assert.equal(viewLane(one.publisher.pub_id), viewLane(other.publisher.pub_id))
 await openFoldedLog({ after }, db).tell(...(await makeBusyLog(one, other)))
 
-/** A column that tells whose a row is, and what it may hold for a publisher. */
+/** The column that identifies a row's owner, and its allowed values for a publisher. */
 const OWN: Readonly<Record<ReportName, { column: string; ids: (pubId: number) => Sql }>> = {
   clicks: {
     column: 'link_id',
@@ -57,7 +57,7 @@ for (const report of Object.keys(OWN) as ReportName[]) {
   })
 }
 
-test('a reader of two publishers has one cookie_id with each, and never the same', async () => {
+test('a reader of two publishers has a different cookie_id with each', async () => {
   const seen = await db.row(sql`
     select count(distinct visitor_key)::int as readers, count(distinct pub_id)::int as publishers
     from click where visitor_key is not null`)

@@ -22,7 +22,7 @@ function rowsOf(releases: readonly MerchantRelease[], changes: Partial<typeof RE
   return paymentRows(releases, NAMES, { ...REQUEST, ...changes }).rows.map(plainRow)
 }
 
-test('a row tells which payment released how much of what, and on which statement it stands', () => {
+test('a row shows which payment released how much of what, and its statement', () => {
   assert.deepEqual(rowsOf([release('2026-03-12T10:00:00Z')]), [
     {
       ...{ payment_id: '77', paid_at: '2026-03-12 10:00:00', merchant: 'Kettles' },
@@ -45,7 +45,7 @@ test('a row tells which payment released how much of what, and on which statemen
   )
 })
 
-test('the days asked for are both in the report, to their first and last millisecond', () => {
+test('both requested days are in the report, to the millisecond', () => {
   const times = [
     ...['2026-02-28T23:59:59.999Z', '2026-03-01T00:00:00Z'],
     ...['2026-03-31T23:59:59.999Z', '2026-04-01T00:00:00Z'],
@@ -55,7 +55,7 @@ test('the days asked for are both in the report, to their first and last millise
   assert.deepEqual(ids, ['1', '2'])
 })
 
-test('pages go on where the page before ended, and the last one says that it is', () => {
+test('pages continue where the last one ended, and the last page says so', () => {
   const releases = ['10', '11', '12', '13'].map((day) => release(`2026-03-${day}T00:00:00Z`))
   const page = (cursor: string | null, limitRows: number) => {
     const { rows, next } = paymentRows(releases, NAMES, { ...REQUEST, cursor, limitRows })

@@ -1,4 +1,4 @@
-/** The payments report: what merchants' money released of a publisher's earnings, day by day. */
+/** The payments report: which payments released which of a publisher's earnings, day by day. */
 import { clickDayOf } from '../ledger/debt-store.ts'
 import type { MerchantRelease } from '../ledger/publisher-releases.ts'
 import { ownKeyOf } from '../ledger/release.ts'
@@ -13,7 +13,7 @@ import {
   unknownCursor,
 } from './report.ts'
 
-/** A page of the report; its cursor counts rows, for a released cent stays where it is. */
+/** A page of the report. Its cursor counts rows, because a released cent never moves. */
 export function paymentRows(
   releases: readonly MerchantRelease[],
   merchantNames: ReadonlyMap<number, string>,

@@ -1,9 +1,9 @@
-/** Wire shapes of what became of all that a publisher earned. */
+/** Wire shapes of a publisher's payments page. */
 import Type, { type Static } from 'typebox'
 import { Dollars, orNull, Time } from '../platform/field-types.ts'
 import { StatementRecord } from './schema.ts'
 
-/** What was earned and no merchant has paid for yet. */
+/** Earnings that no merchant has paid for yet. */
 const unpaid = {
   open_usd: Type.String({
     description: 'May still change: orders until they lock, today’s clicks',

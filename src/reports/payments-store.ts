@@ -1,4 +1,4 @@
-/** All that a publisher earned: what of it is open, due, released and paid out. */
+/** A publisher's earnings: pending, due, released and paid out. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { type EarningsAccount, listEarningsAccounts } from '../ledger/earnings-account.ts'
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
@@ -14,7 +14,9 @@ interface Asked {
   readonly now: Date
 }
 
-/** All of it as of one moment: what is paid out while it is read would be missing on one side. */
+/**
+ * Everything as of one moment; a payout during the query would otherwise be missing on one side.
+ */
 export function readPayments(db: Db, asked: Asked): Promise<Payments> {
   return db.transaction((tx) => sumUp(tx, asked), { isSnapshot: true })
 }

@@ -1,4 +1,4 @@
-/** The payout file of a month: whom the operator pays, and how much. No money moves by itself. */
+/** The payout file of a month: whom the operator pays how much. Souk itself moves no money. */
 import { listPublishers } from '../accounts/publisher-store.ts'
 import { statementId } from '../ledger/statement.ts'
 import { listStatementsOfMonth } from '../ledger/statement-store.ts'
@@ -14,7 +14,7 @@ export interface PayoutFile {
   readonly totalMicros: bigint
 }
 
-/** One row per publisher whose statement of the month pays something out. */
+/** One row per publisher whose statement of the month has a payout. */
 export async function payoutFile(db: Db, month: string): Promise<PayoutFile> {
   const publishers = new Map(
     (await listPublishers(db, { uid: null })).map((publisher) => [publisher.pub_id, publisher]),

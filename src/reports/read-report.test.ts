@@ -12,7 +12,7 @@ import { openReports } from './read-report.ts'
 const DAY = '2026-03-02'
 const DAY_MS = 86_400_000
 
-/** A publisher's click of the day, `a`, and what a merchant tells after it. */
+/** A publisher's click of the day, `a`, and a merchant's later reports. */
 async function start(t: TestContext) {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
@@ -30,7 +30,7 @@ async function start(t: TestContext) {
   return { db, of, events, clickOf, tell }
 }
 
-test('for a page of orders the debts of merchants are settled whose orders on it are locked', async (t) => {
+test('a page of orders settles only the merchants of its locked orders', async (t) => {
   const { db, of, events, tell } = await start(t)
   await tell(events.order('o', START_MS, { click: 'a' }))
 
@@ -53,7 +53,7 @@ test('for a page of orders the debts of merchants are settled whose orders on it
   assert.deepEqual([await late.read(), await late.read(), late.settled.length], [1, 1, 1])
 })
 
-test('a report has the rows of its days: of clicks, of orders, of what came back', async (t) => {
+test('a report has the rows of its days: clicks, orders, returns', async (t) => {
   const { db, of, events, clickOf, tell } = await start(t)
   const order = (id: string, atMs: number) => events.order(id, atMs, { click: 'a' })
   const back = (id: string, atMs: number) => events.goodsBack(id, atMs, { quantity: 1 })
@@ -74,7 +74,7 @@ test('a report has the rows of its days: of clicks, of orders, of what came back
   assert.deepEqual(await found('returns', 'checkout_id'), [{ text: 'o1' }])
 })
 
-test('an order whose click is gone stands in its report, and does not end it', async (t) => {
+test('an order whose click is gone appears in its report and does not end it', async (t) => {
   const { db, of, events, clickOf, tell } = await start(t)
   await tell(
     clickOf('gone', MODEL.cpa),
@@ -96,7 +96,7 @@ test('an order whose click is gone stands in its report, and does not end it', a
   assert.equal(first.rows[0]?.link_id, null)
 })
 
-test('the price of a purchased product is in dollars, at the rate of its order', async (t) => {
+test("a purchased product's price is in dollars, at the rate of its order", async (t) => {
   const { db, of, events, tell } = await start(t)
   const yen = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
   await insertRates(db, 'bank', [{ day: DAY, ...yen }])

@@ -1,4 +1,4 @@
-/** A page of any report, by name: what files and API both are made of. */
+/** A page of any report by name, for files and API. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -8,12 +8,12 @@ import { paymentRows } from './payment-rows.ts'
 import type { ReportName, ReportPage, ReportRequest } from './report.ts'
 import { listReturnRows } from './returns-store.ts'
 
-/** What several pages share: settling a merchant's debts takes a look at all of them. */
+/** Shared by several pages: settling a merchant reads all its debts. */
 export interface ReportSource {
   page(report: ReportName, request: ReportRequest): Promise<ReportPage>
 }
 
-/** Reports of one publisher as of `now`. */
+/** A publisher's reports as of `now`. */
 export function openReports(
   db: Db,
   { pubId, now }: { readonly pubId: number; readonly now: Date },

@@ -1,4 +1,4 @@
-/** What the routes of reports, statements and webhooks stand on. */
+/** Dependencies of the routes of reports, statements and webhooks. */
 import type { KeyGuard } from '../accounts/require-key.ts'
 import type { Db } from '../platform/postgres.ts'
 

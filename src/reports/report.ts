@@ -1,8 +1,8 @@
 /**
- * The report files: their names, columns and days (report columns document).
+ * The report files: names, columns and days (docs/spec/reports.md).
  *
- * Columns are as publicly documented for services with this interface, so that a publisher's
- * readers keep working; ours are added at the end of a row, never in between.
+ * The columns are those publicly documented for services with this interface, so that publishers'
+ * programs keep working. Souk's own columns come last.
  */
 import type { CsvCell } from '../platform/csv.ts'
 import { type ApiError, badRequest } from '../platform/errors.ts'
@@ -41,7 +41,7 @@ export type ReportRow<Name extends ReportName> = Readonly<
   Record<(typeof REPORT_COLUMNS)[Name][number], CsvCell>
 >
 
-/** One of the words of a text. */
+/** One word of a text, as a type. */
 type Words<Text extends string> = Text extends `${infer Before}${' ' | '\n'}${infer After}`
   ? Words<Before> | Words<After>
   : Exclude<Text, ''>
@@ -51,13 +51,13 @@ function words<const Text extends string>(text: Text): readonly Words<Text>[] {
 }
 
 export interface ReportRequest extends DayRange {
-  /** Where the page before ended; null at the start. Only that report's own pages know it. */
+  /** Where the previous page ended; null at the start. Only pages of the same report have it. */
   readonly cursor: string | null
   readonly limitRows: number
-  readonly now: Date // states are as of this time
+  readonly now: Date // The time of the states.
 }
 
-/** A row as JSON has it. Text as it is: no spreadsheet reads JSON. */
+/** A row as JSON, with plain texts: no spreadsheet reads JSON. */
 export function plainRow(row: ReportPage['rows'][number]): Record<string, unknown> {
   const plain = (cell: CsvCell) => (typeof cell === 'object' && cell !== null ? cell.text : cell)
   return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, plain(cell)]))
@@ -65,10 +65,10 @@ export function plainRow(row: ReportPage['rows'][number]): Record<string, unknow
 
 export interface ReportPage {
   readonly rows: readonly Readonly<Record<string, CsvCell>>[]
-  readonly next: string | null // null: there is nothing more
+  readonly next: string | null // Null if there are no more rows.
 }
 
-/** A row of a report by its place in the order of its pages. */
+/** A row's place in the order of pages. */
 export interface ReportPlace {
   readonly day: string
   readonly eventId: string
@@ -77,7 +77,7 @@ export interface ReportPlace {
 
 export const REPORT_START: ReportPlace = { day: '0001-01-01', eventId: '0', line: '-1' }
 
-/** Reads `2026-03-02 123[ 4]`; throws 400 for what no page of such a report said. */
+/** Reads `2026-03-02 123[ 4]`; throws 400 for anything that no page returned. */
 export function readPlace(cursor: string | null): ReportPlace {
   if (cursor === null) return REPORT_START
   const match = /^(\d{4}-\d{2}-\d{2}) (\d{1,19})(?: (\d{1,4}))?$/.exec(cursor)
@@ -86,7 +86,9 @@ export function readPlace(cursor: string | null): ReportPlace {
   return { day, eventId, line }
 }
 
-/** What `readPlace` reads for the next page: the place of the last row; null when all are told. */
+/**
+ * The place of the last row, which `readPlace` reads for the next page; null if there are no more.
+ */
 export function nextPlace<Row>(
   rows: readonly Row[],
   limitRows: number,
@@ -96,7 +98,7 @@ export function nextPlace<Row>(
   return last === undefined ? null : placeOf(last).join(' ')
 }
 
-/** Starting over instead would give a reader that goes on with it every row twice. */
+/** Starting from the beginning would give the reader every row twice. */
 export function unknownCursor(): ApiError {
   return badRequest([{ field: 'cursor', rule: 'must be `next` of an earlier page of this report' }])
 }
@@ -113,7 +115,7 @@ export function reportPath(slug: string, report: ReportName, day: string): strin
   return `${slug}/${year}/${month}/${file}`
 }
 
-/** Every day from one to the other, both inclusive. */
+/** Every day of the range, both ends included. */
 export function daysBetween(dayFrom: string, dayTo: string): string[] {
   const days: string[] = []
   for (let at = Date.parse(dayFrom); at <= Date.parse(dayTo); at += DAY_MS) {

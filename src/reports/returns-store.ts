@@ -1,4 +1,4 @@
-/** The returns report in SQL: one row per product returned, on the day the return took effect. */
+/** The returns report in SQL: one row per returned product, on the day the return took effect. */
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -30,7 +30,7 @@ interface ReturnRow {
   readonly return_id: string
 }
 
-/** A page of the report. A return that came before its order took effect with it. */
+/** A page of the report. A return that arrived before its order took effect with the order. */
 export async function listReturnRows(db: Db, request: ReportRequest): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
   const { day, eventId, line } = readPlace(request.cursor)

@@ -1,4 +1,4 @@
-/** Who asks for how many pages of reports at once: the others come to their turn. */
+/** Many concurrent report pages queue. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
@@ -26,7 +26,7 @@ async function start(t: TestContext) {
   return { db, get }
 }
 
-test('however many pages of reports are asked for, other calls find a connection', async (t) => {
+test('many concurrent report pages leave connections for other calls', async (t) => {
   const { db, get } = await start(t)
   const pages = await db.transaction(async (tx) => {
     await tx.run(sql`lock table merchant_payment in access exclusive mode`)
@@ -38,7 +38,7 @@ test('however many pages of reports are asked for, other calls find a connection
   for (const status of await Promise.all(pages)) assert.equal(status, 200)
 })
 
-test('who waits too long for a report is told to come back, and is not waited for', async (t) => {
+test('a report that waited too long gets Retry-After, and its query never runs', async (t) => {
   hurryTurns(t)
   const { db, get } = await start(t)
   const first = await db.transaction(async (tx) => {

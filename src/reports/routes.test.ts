@@ -54,7 +54,7 @@ async function start(t: TestContext) {
 
 const MARCH = 'date_from=2026-03-01&date_to=2026-03-31'
 
-test('a report comes page by page as JSON, and whole as CSV', async (t) => {
+test('a report is returned page by page as JSON, and whole as CSV', async (t) => {
   const s = await start(t)
   await s.tell(s.click('a'), s.click('b'), s.click('c', { u1: '=1' }))
   const first = await s.get(`reports/clicks/?${MARCH}&limit=2`)
@@ -76,7 +76,7 @@ test('a report comes page by page as JSON, and whole as CSV', async (t) => {
   )
 })
 
-test('a database that goes away before the first row is told with 503, not with a broken file', async (t) => {
+test('a database failure before the first row gives a 503, not a broken file', async (t) => {
   const s = await start(t)
   const other = await s.db.reserve()
   await other.run(sql`begin`)
@@ -91,7 +91,7 @@ test('a database that goes away before the first row is told with 503, not with 
   assert.deepEqual([status, json.error.code], [503, 5030])
 })
 
-test('the clicks report has the impressions of the publisher’s own links alone', async (t) => {
+test("the clicks report has only impressions of the publisher's own links", async (t) => {
   const s = await start(t)
   const other = await makePublisherWorld(s.db, 'other')
   const { auctionId: foreign } = await other.addArticle('Elsewhere')
@@ -109,7 +109,7 @@ test('the clicks report has the impressions of the publisher’s own links alone
   )
 })
 
-test('wrong parameters, no key and foreign publishers are refused', async (t) => {
+test('wrong parameters, a missing key and foreign publishers are refused', async (t) => {
   const s = await start(t)
   for (const path of [
     'reports/secrets/?date_from=2026-03-01&date_to=2026-03-31',
@@ -133,7 +133,7 @@ test('wrong parameters, no key and foreign publishers are refused', async (t) =>
   }
 })
 
-test('a cursor that no page of the report said is refused, never taken for the first page', async (t) => {
+test('a cursor that no page returned is refused, never taken for the first page', async (t) => {
   const s = await start(t)
   const strange = ['nonsense', 'click 2026-99-99 1', 'seen 2026-03-01 9999999999999999999']
   for (const cursor of [...strange, '2026-99-99 1 1', '2026-03-01 9999999999999999999 9999']) {
@@ -187,7 +187,7 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
   assert.equal((await s.get('orders/999999/')).status, 404)
 })
 
-test('a publisher that an order moved to learns nothing of what the other one got', async (t) => {
+test("a publisher that an order moved to does not see the earlier owner's amounts", async (t) => {
   const s = await start(t)
   const other = await makePublisherWorld(s.db, 'other')
   const { auctionId } = await other.addArticle('Ten plates')
@@ -216,7 +216,7 @@ test('a publisher that an order moved to learns nothing of what the other one go
   )
 })
 
-test('of another publisher’s click that competed for an order, a publisher is told the verdict alone', async (t) => {
+test("of another publisher's competing click, a publisher sees only the verdict", async (t) => {
   const s = await start(t)
   const other = await makePublisherWorld(s.db, 'other')
   const { auctionId } = await other.addArticle('Ten plates')
@@ -231,7 +231,7 @@ test('of another publisher’s click that competed for an order, a publisher is 
   assert.deepEqual(whole?.evidence, [won, { ...beaten, click_id: clickId('a'), clicked_at }])
 })
 
-test('an order shows every ledger entry that it caused, also of reports that were replaced', async (t) => {
+test('an order shows every ledger entry that it caused, also from replaced reports', async (t) => {
   const s = await start(t)
   const tell = (dollars: number, at: number) =>
     s.own(
@@ -258,7 +258,7 @@ test('an order shows every ledger entry that it caused, also of reports that wer
   )
 })
 
-test('an order that is held shows what waits, also where it stands as it was told before', async (t) => {
+test('a held order shows what it waits for, even if an earlier report is in force', async (t) => {
   const s = await start(t)
   const tell = (report: object) => s.own(s.events.order('o1', START_MS, { click: 'b', report }))
   await s.tell(s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }), tell({}))
@@ -271,7 +271,7 @@ test('an order that is held shows what waits, also where it stands as it was tol
   )
 })
 
-test('an order is paid when all that is owed of it is, also where a line owes nothing', async (t) => {
+test('an order is paid once all its debts are, even if a line owes nothing', async (t) => {
   const s = await start(t)
   const lines = [orderLine('A1', 1_000, 1), orderLine('gift', 0, 1)]
   const order = s.own(s.events.order('o1', START_MS, { click: 'b', report: { lines } }))
@@ -288,7 +288,7 @@ test('an order is paid when all that is owed of it is, also where a line owes no
   assert.deepEqual(await statesNow(), ['PAID', 'PAID', 'PAID'], 'the order, and each of its rows')
 })
 
-test('a statement is issued once its month is over, and told in three forms', async (t) => {
+test('a statement is issued once its month is over, and is returned in three forms', async (t) => {
   const s = await start(t)
   await s.db.run(sql`update merchant set name = '<Mugs & Co>' where merch_id = ${s.merchId}`)
   const cpc = { model: MODEL.cpc, priceMicros: 80_000_000, reservedMicros: 80_000_000 }
@@ -347,7 +347,7 @@ test('a statement is issued once its month is over, and told in three forms', as
   assert.equal((await s.get('statements/2026-02/')).status, 404)
 })
 
-test('what is told after a month’s statement is paid on the next one; columns of both add up', async (t) => {
+test("movements after a month's statement are on the next one, and columns of both add up", async (t) => {
   const s = await start(t)
   const cpc = { model: MODEL.cpc, sharePpm: 750_000 }
   const cost = (dollars: number) => ({
@@ -360,7 +360,7 @@ test('what is told after a month’s statement is paid on the next one; columns 
     s.own(s.events.at(START_MS + DAY_MS, payment)),
   )
   await issueStatements(s.db, { now: new Date('2026-04-02T00:30:00Z') })
-  // A node whose spool was away: the click is of March all the same.
+  // A node whose spool was away: the click still belongs to March.
   await s.tell(s.click('b', { ...cpc, ...cost(100) }))
   await issueStatements(s.db, { now: new Date('2026-05-02T00:30:00Z') })
 
@@ -375,7 +375,7 @@ test('what is told after a month’s statement is paid on the next one; columns 
   }
   assert.deepEqual(await shown('2026-03'), [
     ["gazette's shop", '135.00', '0.00'],
-    ['Told after its statement', '-75.00', '0.00'], // Nothing was taken back.
+    ['Told after its statement', '-75.00', '0.00'], // Nothing was reversed.
     ['60.00', '60.00', '0.00'],
   ])
   assert.deepEqual(await shown('2026-04'), [

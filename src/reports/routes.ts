@@ -36,7 +36,7 @@ import { toStatementRecord } from './statement-record.ts'
 import { STATEMENT, statementReply } from './statement-reply.ts'
 import { publisherWebhookRoutes } from './webhook-routes.ts'
 
-/** As the dashboard's (dashboard-routes.ts), and a page of rows may take a second too. */
+/** As on the dashboard (dashboard-routes.ts); a page of rows may also take a second. */
 const PAGES_AT_ONCE = 3
 const REPORT = {
   'application/json': { schema: ReportPage },

@@ -1,4 +1,4 @@
-/** What may be asked of the reports, and the shapes of what is not a table. */
+/** Parameters of reports, and the shapes that are not tables. */
 import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { REASONS_TOLD } from '../events/reason-words.ts'
@@ -7,10 +7,10 @@ import { Dollars, idText, orNull, Time, timestamp } from '../platform/field-type
 import { formatExact } from '../platform/money.ts'
 import { REPORT_COLUMNS, REPORT_NAMES, type ReportName } from './report.ts'
 
-/** A page that a client can hold and a server can make in a moment. */
+/** A page that a client can hold and the server can create in a moment. */
 const REPORT_LIMIT_MAX = 10_000
 export const REPORT_LIMIT = 1_000
-/** A quarter and some days: longer ranges are several requests. */
+/** A quarter and some days; longer ranges need several requests. */
 export const REPORT_DAYS_MAX = 100
 const CURSOR_LENGTH_MAX = 128
 
@@ -35,7 +35,7 @@ export const ReportQuery = Type.Object({
   ),
 })
 
-/** What each row is, and which of its amounts are not what their name seems to say. */
+/** What a row is, and which amounts differ from what their names suggest. */
 const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
   clicks:
     'One row per click or impression (is_click); earnings is in cents, earnings_usd is not. ' +
@@ -77,7 +77,7 @@ export const ReportPage = Type.Object({
   }),
 })
 
-/** What a merchant's account holds of some days, and what it comes to today. */
+/** A merchant's account over some days, and its balance today. */
 export const LedgerPage = Type.Object({
   merch_id: Type.Integer(),
   owed_usd: Type.String({ description: 'Due by now, and not covered' }),
@@ -119,7 +119,7 @@ export const StatementRecord = Type.Object({
 })
 export type StatementRecord = Static<typeof StatementRecord>
 
-/** What a publisher's month was made of, merchant by merchant. */
+/** The composition of a publisher's month, per merchant. */
 export const StatementDetail = Type.Object({
   ...StatementRecord.properties,
   merchants: Type.Array(

@@ -18,7 +18,7 @@ const STATEMENT: StatementDetail = {
   ],
 }
 
-test('the lines of a printed statement add up to its last one, to the micro-dollar', () => {
+test('the lines of a printed statement add up to the last one, to the micro-dollar', () => {
   const page = statementPage(STATEMENT, 'Daily')
   const sums = page.slice(page.indexOf('class="sums"'))
   const shown = [...sums.matchAll(/<td>([−\d,.]+)<\/td>/g)].map(([, text = '']) => text)
@@ -33,7 +33,7 @@ test('the lines of a printed statement add up to its last one, to the micro-doll
   )
 })
 
-test('what was told too late to be taken back this month lowers what was', () => {
+test('a reversal that arrived too late for this month lowers what was released', () => {
   const late = { merch_id: 0, merchant: 'Late', released_usd: '-5.00', taken_back_usd: '-2.00' }
   const page = statementPage({ ...STATEMENT, merchants: [late] }, 'Daily')
   assert.match(page, /<td>−5\.000000<\/td>\s*<td>2\.000000<\/td>/)
@@ -45,19 +45,19 @@ test('whole cents are printed as cents', () => {
   assert.match(page, /Released this month<\/th><td>9\.50<\/td>/)
 })
 
-test('a printed statement says why a balance is paid out or carried on, and where its amounts are listed', () => {
+test('a printed statement says why a balance is paid out or carried over, and where its amounts are listed', () => {
   const page = statementPage(STATEMENT, 'Daily')
   assert.match(page, /A balance of\s\$50\.00 or more is paid out in whole cents/)
   assert.match(page, /payments report lists each amount/)
 })
 
-test('a month in which no merchant paid says so', () => {
+test("a month without a merchant's payment says so", () => {
   const page = statementPage({ ...STATEMENT, merchants: [] }, 'Daily')
   assert.match(page, /No merchant’s payment released or took back anything this month/)
   assert.doesNotMatch(page, /<thead>/)
 })
 
-test('names that read from the right turn none of what stands beside them', () => {
+test('right-to-left names do not turn the text beside them', () => {
   const [mugs] = STATEMENT.merchants
   const merchants = mugs === undefined ? [] : [{ ...mugs, merchant: 'متجر 5' }]
   const page = statementPage({ ...STATEMENT, merchants }, 'صحيفة 7')
@@ -65,7 +65,7 @@ test('names that read from the right turn none of what stands beside them', () =
   assert.match(page, /<th scope="row"><bdi>متجر 5<\/bdi><\/th><td>/)
 })
 
-test('a statement says its month and its moment as people write them, in UTC', () => {
+test('a statement writes its month and time for people, in UTC', () => {
   const page = statementPage(STATEMENT, 'Daily')
   assert.match(page, /<main>\s*<h1>.*Daily<\/bdi> · March 2026 · issued 2 April 2026 at 00:30 UTC/s)
 })

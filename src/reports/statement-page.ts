@@ -1,4 +1,4 @@
-/** A month's statement as a page to print, without scripts, styles or pictures from anywhere. */
+/** A month's statement as a page to print, without scripts and without external resources. */
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
 import { type Html, html } from '../platform/html.ts'
 import { formatExact } from '../platform/money.ts'
@@ -29,7 +29,7 @@ const STYLE = `
   @media print { body { margin: 0; padding: 0; max-width: none; } }
 `
 
-/** The page of a statement that this publisher, by its name, was issued. */
+/** The page of a statement of this publisher. */
 export function statementPage(statement: StatementDetail, publisher: string): string {
   const digits = digitsOf(statement)
   const amount = (exact: string) => dollars(exact, digits)
@@ -38,7 +38,7 @@ export function statementPage(statement: StatementDetail, publisher: string): st
       html`<tr><th scope="row"><bdi>${merchant}</bdi></th><td>${amount(released_usd)}</td>
 <td>${amount(negative(taken_back_usd))}</td></tr>`,
   )
-  // Each line is added to those above it: who takes a pencil comes to the last one.
+  // Each line adds to those above it, so a reader can check the sum by hand.
   const sums = [
     ['Carried over', statement.opening_usd],
     ['Released this month', statement.released_usd],
@@ -83,7 +83,7 @@ function merchantTable(rows: readonly Html[]): Html {
 </table>`
 }
 
-/** Decimals that show every amount exactly: rounded to cents, lines would not add up. */
+/** Enough decimals to show every amount exactly; rounded to cents, lines would not add up. */
 function digitsOf({ merchants, ...sums }: StatementDetail): number {
   const { opening_usd, released_usd, taken_back_usd, payout_usd, closing_usd } = sums
   const amounts = [

@@ -1,4 +1,4 @@
-/** Statements as they are told: as records and as a table. `statement-page.ts` prints them. */
+/** Statements as records and as a table. `statement-page.ts` prints them. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import type { Release } from '../ledger/release.ts'
@@ -24,7 +24,7 @@ export function toStatementRecord(statement: IssuedStatement): StatementRecord {
   }
 }
 
-/** A month's statement with its merchants; null when none was issued. */
+/** A month's statement with its merchants; null if none was issued. */
 export async function findStatementDetail(
   db: Db,
   { pubId, month }: { readonly pubId: number; readonly month: string },
@@ -39,8 +39,8 @@ export async function findStatementDetail(
     merchant: names.get(merchId) ?? '',
     ...toDollars(movedOf(rows)),
   }))
-  // What is told of a month after its statement is on the next one: a line of its own takes it out
-  // of this one, so that each column adds up to what the statement says.
+  // Movements after a month's statement are on the next one. A line takes them out of this one, so
+  // that each column adds up to the statement's total.
   const moved = movedOf(ofMonth)
   const late = {
     released: BigInt(issued.releasedMicros) - moved.released,
@@ -69,7 +69,7 @@ function toDollars({ released, takenBack }: Moved) {
   return { released_usd: formatExact(released), taken_back_usd: formatExact(takenBack) }
 }
 
-/** One row per merchant, then the sums that lead from the opening to the payout. */
+/** One row per merchant, then the sums from the opening balance to the payout. */
 export function statementCsv(statement: StatementDetail): string {
   return [
     csvLine(['statement_id', 'item', 'merchant', 'released_usd', 'taken_back_usd', 'amount_usd']),

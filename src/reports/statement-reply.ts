@@ -1,4 +1,4 @@
-/** A month's statement as an answer: to a program by its key, to a browser by its session. */
+/** A month's statement as a response: for a program with a key, or a browser with a session. */
 import Type, { type Static } from 'typebox'
 import { findPublisher } from '../accounts/publisher-store.ts'
 import { csvFileHeaders } from '../platform/csv.ts'
@@ -33,7 +33,7 @@ interface StatementReply {
   readonly body: Static<typeof STATEMENT_ENVELOPE> | string
 }
 
-/** Throws the 404 where none was issued. */
+/** Throws a 404 if none was issued. */
 export async function statementReply(
   { db, turns }: { readonly db: Db; readonly turns: FairTurns },
   { pubId, month, format = 'json' }: Wanted,

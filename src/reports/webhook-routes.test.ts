@@ -1,4 +1,4 @@
-/** Webhooks by API: whoever may make, see and delete them. */
+/** Webhooks over the API: who may create, see and delete them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
@@ -48,7 +48,7 @@ async function startApi(t: TestContext) {
   }
 }
 
-test('publishers and merchants make, list and delete webhooks with their key; the secret is seen once', async (t) => {
+test('publishers and merchants create, list and delete webhooks with their key, and see the secret once', async (t) => {
   const s = await startApi(t)
   const { uid } = s.publisher
   await updateMerchant(s.db, { merchId: s.merchant.merch_id, changes: { uid } })
@@ -57,7 +57,7 @@ test('publishers and merchants make, list and delete webhooks with their key; th
   }
 })
 
-test('a merchant’s webhooks are open to the key of its user alone', async (t) => {
+test("only the key of a merchant's user can use its webhooks", async (t) => {
   const s = await startApi(t)
   const { uid } = s.publisher
   const other = await makePublisherWorld(s.db, 'other')
@@ -77,7 +77,7 @@ test('a merchant’s webhooks are open to the key of its user alone', async (t) 
   assert.equal((await own('DELETE', `${webhook_id}/`)).status, 404, 'not a publisher’s')
 })
 
-test('whose a webhook is says its path: no body makes one for somebody else', async (t) => {
+test("the path decides a webhook's owner, whatever the body says", async (t) => {
   const s = await startApi(t)
   const other = await makePublisherWorld(s.db, 'other')
   const own = s.caller(`publishers/${s.pubId}/webhooks`)
@@ -90,7 +90,7 @@ test('whose a webhook is says its path: no body makes one for somebody else', as
   assert.equal((await listWebhooks(s.db, { pubId: s.pubId })).length, 2)
 })
 
-test('deliveries of a webhook that is not there, or another’s, are a 404 like all else of it', async (t) => {
+test('deliveries of an unknown or foreign webhook are a 404', async (t) => {
   const s = await startApi(t)
   const merchId = s.merchant.merch_id
   await updateMerchant(s.db, { merchId, changes: { uid: s.publisher.uid } })
@@ -105,7 +105,7 @@ test('deliveries of a webhook that is not there, or another’s, are a 404 like 
   assert.equal((await own('GET', deliveries)).status, 404)
 })
 
-test('a merchant that asks for notices which publishers alone get is told so', async (t) => {
+test('a merchant that requests a publisher-only notification gets an error', async (t) => {
   const s = await startApi(t)
   const merchId = s.merchant.merch_id
   await updateMerchant(s.db, { merchId, changes: { uid: s.publisher.uid } })

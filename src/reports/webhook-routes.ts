@@ -1,6 +1,6 @@
 /**
- * Webhooks of a publisher or a merchant: made, listed, switched on again, deleted; deliveries seen
- * and replayed. The same for both; whose they are is checked before any of these runs.
+ * Webhooks of a publisher or a merchant: create, list, enable, delete; list and replay deliveries.
+ * The callers check the owner before any of these runs.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -37,10 +37,10 @@ import {
 
 const Empty = Type.Object({})
 
-/** What differs between the two kinds of owners. */
+/** The differences between the two kinds of owner. */
 interface Party {
   readonly base: string
-  readonly noun: '' | 'Merchant' // in operation ids
+  readonly noun: '' | 'Merchant' // For operation ids.
   readonly params: typeof PublisherParams | typeof MerchantParams
   readonly ownerOf: (params: object) => WebhookOwner
 }
@@ -119,7 +119,7 @@ const webhookRoutes =
     )
   }
 
-/** What the schema cannot say of a body; what is not of its type is left to the schema. */
+/** Faults that the schema cannot express; wrong types are left to the schema. */
 function bodyFaults(
   body: { readonly url?: unknown; readonly events?: unknown } | null,
   owner: WebhookOwner,

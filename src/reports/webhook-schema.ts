@@ -5,11 +5,11 @@ import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts
 import { FAILURES_MAX, RETRIED_HOURS, URL_LENGTH_MAX, WEBHOOK_EVENTS } from './webhook.ts'
 import type { DeliveryRow, Webhook } from './webhook-store.ts'
 
-/** Which one of an owner's. */
+/** Identifies one of an owner's webhooks. */
 export const webhookId = { webhook_id: smallId }
 export const deliveryId = { delivery_id: idText() }
 
-/** More than there are: who names one twice is understood. */
+/** More than exist, so that a repeated name is accepted. */
 export const EVENTS_MAX = 16
 
 export const WebhookBody = Type.Object({
@@ -39,7 +39,7 @@ export const CreatedWebhook = Type.Object({
   secret: Type.String({ description: 'Signs each delivery; shown this once' }),
 })
 
-/** Whoever receives them has nothing else to read of how they are made (deliver-webhooks.ts). */
+/** The description for receivers (deliver-webhooks.ts). */
 export const DELIVERIES_TOLD = [
   'A delivery is a POST of JSON with event, delivery_id, created_at and data.',
   'X-Souk-Timestamp is the Unix time in whole seconds, X-Souk-Signature the lower-case hex of',
@@ -52,7 +52,7 @@ export const DELIVERIES_TOLD = [
   'until it is switched on again, it is never told.',
 ].join(' ')
 
-/** What notices hold (make-notices.ts, key-notices.ts). */
+/** The contents of notifications (make-notices.ts, key-notices.ts). */
 const DATA_TOLD = [
   'order.*: order_id, checkout_id, merch_id, pub_id, article_id, click_id and locks_at;',
   'order.attributed and order.returned also event_id, revenue_usd and, for a publisher,',

@@ -22,7 +22,7 @@ import {
 
 const NOW = new Date('2026-03-02T12:00:00Z')
 
-test('webhooks and deliveries of one owner are nobody else’s, to see or to change', async (t) => {
+test("an owner's webhooks and deliveries are invisible and immutable to others", async (t) => {
   const db = await testDatabase(t)
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const owner = { pubId: one.publisher.pub_id }
@@ -36,7 +36,7 @@ test('webhooks and deliveries of one owner are nobody else’s, to see or to cha
   })
   assert.notEqual(deliveryId, '')
   const wanted = { webhookId, deliveryId, now: NOW }
-  // A merchant of the same number is another one, too. Each has a webhook of its own.
+  // A merchant with the same number is another owner. Each has its own webhook.
   const strangers = [{ pubId: other.publisher.pub_id }, { merchId: one.publisher.pub_id }]
   for (const stranger of strangers) {
     const own = { owner: stranger, url, events: ['order.locked'] }
@@ -53,13 +53,13 @@ test('webhooks and deliveries of one owner are nobody else’s, to see or to cha
   assert.equal(await replayDelivery(db, { ...wanted, owner }), true)
 })
 
-test('calls at once make no more webhooks of one owner than calls in turn', async (t) => {
+test('concurrent calls create no more webhooks of one owner than sequential ones', async (t) => {
   const db = await testDatabase(t)
   const owner = { pubId: (await makePublisherWorld(db)).publisher.pub_id }
   const create = () =>
     createWebhook(db, { owner, url: 'https://hooks.example/', events: ['payout.ready'] })
   while ((await countWebhooks(db, owner)) < 99) await create()
-  // A publisher that is just being changed holds both up, so that neither ends before the other.
+  // A concurrent change of the publisher delays both, so that neither finishes first.
   const made = await db.transaction(async (tx) => {
     await tx.run(sql`select from publisher where pub_id = ${owner.pubId} for update`)
     const calls = [create(), create()] as const
@@ -73,7 +73,7 @@ test('calls at once make no more webhooks of one owner than calls in turn', asyn
 
 const LATER = new Date('2026-03-03T12:00:00Z')
 
-/** A publisher's two webhooks, each of which waits to tell of `a` and then of `b`. */
+/** A publisher's two webhooks, each with deliveries `a` and `b` due. */
 async function makeWaiting(t: TestContext) {
   const db = await testDatabase(t)
   const owner = { pubId: (await makePublisherWorld(db)).publisher.pub_id }
@@ -95,7 +95,7 @@ async function makeWaiting(t: TestContext) {
   }
   const ids = async (webhookId: number) =>
     (await listDeliveries(db, { webhookId, owner })).map(({ delivery_id }) => delivery_id)
-  /** An attempt at NOW, that succeeds or is not made again. */
+  /** An attempt at NOW that succeeds or is not retried. */
   const attempt = async (webhookId: number, deliveryId: string, error: string | null) => {
     assert.equal(await takeDelivery(db, { deliveryId, now: NOW, until: LATER }), 0)
     const result = { deliveryId, webhookId, takenUntil: LATER, now: NOW, status: null, error }
@@ -104,7 +104,7 @@ async function makeWaiting(t: TestContext) {
   return { db, owner, tell, hooks, shown, ids, attempt }
 }
 
-test('a webhook that is switched on again begins anew with what it was not told', async (t) => {
+test('an enabled webhook restarts with what it missed', async (t) => {
   const { db, owner, hooks, shown, ids, attempt } = await makeWaiting(t)
   const [webhookId, other] = hooks
   const [b = '', a = ''] = await ids(webhookId)
@@ -123,7 +123,7 @@ test('a webhook that is switched on again begins anew with what it was not told'
   assert.deepEqual(await shown(other), before, 'those of the other are left as they were')
 })
 
-test('a webhook that is off is told nothing, and what waits for it is not sent', async (t) => {
+test('a disabled webhook is not notified, and its due deliveries are not sent', async (t) => {
   const { db, tell, hooks, ids } = await makeWaiting(t)
   const [webhookId, other] = hooks
   const [b = ''] = await ids(webhookId)
@@ -137,14 +137,14 @@ test('a webhook that is off is told nothing, and what waits for it is not sent',
   assert.equal(await hasWebhooks(db), false)
 })
 
-test('a delivery that a run has taken is no other run’s, until its time is over', async (t) => {
+test('a delivery taken by one run belongs to no other until its time is over', async (t) => {
   const { db, hooks, ids } = await makeWaiting(t)
   const [deliveryId = ''] = await ids(hooks[0])
   const take = (now: Date) => takeDelivery(db, { deliveryId, now, until: LATER })
   assert.deepEqual([await take(NOW), await take(NOW), await take(LATER)], [0, null, 0])
 })
 
-test('a success ends a row of failures, and a replay is made as if it were the first', async (t) => {
+test('a success ends a series of failures, and a replay counts as a first attempt', async (t) => {
   const { db, owner, hooks, shown, ids, attempt } = await makeWaiting(t)
   const [webhookId] = hooks
   const [b = '', a = ''] = await ids(webhookId)

@@ -20,7 +20,7 @@ const COLUMNS = sql`webhook_id, pub_id, merch_id, url, events, state, failures, 
   datetime_created`
 export const ROWS_MAX = 1_000
 
-/** Null stands for everybody: the operator's. */
+/** Null means everybody's: the operator's view. */
 function isOwn(owner: WebhookOwner | null): Sql {
   if (owner === null) return sql`true`
   return 'pubId' in owner ? sql`pub_id = ${owner.pubId}` : sql`merch_id = ${owner.merchId}`
@@ -60,7 +60,7 @@ export async function hasWebhook(
   return row !== null
 }
 
-/** Until the transaction ends nobody else changes this owner, or makes webhooks of it. */
+/** Until the transaction ends, nobody else changes this owner or creates webhooks for it. */
 export async function lockOwner(tx: Db, owner: WebhookOwner): Promise<void> {
   const row =
     'pubId' in owner
@@ -75,7 +75,7 @@ export async function countWebhooks(db: Db, owner: WebhookOwner): Promise<number
   return Number(row?.count)
 }
 
-/** False when the owner has no such webhook. */
+/** False if the owner has no such webhook. */
 export async function deleteWebhook(
   db: Db,
   { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
@@ -85,7 +85,7 @@ export async function deleteWebhook(
   return deleted === 1
 }
 
-/** Switches a webhook on again and makes what waited due; null when there is none. */
+/** Enables a webhook and makes its waiting deliveries due; null if there is none. */
 export function enableWebhook(
   db: Db,
   wanted: { readonly webhookId: number; readonly owner: WebhookOwner | null; readonly now: Date },
@@ -105,13 +105,16 @@ export function enableWebhook(
 
 export interface Notice {
   readonly event: WebhookEvent
-  readonly key: string // unique per notice
+  readonly key: string // Unique per notification.
   readonly pubId: number | null
   readonly merchId: number | null
   readonly payload: object
 }
 
-/** Queues notices for every active webhook of the parties that wants them; again does nothing. */
+/**
+ * Queues notifications for every active webhook of the parties that subscribes to them. Repeating
+ * it does nothing.
+ */
 export async function queueNotices(db: Db, notices: readonly Notice[], now: Date): Promise<number> {
   if (notices.length === 0) return 0
   return db.run(sql`
@@ -131,7 +134,7 @@ export async function queueNotices(db: Db, notices: readonly Notice[], now: Date
     on conflict (webhook_id, notice_key) do nothing`)
 }
 
-/** Whether anybody wants to be told anything. */
+/** Whether any active webhook exists. */
 export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await db.row(sql`select from webhook where state = 'active' limit 1`)) !== null
 }
@@ -149,9 +152,9 @@ export interface DueDelivery {
 }
 
 /**
- * Deliveries that are due: the oldest of each publisher and merchant first, then their next. Of
- * one's own webhooks as well, each has its turn: one that is not answered keeps no other waiting.
- * No more of each are looked at than can be listed, in the order of their index.
+ * Due deliveries: the oldest of each publisher and merchant first, then the second ones, and so on;
+ * the same among an owner's webhooks. So a silent receiver blocks no other. Per owner, no more are
+ * read than can be returned.
  */
 export function listDueDeliveries(
   db: Db,
@@ -179,8 +182,9 @@ export function listDueDeliveries(
 }
 
 /**
- * Takes a delivery for one attempt; how many were made before. No other run makes it until `until`.
- * Null: it is not due any more, because another run has it, or it or its webhook is gone or off.
+ * Takes a delivery for one attempt; returns the number of earlier attempts. No other run takes it
+ * before `until`. Null if it is no longer due: another run has it, or it or its webhook is gone or
+ * disabled.
  */
 export async function takeDelivery(
   db: Db,
@@ -200,13 +204,13 @@ export interface AttemptResult {
   readonly webhookId: number
   readonly now: Date
   readonly status: number | null
-  readonly error: string | null // null: delivered
-  readonly dueAt: Date | null // of the next attempt; null: none
+  readonly error: string | null // Null if delivered.
+  readonly dueAt: Date | null // The time of the next attempt; null if none.
 }
 
 /**
- * Writes down how an attempt went; how many failures in a row the webhook has now. A replay that
- * was asked for meanwhile stands.
+ * Records the result of an attempt; returns the webhook's consecutive failures. A replay that was
+ * requested meanwhile stays due.
  */
 export async function recordAttempt(db: Db, result: AttemptResult): Promise<number> {
   const isDelivered = result.error === null
@@ -221,7 +225,7 @@ export async function recordAttempt(db: Db, result: AttemptResult): Promise<numb
   return row?.failures ?? 0
 }
 
-/** Switches a webhook off and says why; false when it was off already. */
+/** Disables a webhook and records why; false if it was disabled already. */
 export async function disableWebhook(
   db: Db,
   { webhookId, notice }: { readonly webhookId: number; readonly notice: string },
@@ -256,7 +260,7 @@ export function listDeliveries(
     order by delivery_id desc limit ${ROWS_MAX}`)
 }
 
-/** Makes a delivery due again, as it was; false when the owner has none such. */
+/** Makes a delivery due again, unchanged; false if the owner has none such. */
 export async function replayDelivery(
   db: Db,
   wanted: { readonly deliveryId: string; readonly owner: WebhookOwner | null; readonly now: Date },
@@ -270,8 +274,8 @@ export async function replayDelivery(
 }
 
 /**
- * Deletes deliveries that nobody asks about any more, made before `before`; the number deleted.
- * Those that still wait are of webhooks that were switched off as long ago: news no more.
+ * Deletes deliveries created before `before`; returns how many. Waiting ones belong to webhooks
+ * disabled as long ago.
  */
 export function deleteOldDeliveries(db: Db, before: Date): Promise<number> {
   return deleteWhere(db, 'webhook_delivery', sql`created_at < ${before}`)

@@ -1,4 +1,4 @@
-/** What a webhook may be, and when a delivery that failed is tried again. */
+/** Rules for webhooks, and when a failed delivery is retried. */
 import { characterCount } from '../platform/characters.ts'
 import type { Fault } from '../platform/errors.ts'
 import { parseWebUrl } from '../platform/url.ts'
@@ -12,12 +12,12 @@ export const WEBHOOK_EVENTS = [
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
-/** Whose webhook: a publisher's or a merchant's. */
+/** The owner: a publisher or a merchant. */
 export type WebhookOwner = { readonly pubId: number } | { readonly merchId: number }
 
 export const URL_LENGTH_MAX = 2048
 
-/** Everything wrong with a webhook that somebody wants. */
+/** Every reason to refuse a webhook. */
 export function webhookFaults(wanted: {
   readonly owner: WebhookOwner
   readonly url: string
@@ -52,7 +52,7 @@ export function webhookFaults(wanted: {
   ]
 }
 
-/** The events of checked text, each once. */
+/** The events in a checked list, each once. */
 export function readEvents(events: readonly string[]): WebhookEvent[] {
   return WEBHOOK_EVENTS.filter((known) => events.includes(known))
 }
@@ -60,26 +60,26 @@ export function readEvents(events: readonly string[]): WebhookEvent[] {
 const FIRST_RETRY_MS = 30_000
 const RETRY_MS_MAX = 6 * 3_600_000
 export const ATTEMPTS_MAX = 15
-/** From the first of these tries to the last, whose waits double up to six hours. */
+/** From the first attempt to the last; the pauses double up to six hours. */
 export const RETRIED_HOURS = 32
 
-/** When to try again after `attempts` failed ones; null: not any more. */
+/** When to retry after `attempts` failures; null for never. */
 export function nextAttemptAt(attempts: number, now: Date): Date | null {
   if (attempts >= ATTEMPTS_MAX) return null
   const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), RETRY_MS_MAX)
   return new Date(now.getTime() + waitMs)
 }
 
-/** A delivery can be looked at, and sent again, for as long as its order may still change. */
+/** A delivery can be viewed and resent as long as its order may change. */
 export const DELIVERY_DAYS = 180
 
-/** In a row, whatever they were about. */
+/** Consecutive failures, of any deliveries. */
 export const FAILURES_MAX = 30
 
 /**
- * Whether nobody listens there: of so many failures one was the last try of a delivery. By itself
- * their number says nothing. While a receiver is away for a minute a busy shop's misses are dozens,
- * and what happens while a webhook is off is never told.
+ * Whether nobody listens: after this many failures, one was a delivery's last attempt. The number
+ * alone says nothing: during a minute's outage a busy shop misses dozens, and what happens while a
+ * webhook is disabled is never sent.
  */
 export function isDeserted({ dueAt, failures }: { dueAt: Date | null; failures: number }): boolean {
   return dueAt === null && failures >= FAILURES_MAX

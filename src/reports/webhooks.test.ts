@@ -82,7 +82,7 @@ async function start(t: TestContext) {
   }
 }
 
-test('a sale, its return and its lock are told once each, signed for whoever asked', async (t) => {
+test('a sale, its return and its lock are notified once each, signed for each webhook', async (t) => {
   const s = await start(t)
   const owner = { pubId: s.pubId }
   const { secret } = await createWebhook(s.db, { owner, url: s.url, events: [...WEBHOOK_EVENTS] })
@@ -121,7 +121,7 @@ test('a sale, its return and its lock are told once each, signed for whoever ask
   assert.equal(JSON.parse(s.heard.at(-1)?.body.toString() ?? '').event, 'order.locked')
 })
 
-test('a lock is told though a later report waits, and though the order came late', async (t) => {
+test('a lock is notified even if a later report is held, or the order arrived late', async (t) => {
   const s = await start(t)
   await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: ['order.locked'] })
   const minute = (count: number) => START_MS + count * 60_000
@@ -143,7 +143,7 @@ test('a lock is told though a later report waits, and though the order came late
   assert.equal(await noticesAt(30), 1)
 })
 
-test('what came back before its order counted is told with it', async (t) => {
+test('returns from before an order counted are notified with it', async (t) => {
   const s = await start(t)
   await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: [...WEBHOOK_EVENTS] })
   const early = s.own(s.events.goodsBack('o1', START_MS, { return_id: 'early' }))
@@ -161,7 +161,7 @@ test('what came back before its order counted is told with it', async (t) => {
   ])
 })
 
-test('an order that moves to another publisher’s click is told to that publisher', async (t) => {
+test("an order that moves to another publisher's click is notified to that publisher", async (t) => {
   const s = await start(t)
   const other = await makePublisherWorld(s.db, 'other')
   const pubId = other.publisher.pub_id
@@ -183,7 +183,7 @@ test('an order that moves to another publisher’s click is told to that publish
   assert.equal(await makeNotices(s.db, s.clock.now), 0, 'a revision of it is nobody’s new sale')
 })
 
-test('nobody is told of what another publisher’s readers bought', async (t) => {
+test("nobody is notified of another publisher's sales", async (t) => {
   const s = await start(t)
   const other = await makePublisherWorld(s.db, 'other')
   const owner = { pubId: other.publisher.pub_id }
@@ -192,7 +192,7 @@ test('nobody is told of what another publisher’s readers bought', async (t) =>
   assert.equal(await makeNotices(s.db, s.clock.now), 0)
 })
 
-test('a delivery that fails is tried again later, and after long enough not any more', async (t) => {
+test('a failed delivery is retried, and after long enough given up', async (t) => {
   const s = await start(t)
   const owner = { pubId: s.pubId }
   const { webhook } = await createWebhook(s.db, { owner, url: s.url, events: ['payout.ready'] })
@@ -233,7 +233,7 @@ test('a delivery that fails is tried again later, and after long enough not any 
   assert.deepEqual(s.heard[0]?.body, s.heard.at(-1)?.body, 'a replay tells the same')
 })
 
-test('a delivery that fails is tried again for as many hours as the reference says', () => {
+test('a failed delivery is retried for as many hours as the reference says', () => {
   let last = new Date(START_MS)
   let attempts = 0
   for (let next: Date | null = last; next !== null; next = nextAttemptAt(attempts, last)) {
@@ -250,7 +250,7 @@ const payouts = (pubId: number, count: number) =>
     ...{ pubId, merchId: null, payload: {} },
   }))
 
-test('a receiver that is away for a while misses nothing, however much there was to tell', async (t) => {
+test('a receiver that is down for a while misses nothing', async (t) => {
   const s = await start(t)
   await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: ['payout.ready'] })
   await queueNotices(s.db, payouts(s.pubId, 2 * FAILURES_MAX), s.clock.now)
@@ -261,7 +261,7 @@ test('a receiver that is away for a while misses nothing, however much there was
   assert.equal(await s.deliver(), 2 * FAILURES_MAX)
 })
 
-test('a webhook that nobody answers is switched off with a notice, and can be switched on', async (t) => {
+test('a silent webhook is disabled with a reason and can be enabled again', async (t) => {
   const s = await start(t)
   const owner = { pubId: s.pubId }
   await createWebhook(s.db, { owner, url: s.url, events: ['payout.ready'] })
@@ -286,7 +286,7 @@ test('a webhook that nobody answers is switched off with a notice, and can be sw
   assert.equal(await s.deliver(), notices.length)
 })
 
-test('a run ends before the next one begins: what slow receivers left for it is sent once', async (t) => {
+test('a run ends before the next one starts, and what slow receivers left is sent once', async (t) => {
   const s = await start(t)
   await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: ['payout.ready'] })
   const notices = payouts(s.pubId, 40)
