@@ -52,7 +52,7 @@ function toListedUser({ uid, email, is_admin: admin, datetime_created }: UserRow
 export async function createPublisherCommand(context: CommandContext, options: Given) {
   const db = await context.database()
   const settings = { ...PUBLISHER_DEFAULTS, ...(await readChanges(db, options)) }
-  // What has no default is required.
+  // Options without a default are required.
   return withConflicts(db, await insertPublisher(db, settings as PublisherSettings))
 }
 
@@ -71,7 +71,7 @@ export async function updatePublisherCommand(
   return withConflicts(db, updated)
 }
 
-/** A publisher's record, and the campaigns whose lists and its own contradict each other. */
+/** A publisher's record, with campaigns whose lists contradict its own. */
 async function withConflicts(db: Db, publisher: Publisher) {
   const conflicts = await listConflicts(db, { campaignId: null, pubId: publisher.pub_id })
   return { ...toPublisherRecord(publisher), conflicts: conflicts.map(conflictText) }
@@ -110,21 +110,21 @@ export async function listKeysCommand(context: CommandContext) {
   return (await listApiKeys(await context.database(), { uid: null })).map(toApiKeyRecord)
 }
 
-/** The user whom an option names by e-mail address. */
+/** The user that an option names by e-mail address. */
 async function requireUid(db: Db, email: string): Promise<number> {
   const user = await findUserByEmail(db, email)
   if (user === null) throw badRequest([{ field: 'user', rule: `no user has ${email}` }])
   return user.uid
 }
 
-/** The publisher that an option names by its slug. */
+/** The publisher that an option names by slug. */
 export async function requirePublisher(db: Db, slug: string): Promise<Publisher> {
   const publisher = await findPublisherBySlug(db, slug)
   if (publisher !== null) return publisher
   throw badRequest([{ field: 'publisher', rule: `no publisher ${slug}` }])
 }
 
-/** The options, with the number of the user whom they name by e-mail address. */
+/** The options, with the id of the user that they name by e-mail address. */
 export async function withUid(db: Db, options: Given): Promise<Given> {
   const { user } = options
   return typeof user === 'string' ? { ...options, user: await requireUid(db, user) } : options

@@ -29,7 +29,7 @@ const shop = await makeMerchant(api.db, {
 })
 await api.untilKnown(await makeCampaign(api.db, shop.merchId))
 
-/** A result of an auction that the shop won, unless it is elsewhere: its id and its address. */
+/** The id and URL of an auction result that the shop won, unless the link is elsewhere. */
 async function auction(url = 'https://shop.example/1') {
   const created = await api.call('/api/v1/smart_links/', {
     key,
@@ -46,11 +46,11 @@ async function auction(url = 'https://shop.example/1') {
   return answer.entry<{ auction_result: { id: string; redirect_url: string } }>().auction_result
 }
 
-/** As `souk explain --auction-result` has read it. */
+/** The argument as `souk explain --auction-result` reads it. */
 const explain = (text: string) =>
   explainCommand(context, { auctionResult: readAuctionResult(text) })
 
-test('an auction is explained by its id and by its number, the same way', async () => {
+test('an auction is explained by its id and by its number, with the same answer', async () => {
   const { id } = await auction()
   const explained = await explain(id)
   const number = readResultNumber(id)?.toString('hex') ?? ''
@@ -63,7 +63,7 @@ test('an auction is explained by its id and by its number, the same way', async 
   assert.deepEqual(explained.clicks, [])
 })
 
-test('a click that is not what its auction came to is a difference', async () => {
+test("a click that does not match its auction's outcome is a difference", async () => {
   const { id, redirect_url } = await auction()
   const resultNumber = readResultNumber(id)
   await sleep(CLICK_AGE_MIN_MS + 20)
@@ -94,9 +94,9 @@ test('a click that is not what its auction came to is a difference', async () =>
   }
 })
 
-test('a receipt kept under the number of another auction is a difference', async () => {
+test("a receipt stored under another auction's number is a difference", async () => {
   const ids = [(await auction()).id, (await auction()).id]
-  for (const id of ids) await explain(id) // It is stored then.
+  for (const id of ids) await explain(id) // By then it is stored.
   const numbers = ids.map(readResultNumber)
   const swap = () =>
     api.db.run(sql`
@@ -115,7 +115,7 @@ test('a receipt kept under the number of another auction is a difference', async
   ])
 })
 
-test('a click on a link that no campaign took is no difference', async () => {
+test('a click on a link without a winner is no difference', async () => {
   const { id, redirect_url } = await auction('https://elsewhere.example/1')
   await sleep(CLICK_AGE_MIN_MS + 20)
   await follow(api, redirect_url)
@@ -127,7 +127,7 @@ test('a click on a link that no campaign took is no difference', async () => {
   assert.deepEqual(replayed.differences, [])
 })
 
-test('an auction is explained by the id of a click on it as well', async () => {
+test('an auction is explained by the id of its click as well', async () => {
   const { id, redirect_url } = await auction()
   const { location } = await follow(api, redirect_url)
   await api.app.settled()
@@ -142,7 +142,7 @@ test('an auction is explained by the id of a click on it as well', async () => {
   assert.deepEqual(answer.entry(), explained, 'the API tells all of it too')
 })
 
-test('stored auctions run again without a difference', async () => {
+test('stored auctions replay without a difference', async () => {
   await auction()
   const result = await replayCommand(context, { date: utcDay(new Date()) })
   assert.ok(result.auctions >= 1)
@@ -160,7 +160,7 @@ test('a click without a receipt is still explained, and says so', async () => {
   }
   while (!(await isStored())) await new Promise((resolve) => setTimeout(resolve, 50))
   await api.db.run(sql`delete from receipt where result_number = ${readResultNumber(id)}`)
-  // At once: redirected and recorded, with the reason that no person is that fast.
+  // At once, so it is redirected and recorded as too fast for a person.
   await api.app.get(redirect_url.slice(AUCTION_URL.length))
   await api.app.settled()
   const explained = await explain(id)

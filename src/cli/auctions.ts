@@ -20,7 +20,7 @@ export async function explainCommand(context: CommandContext, options: { auction
   throw notFound(message)
 }
 
-/** Also whether the clicks on these auctions cost what came out of them, and who gets it. */
+/** Also checks that the clicks on these auctions cost the computed price, and who receives it. */
 export async function replayCommand(context: CommandContext, options: { date: string }) {
   const db = await context.database()
   const differences: object[] = []
@@ -50,7 +50,7 @@ export async function replayCommand(context: CommandContext, options: { date: st
     }
     context.progress(`${auctions} auctions run again, ${differences.length} different`)
   }
-  // Auctions held under other rules than this program's cannot be judged by it.
+  // Auctions under other rules than this program's cannot be checked by it.
   return { auctions, differences, other_rules: otherRules }
 }
 

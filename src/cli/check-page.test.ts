@@ -8,7 +8,7 @@ import { micros } from '../platform/money.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { earningsUnder } from './check-page.ts'
 
-test('what a click earns is told to the micro-dollar where a click is paid: not of a commission', () => {
+test('the earnings of a paid click are exact, and a commission has none', () => {
   const sealer = new Sealer([{ id: 1, key: randomBytes(32) }])
   const binding = { auctionId: '9', uidService: '8', url: 'https://shop.example/p', uuid: 'u' }
   const redirectUrl = (model: Model) => {
@@ -29,7 +29,7 @@ test('what a click earns is told to the micro-dollar where a click is paid: not 
   for (const model of [MODEL.cpa, MODEL.epp]) assert.equal(earningsOf(redirectUrl(model)), null)
 })
 
-test('a browser that does not start is a refusal that names it, not a fault of ours', async () => {
+test('a browser that does not start gives an error that names it', async () => {
   const page = { url: 'https://a.example/', publisher: null, earningsOf: () => null }
   const options = { ...page, baseUrl: 'http://localhost:1', tagDir: '' }
   for (const chromium of ['/no/such/browser', process.execPath]) {

@@ -1,4 +1,4 @@
-/** `souk check-page URL`: what would the page tag do there, and what would a click earn? */
+/** `souk check-page URL`: what the page tag would do there, and what a click would earn. */
 
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -48,7 +48,7 @@ export async function checkPageCommand(
   })
 }
 
-/** The publisher that says the host is its own. */
+/** The publisher that owns the host. */
 async function publisherOf(context: CommandContext, host: string): Promise<string | null> {
   const publishers = await listPublishers(await context.database(), { uid: null })
   const owner = publishers.find(({ domains }) => domains.some((own) => isOnDomain(host, own)))
@@ -56,8 +56,8 @@ async function publisherOf(context: CommandContext, host: string): Promise<strin
 }
 
 /**
- * Opens the seal of a redirect address: the publisher's share of the price of one click. Who pays
- * per order has its terms there instead, which are the price of no click.
+ * Opens the seal of a redirect URL: the publisher's share of the price of one click. For a campaign
+ * that pays per order the seal holds its terms instead, which are no price of a click.
  */
 export function earningsUnder(
   sealer: Sealer,

@@ -1,4 +1,4 @@
-/** What a command is, and what it gets to work with. */
+/** The definition of a command, and the context it runs in. */
 import type { Config } from '../config.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Database } from '../platform/postgres.ts'
@@ -6,34 +6,34 @@ import type { OptionSpec } from './option.ts'
 
 export interface CommandContext {
   readonly config: Config
-  /** Opens the database on first use; it is closed when the command has ended. */
+  /** Opens the database on first use; it is closed when the command ends. */
   database(): Promise<Database>
-  /** The same before it is migrated; who opens it says how long a statement may take (for ever). */
+  /** The same before migration; the caller sets the statement timeout (default: none). */
   storage(options?: { readonly statementTimeoutMs: number }): Promise<Storage>
   readonly now: () => Date
-  /** Shows progress on stderr; silent under --json. */
+  /** Prints progress on stderr; silent with --json. */
   progress(line: string): void
 }
 
-/** A command's own function: the JSON result, or undefined of one that prints itself (serve). */
+/** The command's function: returns the JSON result, or undefined if it prints by itself (serve). */
 export type RunCommand = (context: CommandContext, options: never) => Promise<unknown>
 
 export interface CommandSpec {
-  /** `campaign create`: words below each other in the help. */
+  /** Such as `campaign create`. */
   readonly name: string
   readonly help: string
-  readonly argument?: string // a positional one, `<url>`, given to `run` as options.argument
+  readonly argument?: string // A positional argument, `<url>`, passed to `run` as options.argument.
   readonly options?: readonly OptionSpec[]
   /** Options of which exactly one is given: `['click', 'result']`. */
   readonly oneOf?: readonly string[]
   readonly run: RunCommand
-  /** The result for people, where a table or a list of fields would not do. */
+  /** The result for people, if a table or a list of fields would not do. */
   readonly format?: (result: never, columns?: number) => string
-  /** Results that end in exit code 1 although they are printed: differences, failed checks. */
+  /** Results that are printed but exit with code 1: differences, failed checks. */
   readonly isRefusal?: (result: never) => boolean
 }
 
-/** The commands of a module by name; it is loaded when one of them is run. */
+/** The commands of a module by name; the module is loaded when one of them runs. */
 export function commandsOf<Module>(load: () => Promise<Module>) {
   return (name: CommandsIn<Module>): RunCommand =>
     async (context, options) =>
@@ -44,6 +44,6 @@ type CommandsIn<Module> = {
   [Name in keyof Module]: Module[Name] extends RunCommand ? Name : never
 }[keyof Module]
 
-/** `isRefusal` of what compares. */
+/** `isRefusal` of commands that compare. */
 export const hasDifferences = ({ differences }: { differences: readonly unknown[] }): boolean =>
   differences.length > 0

@@ -30,7 +30,7 @@ const CAMPAIGN = [
   ...['tracker-impression', 'tracker-viewable'],
 ]
 
-/** The table of the operator's interface: each command with its options. */
+/** The documented commands, each with its options. */
 const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   serve: [],
   demo: [],
@@ -66,7 +66,7 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   doctor: [],
 }
 
-test('every documented command is there, with every documented option', () => {
+test('every documented command exists, with every documented option', () => {
   const specs = new Map(COMMANDS.map((spec) => [spec.name, spec]))
   assert.equal(specs.size, COMMANDS.length, 'no name twice')
   for (const [name, options] of Object.entries(DOCUMENTED)) {
@@ -80,7 +80,7 @@ test('every documented command is there, with every documented option', () => {
   assert.equal(specs.get('check-page')?.argument, '<url>')
 })
 
-test('the help of a webhook names every event that it may be told', () => {
+test('the help of a webhook names every event that it can receive', () => {
   const { options } = COMMANDS.find(({ name }) => name === 'webhook create') ?? {}
   const { help = '' } = options?.find(({ flags }) => flags.startsWith('--event')) ?? {}
   for (const event of WEBHOOK_EVENTS) assert.ok(help.includes(event), event)

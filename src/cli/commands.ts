@@ -1,8 +1,8 @@
 /**
- * The operator's commands (operator's interface, `npx souk <command>`), in one list.
+ * The operator's commands (`npx souk <command>`), in one list.
  *
- * Each is a thin call into the folder that knows the subject, loaded only when it is run: the
- * command line itself starts in a fraction of a second.
+ * Each is a thin call into the folder of its subject, loaded only when it runs, so the command line
+ * starts in a fraction of a second.
  */
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { FEED_FORMATS } from '../catalog/feed-format.ts'

@@ -16,7 +16,7 @@ const AHEAD = `
     constructor(...given) { given.length === 0 ? super(Date.now()) : super(...given) }
   }`
 
-test('a command on a machine whose clock is ahead issues no month that is not over', async (t) => {
+test('a command on a machine with a fast clock issues no unfinished month', async (t) => {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
   const events = new MoneyEvents()
@@ -44,7 +44,7 @@ test('a command on a machine whose clock is ahead issues no month that is not ov
   )
 })
 
-test('a command says of the network it makes where that is, and of none that is there', async (t) => {
+test('a command says where it creates a new network, and nothing about an existing one', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-elsewhere-')
   const env = { DATABASE_URL: '', SOUK_DATA: dataDir }
   const made = await soukExit(env, 0, 'publisher', 'list')

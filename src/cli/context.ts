@@ -1,4 +1,4 @@
-/** Opens what a command asks for, and closes it when the command has ended. */
+/** Opens what a command needs, and closes it when the command ends. */
 import { type Config, readConfig } from '../config.ts'
 import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
 import { msAhead } from '../platform/database-clock.ts'
@@ -9,11 +9,12 @@ import type { CommandContext } from './command.ts'
 import { whenInterrupted } from './interrupt.ts'
 import { terminalText } from './terminal-text.ts'
 
-const CONNECTIONS_MAX = 4 // A command is one person's; the server beside it needs the others.
+// A command serves one person, and the server beside it needs the other connections.
+const CONNECTIONS_MAX = 4
 
 export interface OpenedContext {
   readonly context: CommandContext
-  /** The command was told to stop: what fails from now on is no news. */
+  /** The command was told to stop: later errors are not reported. */
   isInterrupted(): boolean
   close(): Promise<void>
 }
@@ -25,7 +26,8 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
   let aheadMs = 0
   const open = (options?: { statementTimeoutMs: number }): Promise<Storage> => {
     const opening = openAny(config, options)
-    // Who dies without leaving has the embedded server run on, and its folder is no backup then.
+    // Otherwise the embedded server would keep running, and a copy of its folder would be no
+    // backup.
     whenInterrupted(async () => {
       isInterrupted = true
       await (await opening.catch(() => null))?.close({ isAtOnce: true })
@@ -43,7 +45,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
       return (await storage).db
     },
     storage: (options) => (storage ??= open(options)),
-    // A month's statement that is issued by a clock ahead of the world does not come back.
+    // A statement issued early by a fast clock could not be withdrawn.
     now: () => new Date(Date.now() - aheadMs),
     progress: (line) => {
       if (!isQuiet) process.stderr.write(`${terminalText(line)}\n`)
@@ -53,7 +55,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
     context,
     isInterrupted: () => isInterrupted,
     close: async () => {
-      // Whoever was interrupted leaves by itself, and the process with it.
+      // An interrupted command closes its storage and exits by itself.
       if (!isInterrupted) await (await storage?.catch(() => null))?.close()
     },
   }
@@ -61,7 +63,7 @@ export function openContext({ isQuiet }: { isQuiet: boolean }): OpenedContext {
 
 function openAny(
   config: Config,
-  // Imports and reconciliations take as long as they take.
+  // Imports and reconciliations may take any time.
   { statementTimeoutMs } = { statementTimeoutMs: 0 },
 ): Promise<Storage> {
   return openStorage(config, {
@@ -72,10 +74,7 @@ function openAny(
   })
 }
 
-/**
- * An empty database is migrated at once, by whoever comes first; one that is behind waits for
- * `souk migrate`.
- */
+/** The first process migrates an empty database at once; an older one waits for `souk migrate`. */
 async function migrated(storage: Storage, onNew: () => void): Promise<Storage> {
   try {
     await untilMigrated(storage.db)
@@ -98,7 +97,7 @@ async function migrated(storage: Storage, onNew: () => void): Promise<Storage> {
   }
 }
 
-/** Who typed the command in another folder than ever would take its empty lists for the truth. */
+/** Somebody who runs the command in another folder would take its empty lists for the truth. */
 function newNetwork({ databaseUrl, dataDir }: Config): string {
   const [where, name] =
     databaseUrl === null

@@ -1,4 +1,4 @@
-/** The days of what a command shows or writes: `--from` and `--to`, both of them included. */
+/** The days of a command: `--from` and `--to`, both included. */
 import { badRequest } from '../platform/errors.ts'
 import { type OptionSpec, readDay } from './option.ts'
 
@@ -7,7 +7,7 @@ export const DAYS: readonly OptionSpec[] = [
   { flags: '--to <D>', help: 'last day', read: readDay, isRequired: true },
 ]
 
-/** Throws a 400 for days the wrong way round. */
+/** Throws a 400 if the days are in the wrong order. */
 export function requireDaysInOrder({
   from,
   to,

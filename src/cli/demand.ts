@@ -32,7 +32,7 @@ import { CAMPAIGN_SETTINGS, changesOf, type Given, MERCHANT_SETTINGS } from './s
 export async function createMerchantCommand(context: CommandContext, options: Given) {
   const db = await context.database()
   const settings = { ...MERCHANT_DEFAULTS, ...(await readMerchantChanges(db, options)) }
-  // What has no default is required, here and of a campaign.
+  // Options without a default are required, here and for a campaign.
   return withSecret(await insertMerchant(db, settings as MerchantSettings))
 }
 
@@ -50,7 +50,7 @@ export async function listMerchantsCommand(context: CommandContext) {
   return (await listMerchants(await context.database())).map(toMerchantRecord)
 }
 
-/** The secret is for one merchant's own server: shown with its record, never in a list of all. */
+/** The secret is for the merchant's own server: shown with its record, never in a list. */
 function withSecret(merchant: Merchant) {
   return { ...toMerchantRecord(merchant), postback_secret: merchant.postback_secret }
 }
@@ -80,7 +80,7 @@ function readCampaignChanges(options: Given): Partial<CampaignSettings> {
   return changesOf(CAMPAIGN_SETTINGS, options, CAMPAIGN_DEFAULTS)
 }
 
-/** A campaign's record, and which publishers it waits for in vain. */
+/** A campaign's record, with the publishers that its lists can never reach. */
 async function withConflicts(db: Db, campaign: Campaign) {
   const conflicts = await listConflicts(db, { campaignId: campaign.campaign_id, pubId: null })
   return { ...toCampaignRecord(campaign), conflicts: conflicts.map(conflictText) }
@@ -118,7 +118,9 @@ async function setState(context: CommandContext, campaignId: number, state: Camp
   return { campaign_id: campaign.campaign_id, state: campaign.state }
 }
 
-/** Readers meet the servers: what those know counts as much as this command's environment. */
+/**
+ * The servers meet the readers, so their knowledge counts as much as this command's environment.
+ */
 async function worldOf({ config, now }: CommandContext, db: Db): Promise<CampaignWorld> {
   const isKnown = knowsCountries(config) || (await doesEdgeKnowCountries(db))
   return { now: now(), knowsCountries: isKnown }

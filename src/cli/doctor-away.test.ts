@@ -1,4 +1,4 @@
-/** `souk doctor` without its database, told once and waited for once; and without its JetStream. */
+/** `souk doctor` without its database (one report, one wait), and without JetStream. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Scope, testDatabase } from '../../test/database.ts'
@@ -26,7 +26,7 @@ async function examine(
   })
 }
 
-/** Asserts that a database which is not there is told of by its own check alone. */
+/** Asserts that only the database check reports an unreachable database. */
 async function assertToldOnce(scope: Scope, storage: () => Promise<Storage>, told: RegExp) {
   const { ok, checks } = await examine(scope, storage)
   assert.equal(ok, false)
@@ -36,18 +36,18 @@ async function assertToldOnce(scope: Scope, storage: () => Promise<Storage>, tol
   assert.deepEqual(toldAgain, [])
 }
 
-test('why the database is not to be reached is told once', async (t) => {
+test('the reason for an unreachable database is reported once', async (t) => {
   const away = () => Promise.reject(new Error('it cannot be started'))
   await assertToldOnce(scopeOf(t), away, /^it cannot be started$/)
 })
 
-test('a database that none of its addresses leads to is told with what each of them said', async (t) => {
+test("a database that none of its addresses reaches is reported with each one's error", async (t) => {
   const refused = ['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}`))
   const away = () => Promise.reject(new AggregateError(refused))
   await assertToldOnce(scopeOf(t), away, /^connect ECONNREFUSED ::1; connect ECONNREFUSED 127/)
 })
 
-test('a database that does not answer is waited for once, and not by every check', async (t) => {
+test('a silent database is waited for once, not by every check', async (t) => {
   const scope = scopeOf(t)
   const row = async () => assert.fail('it is waited for once more')
   const db: Database = { ...(await testDatabase(scope)), row }
@@ -56,7 +56,7 @@ test('a database that does not answer is waited for once, and not by every check
   await assertToldOnce(scope, storage, /ECONNREFUSED/)
 })
 
-test('of a NATS server that answers without JetStream it is not said that it does not answer', async (t) => {
+test('a NATS server without JetStream is not reported as silent', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope, { hasJetStream: false })
   const db = await testDatabase(scope)
@@ -68,7 +68,7 @@ test('of a NATS server that answers without JetStream it is not said that it doe
   assert.match(detail, /run with JetStream/)
 })
 
-test('a stream that a running server has not been able to make is missed', async (t) => {
+test('a stream that a running server could not create is reported', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope)
   const db = await testDatabase(scope)

@@ -1,9 +1,9 @@
-/** What a check of `souk doctor` comes to. */
+/** The result of a check of `souk doctor`. */
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
 import { newestMigration, readVersion } from '../platform/migrate.ts'
 import type { Database } from '../platform/postgres.ts'
 
-/** Figures are promised within 5 s; twice that is somebody's absence, not a busy second. */
+/** Figures are promised within 5 s; twice that is an outage, not a busy second. */
 export const LAG_MAX_MS = 10_000
 
 export interface Finding {
@@ -14,7 +14,7 @@ export interface Finding {
 export const good = (detail: string): Finding => ({ ok: true, detail })
 export const bad = (detail: string): Finding => ({ ok: false, detail })
 
-/** Whether the tables are as this program knows them: else nothing is asked of them. */
+/** Whether the tables match this program; otherwise they are not queried. */
 export async function isMigrated(db: Database): Promise<boolean> {
   const version = await readVersion(db, MIGRATIONS_FOLDER)
   return version === (await newestMigration(MIGRATIONS_FOLDER))

@@ -1,4 +1,4 @@
-/** `souk doctor`: the stream that events pass through where NATS_URL is set. */
+/** `souk doctor`: the event stream where NATS_URL is set. */
 import { errorWords } from '../platform/error-words.ts'
 import { readInstallation } from '../platform/node-registry.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -18,7 +18,7 @@ export async function checkJetStream(context: CommandContext, natsUrl: string): 
   const isKnown = await isMigrated(db)
   const positionOf = async (created: string) =>
     isKnown ? readStreamPosition(db, { streamName, created }) : 0
-  // Before it is migrated, by this program or the one after it, a database may not tell.
+  // An unmigrated database may not have the installation's id.
   const installation = isKnown ? await readInstallation(db) : null
   const facts = await readStreamFacts({ natsUrl, streamName, installation }, positionOf).catch(
     (cause: unknown) => {

@@ -1,4 +1,4 @@
-/** `souk doctor` on a network of several nodes: what they lack of each other, and hold. */
+/** `souk doctor` on a network of several nodes: missing keys, different settings, held leases. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makePatient } from '../../test/doctor-patient.ts'
@@ -15,7 +15,7 @@ const serveWith = (db: Database, told: Pick<ClaimOptions, 'host' | 'keyMarks' | 
     ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
   })
 
-test('an edge that lacks the key with which another one signs is told, with the way out', async (t) => {
+test("an edge without another edge's signing key is reported, with the fix", async (t) => {
   const { db, check } = await makePatient(t)
   const [first, second] = [1, 2].map((id) => ({ id, key: Buffer.alloc(32, id) }))
   assert.ok(first !== undefined && second !== undefined)
@@ -28,13 +28,13 @@ test('an edge that lacks the key with which another one signs is told, with the 
   await claims[0]?.release({ isSpoolEmpty: true })
   assert.equal((await check('keys')).ok, true, 'a node that has ended signs nothing')
 
-  // How a key is changed in order: known everywhere before anybody signs with it.
+  // The right order of a key rotation: known everywhere before anybody signs with it.
   claims.push(await claimEdge('ready', [first, second]))
   assert.equal((await check('keys')).ok, true)
   await Promise.all(claims.map((claim) => claim.release({ isSpoolEmpty: true })))
 })
 
-test('nodes that were told differently what must be alike are named, with the values', async (t) => {
+test('nodes with settings that must be equal are named, with the values', async (t) => {
   const { scope, db, check } = await makePatient(t)
   const claimWith = async (host: string, settings: Record<string, string>) => {
     const claim = await serveWith(db, { host, settings })
@@ -53,7 +53,7 @@ test('nodes that were told differently what must be alike are named, with the va
   assert.equal((await check('settings')).ok, true, 'a node that has ended is asked nothing')
 })
 
-test('a key that is gone with its node is told for as long as its results are out', async (t) => {
+test('a key that was lost with its node is reported while its results may be in use', async (t) => {
   const { scope, db, check } = await makePatient(t)
   const keys = [1, 2].map((byte) => [{ id: 1, key: Buffer.alloc(32, byte) }])
   for (const [index, host] of ['before', 'after'].entries()) {
@@ -68,7 +68,7 @@ test('a key that is gone with its node is told for as long as its results are ou
   assert.equal((await check('keys')).ok, true, 'a day later there is nothing to save')
 })
 
-test('what a dead node holds of a budget is told, with what frees it', async (t) => {
+test("a dead node's leases are reported, with what releases them", async (t) => {
   const { scope, db, check } = await makePatient(t)
   const { addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()

@@ -1,4 +1,4 @@
-/** What `souk doctor` asks the database. */
+/** The database queries of `souk doctor`. */
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { DEAD_AFTER_SECONDS } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -22,7 +22,7 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
   return facts
 }
 
-/** How many connections the server, the database and our role let us have at once. */
+/** The connections that server, database and role allow at once. */
 export async function readConnectionsMax(db: Db): Promise<number> {
   const row = await db.row<{ connections: number }>(sql`
     select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1),
@@ -52,7 +52,7 @@ export function readUnfolded(
     order by at, seq limit 1`)
 }
 
-/** Merchants that amounts stand under, and publishers that figures do, of whom there is nothing. */
+/** Merchants and publishers that have figures but no record. */
 export async function listLostOwners(db: Db): Promise<string[]> {
   const rows = await db.rows<{ name: string }>(sql`
     with recursive ${numbersOf('merchant', 'ledger_line', 'merch_id')},
@@ -66,7 +66,10 @@ export async function listLostOwners(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** From one number to the next by the index: rows are millions, numbers thousands. */
+/**
+ * Skips from one number to the next in the index: there are millions of rows and thousands of
+ * numbers.
+ */
 function numbersOf(owner: string, table: string, column: string): Sql {
   const [rows, number] = [identifier(table), identifier(column)]
   return sql`${identifier(`${owner}_number`)} (number) as (
@@ -77,7 +80,7 @@ function numbersOf(owner: string, table: string, column: string): Sql {
   )`
 }
 
-/** Merchants whose feed is fetched, and is too old for their offers to bid. */
+/** Merchants whose feed has a URL and is too old for their offers to bid. */
 export function listLostFeeds(
   db: Db,
   now: Date,
@@ -88,7 +91,7 @@ export function listLostFeeds(
     order by merch_id`)
 }
 
-/** Merchants with a campaign that is on, whose feed came by hand and is too old to bid. */
+/** Merchants with an active campaign whose imported feed file is too old to bid. */
 export function listStaleHandFeeds(db: Db, now: Date): Promise<{ merch_id: number }[]> {
   return db.rows(sql`
     select merch_id from merchant
@@ -105,12 +108,12 @@ export interface AbandonedLease {
   readonly node_id: number
   readonly host: string
   readonly campaign_id: number
-  readonly micros: string // held in escrow for clicks that may lie in the node's spool
+  readonly micros: string // Held in escrow for clicks that may be in the node's spool.
 }
 
 /**
- * Parts of budgets held by nodes that have been silent since their leases ended, largest first. A
- * node that lives renews the leases of idle campaigns without a word about each.
+ * Leases of nodes that have been silent since they ended, largest first. A live node renews leases
+ * of idle campaigns implicitly.
  */
 export function listAbandonedLeases(
   db: Db,
@@ -128,7 +131,7 @@ export function listAbandonedLeases(
     group by 1, 2, 3 order by micros desc`)
 }
 
-/** Whether any server lives, by its heartbeat; a command is none. */
+/** Whether any server is alive, by its heartbeat; commands do not count. */
 export async function isAnyServerAlive(db: Db): Promise<boolean> {
   return (await countServers(db)) > 0
 }

@@ -9,11 +9,11 @@ import { replaceText } from '../platform/whole-file.ts'
 import type { CommandContext } from './command.ts'
 import { requireDaysInOrder } from './day-range.ts'
 
-/** Evaluated when nothing else is asked for. */
+/** The default range. */
 const DAYS_DEFAULT = 28
-/** What lies further back hardly counts any more, see evidence.ts. */
+/** Older data hardly counts, see evidence.ts. */
 const TEACHING_DAYS = 100
-/** A younger log is predicted hour by hour: day by day it would have next to nothing to show. */
+/** A younger log is evaluated by hour; by day it would have almost nothing to show. */
 const DAILY_FROM_DAYS = 14
 
 interface EvaluateOptions {
@@ -22,7 +22,9 @@ interface EvaluateOptions {
   readonly plot?: string
 }
 
-/** Both days are included; each day, or hour of a young log, is predicted from what lay before. */
+/**
+ * Both days are included. Each day (each hour of a young log) is predicted from what came before.
+ */
 export async function evaluateCommand(
   context: Pick<CommandContext, 'database' | 'now'>,
   options: EvaluateOptions,

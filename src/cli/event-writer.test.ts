@@ -17,7 +17,7 @@ const contextOver = (db: Database): CommandContext => ({
   progress: () => undefined,
 })
 
-test('what a command has appended is folded when it says so, also if nothing was left at last', async (t) => {
+test("a command's events are folded when it says so, even if the last append was empty", async (t) => {
   const db = await testDatabase(t)
   const folded = await withEventWriter(contextOver(db), async (writer) => {
     const events = Array.from({ length: 1_500 }, (_, index) => {
@@ -38,7 +38,7 @@ test('what a command has appended is folded when it says so, also if nothing was
   assert.deepEqual(folded, { are_all: true })
 })
 
-test('a command whose database goes as it leaves tells what it came to, good or bad', async (t) => {
+test('a command reports its result even if the database fails during clean-up', async (t) => {
   const { connection } = await testDatabase(t)
   const { host, port } = connection
   const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')

@@ -1,7 +1,7 @@
 /**
- * Commands that change money append events, like everybody else, and wait until they are folded.
+ * Commands that change money append events like everybody else and wait until they are folded.
  *
- * Beside a running server its worker folds them; without one the command does so itself, under
+ * Beside a running server its worker folds them. Without one the command folds them itself, under
  * the same lock, so that its result is complete when it is printed.
  */
 import { hostname } from 'node:os'
@@ -17,17 +17,17 @@ import { foldMoney } from '../stats/fold-money.ts'
 import { untilFolded } from '../stats/until-folded.ts'
 import type { CommandContext } from './command.ts'
 
-/** A worker that has not folded a command's events by then is not at work. */
+/** A worker that has not folded a command's events by then is not working. */
 const FOLD_MS_MAX = 60_000
-/** Longer for a file of orders: of those a slow machine folds some in this time. */
+/** More for a file of orders, because a slow machine needs this per event. */
 const FOLD_MS_PER_EVENT = 5
 
 export interface EventWriter extends IntakeDeps {
-  /** Resolves when all that was appended so far has been folded. */
+  /** Resolves when everything appended so far is folded. */
   folded(): Promise<void>
 }
 
-/** Lends a writer to `work`, and gives its node number back afterwards. */
+/** Lends a writer to `work` and then releases its node number. */
 export async function withEventWriter<T>(
   context: CommandContext,
   work: (writer: EventWriter) => Promise<T>,
@@ -35,8 +35,8 @@ export async function withEventWriter<T>(
   const db = await context.database()
   const problems: unknown[] = []
   const onError = (error: unknown) => void problems.push(error)
-  // What fails at leaving must not hide what the command came to: a number that is not given back
-  // is free a minute later.
+  // A failed clean-up must not hide the command's result; an unreleased number is free a minute
+  // later.
   await using stack = new AsyncDisposableStack()
   const log = await openEventLog(context.config, db, onError)
   stack.defer(() => log.close().catch(onError))
@@ -52,7 +52,7 @@ export async function withEventWriter<T>(
   stack.defer(() => claim.release({ isSpoolEmpty: true }).catch(onError))
   const now = () => context.now().getTime()
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
-  // Those before them lie before them in the lane as well.
+  // Earlier events precede these in the lane as well.
   let last: readonly LogEvent[] = []
   let appended = 0
   const folded = async () => {
@@ -71,7 +71,7 @@ export async function withEventWriter<T>(
   }
   await ensureEventPartitions(db, now())
   const append: IntakeDeps['append'] = async (events) => {
-    if (events.length === 0) return // Still to be waited for are those before.
+    if (events.length === 0) return // The earlier ones are still waited for.
     await log.append(events)
     last = events
     appended += events.length

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { fileFault } from './file-fault.ts'
 
-test('a file that cannot be had is told by its option and why', async (t) => {
+test('a file error names its option and the reason', async (t) => {
   const folder = await temporaryFolder({ after: (end) => t.after(end) }, 'souk-fault-')
   const none = join(folder, 'none')
   for (const [work, options, fault] of [
@@ -28,6 +28,6 @@ test('a file that cannot be had is told by its option and why', async (t) => {
   }
 })
 
-test('what is no error of a file is left to others', () => {
+test('an error that is not about the file is not handled here', () => {
   assert.equal(fileFault(new Error('broken'), { file: 'a' }), null)
 })

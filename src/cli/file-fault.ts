@@ -1,4 +1,4 @@
-/** What the system says of a file that an option names, in the words of the options. */
+/** Turns a file error of the system into an error of the option that names the file. */
 
 const RULES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -10,7 +10,7 @@ const RULES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 }
 
-/** `file: there is no such file or folder: "nope.csv"`; null for what is no error of a file. */
+/** `file: there is no such file or folder: "nope.csv"`; null if it is no file error. */
 export function fileFault(
   error: unknown,
   options: Readonly<Record<string, unknown>>,
@@ -24,7 +24,7 @@ export function fileFault(
   return named === undefined ? fault : `${named[0]}: ${fault}`
 }
 
-/** The option's own file, one below its folder, or a folder on the way to it. */
+/** The option's file, a file below its folder, or a folder on the way to it. */
 function isAbout(path: string, value: unknown): boolean {
   if (typeof value !== 'string' || value === '') return false
   return path === value || path.startsWith(`${value}/`) || value.startsWith(`${path}/`)

@@ -1,23 +1,23 @@
-/** What a command does that is told to stop: by Ctrl-C, by `kill`, by the terminal's end. */
+/** How a command stops: on Ctrl-C, `kill`, or the end of the terminal. */
 import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** After this the process ends whatever it still has to leave. */
+/** After this time the process exits, whatever is left to clean up. */
 const LEAVE_MS = 9_000
-const SIGNALED = 128 // What a shell says of whom a signal ended, plus that signal's number.
+const SIGNALED = 128 // A shell reports 128 plus the signal's number.
 
-/** Calls `leave` at the first such signal; once it has left, the process ends by that signal. */
+/** Calls `leave` at the first such signal, then exits with that signal's code. */
 export function whenInterrupted(leave: () => Promise<void>): void {
   let isLeaving = false
   const onSignal = (signal: NodeJS.Signals): void => {
-    // Ctrl-C comes from the terminal and from the launcher: the second one cuts nothing short.
+    // Ctrl-C arrives from the terminal and from the launcher; the second one cuts nothing short.
     if (isLeaving) return
     isLeaving = true
     const end = () => {
       for (const name of SIGNALS) process.off(name, onSignal)
       process.kill(process.pid, signal)
     }
-    // By its code: whom a signal ends, nothing of what an exit still has to do is done.
+    // By exit code, because a signal would skip the exit handlers.
     setTimeout(() => process.exit(SIGNALED + constants.signals[signal]), LEAVE_MS)
     void leave().finally(end)
   }

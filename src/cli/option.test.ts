@@ -16,14 +16,14 @@ import {
   readWord,
 } from './option.ts'
 
-test('a whole number that no column holds is told the range, not that it is no number', () => {
+test("a whole number beyond its column's range is refused with the range", () => {
   assert.deepEqual(['0', '2147483647'].map(readInteger), [0, 2_147_483_647])
   for (const wrong of ['2147483648', '-1', '1.5', '1e3', '', ' 1', '99999999999999999999']) {
     assert.throws(() => readInteger(wrong), /from 0 to 2147483647/, wrong)
   }
 })
 
-test('an id that nothing can have is wrong usage, and what it looks like is told', () => {
+test('an invalid id is a usage error that shows what an id looks like', () => {
   assert.equal(readLongId('9223372036854775807'), '9223372036854775807')
   for (const wrong of ['9223372036854775808', '0', '05', '5x', '-5', '', ' 5']) {
     assert.throws(() => readLongId(wrong), /must be a positive 64-bit integer/, wrong)
@@ -36,7 +36,7 @@ test('an id that nothing can have is wrong usage, and what it looks like is told
   }
 })
 
-test('a fraction may leave out the nought before its point', () => {
+test('a fraction may omit the zero before the point', () => {
   assert.deepEqual(['0.75', '.75', '-.5', '1', ''].map(readFraction), [
     750_000,
     750_000,
@@ -53,7 +53,7 @@ test('a fraction may leave out the nought before its point', () => {
   }
 })
 
-test('dollars may leave out the nought before their point', () => {
+test('dollars may omit the zero before the point', () => {
   const amounts = ['.60', '0.60', '12', '12.60']
   assert.deepEqual(amounts.map(readDollars), [600_000, 600_000, 12_000_000, 12_600_000])
   for (const wrong of ['', '.', '-.5', '1.', '$1', '1,20', '.0000001']) {
@@ -61,7 +61,7 @@ test('dollars may leave out the nought before their point', () => {
   }
 })
 
-test('a day is a plain date that there is, an instant also a time with its offset', () => {
+test('a day is an existing plain date, an instant may have a time and an offset', () => {
   assert.equal(readDay('2028-02-29'), '2028-02-29')
   assert.equal(readInstant('2028-02-29T01:00:00+01:00')?.toISOString(), '2028-02-29T00:00:00.000Z')
   const wrong = ['2026-02-29', '2026-3-2', '2026-03-02x', 'x2026-03-02', 'today']
@@ -73,14 +73,14 @@ test('a day is a plain date that there is, an instant also a time with its offse
   }
 })
 
-test('a word is one of a few, whatever its case; another is told them', () => {
+test('a word is case-insensitive, and an unknown one is refused with the list', () => {
   const read = readWord('cpc', 'cpa')
   assert.deepEqual(['cpa', 'CPC'].map(read), ['cpa', 'cpc'])
   for (const wrong of ['', 'cp', 'epp']) assert.throws(() => read(wrong), /one of cpc, cpa/, wrong)
   assert.throws(() => readCategoryFloor('222'), /must be CATEGORY=DOLLARS/)
 })
 
-test('a list grows by commas and by repeating; one whose values hold commas by repeating alone', () => {
+test('a list grows by commas and by repeating, or only by repeating if its values hold commas', () => {
   const read = readList(readInteger)
   assert.deepEqual(read('3', read('1, 2,', undefined)), [1, 2, 3])
   assert.deepEqual(read('', undefined), [])

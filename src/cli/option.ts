@@ -1,8 +1,8 @@
 /**
  * Options of the command line: how each kind of value is read.
  *
- * A value that cannot be read is wrong usage (exit 2). A value that is read but that the service
- * does not accept is refused later, by the rules of its own area (exit 1).
+ * An unreadable value is a usage error (exit 2). A readable value that the service does not accept
+ * is refused later by the rules of its subject (exit 1).
  */
 import { InvalidArgumentError } from 'commander'
 import {
@@ -16,7 +16,7 @@ import { type Micros, PPM, parseDollars } from '../platform/money.ts'
 import { ID_RULE } from '../platform/pattern.ts'
 import { isPlainDate, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
 
-/** One option: its flags and help as commander writes them, and how its value is read. */
+/** One option: its flags and help in commander's syntax, and how its value is read. */
 export interface OptionSpec {
   readonly flags: string
   readonly help: string
@@ -36,12 +36,12 @@ export function readDollars(value: string): Micros {
   return amount
 }
 
-/** A fraction, `0.75`, as parts per million; null when empty. The rules judge its range. */
+/** A fraction, `0.75`, as parts per million; null if empty. Its range is checked by the rules. */
 export function readFraction(value: string): number | null {
   const number = readNumber(value)
   if (number === null) return null
   const ppm = Math.round(number * PPM)
-  // What is finer than a millionth would be kept as another number than was written.
+  // A finer value would be stored as another number than the one typed.
   const isExact = Math.abs(number * PPM - ppm) < 0.01
   if (!isExact || Math.abs(ppm) > INTEGER_MAX) {
     throw new InvalidArgumentError('It must be a fraction of at most six decimals, such as 0.75.')
@@ -63,7 +63,7 @@ export function readInteger(value: string): number {
   return number
 }
 
-/** A 64-bit id: a smart link's, a delivery's. */
+/** A 64-bit id, such as a smart link's. */
 export function readLongId(value: string): string {
   if (!isId(value)) throw new InvalidArgumentError(`It ${ID_RULE}.`)
   return value
@@ -77,14 +77,14 @@ export function readHexId(value: string): string {
   return value.toLowerCase()
 }
 
-/** The number of an auction result, also out of its sealed id, or the id of a click on it. */
+/** The number of an auction result: given directly, in a sealed id, or by the id of its click. */
 export function readAuctionResult(value: string): Buffer {
   const number = readResultNumber(value)
   if (number !== null) return number
   throw new InvalidArgumentError('It must be an auction_result.id, or 32 hexadecimal digits.')
 }
 
-/** A value that may be taken away by an empty one. */
+/** A value that an empty one removes. */
 export function readOptional<T>(read: (value: string) => T): (value: string) => T | null {
   return (value) => (value === '' ? null : read(value))
 }
@@ -96,7 +96,7 @@ export function readCategoryFloor(value: string): CategoryFloor {
   return floor
 }
 
-/** ISO 8601 with an offset, or a plain date; null when empty. */
+/** ISO 8601 with an offset, or a plain date; null if empty. */
 export function readInstant(value: string): Date | null {
   if (value === '') return null
   const instant = parseTimestamp(value)
@@ -112,12 +112,12 @@ export function readDay(value: string): string {
   return value
 }
 
-/** Text that an empty value takes away. */
+/** Text that an empty value removes. */
 export function readText(value: string): string | null {
   return value === '' ? null : value
 }
 
-/** One of a few words, whatever its case. */
+/** One of a few words, in any case. */
 export function readWord(...words: readonly string[]): (value: string) => string {
   return (value) => {
     const word = words.find((item) => item === value.toLowerCase())
@@ -126,7 +126,7 @@ export function readWord(...words: readonly string[]): (value: string) => string
   }
 }
 
-/** A list given by repeating the option or with commas; one empty value empties it. */
+/** A list, by repeating the option or with commas; one empty value clears it. */
 export function readList<T>(read: (value: string) => T): (value: string, previous: unknown) => T[] {
   return (value, previous) => {
     const items = value.split(',').flatMap((item) => item.trim() || [])
@@ -134,7 +134,7 @@ export function readList<T>(read: (value: string) => T): (value: string, previou
   }
 }
 
-/** A list whose values may hold commas themselves: only by repeating the option. */
+/** A list whose values may contain commas: only by repeating the option. */
 export function readRepeated(value: string, previous: unknown): string[] {
   const before = (previous as string[] | undefined) ?? []
   return value === '' ? before : [...before, value]

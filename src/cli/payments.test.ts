@@ -39,7 +39,7 @@ async function tellClick(name: string, fields: Partial<StoredEvent>): Promise<vo
   await log.tell(events.click(name, CLICKED_MS, { pubId, auctionId, ...paid, ...fields }))
 }
 
-test('a payment is recorded once and shows what it releases, per publisher', async () => {
+test('a payment is recorded once and shows what it releases per publisher', async () => {
   await tellClick('paid', { merchId })
   const { code, json } = await record(merchId, '120.50', '2026-04-12', 'march')
   assert.equal(code, 0)
@@ -56,14 +56,14 @@ test('a payment is recorded once and shows what it releases, per publisher', asy
   }
 })
 
-test('a payment may be of the day that has begun in the far east', async () => {
+test('a payment may have the date that has begun in the far east', async () => {
   const made = await souk('merchant', 'create', '--name', 'Auckland', '--domain', 'kiwi.example')
   const { code, err, json } = await record(made.json.merch_id, '1', '2026-04-14', 'at noon UTC')
   assert.equal(code, 0, err)
   assert.equal(json.paid_on, '2026-04-14')
 })
 
-test('a payment’s day, reference and reason are taken at their borders and refused behind them', async () => {
+test("a payment's day, reference and reason are accepted up to their limits", async () => {
   const made = await souk('merchant', 'create', '--name', 'Border', '--domain', 'border.example')
   const shop: number = made.json.merch_id
   for (const [on, rule] of [
@@ -87,7 +87,7 @@ test('a payment’s day, reference and reason are taken at their borders and ref
   assert.equal((await reverse('b'.repeat(255))).code, 0)
 })
 
-test('money meets a day’s clicks only when the day is over', async () => {
+test("money meets a day's clicks only when the day is over", async () => {
   const made = await souk('merchant', 'create', '--name', 'Early', '--domain', 'early.example')
   const shop: number = made.json.merch_id
   await log.tell(
@@ -100,7 +100,7 @@ test('money meets a day’s clicks only when the day is over', async () => {
   assert.deepEqual([releases, owed_usd, credit_usd], [[], '0.00', '5.00'])
 })
 
-test('of two payments of one reference at once, one is recorded and the other refused', async () => {
+test('of two concurrent payments with one reference, one is recorded and the other refused', async () => {
   const twice = () => record(merchId, '5.00', '2026-04-12', 'twice')
   const both = await Promise.all([twice(), twice()])
   const [taken, other] = both.toSorted((a, b) => a.code - b.code)
@@ -110,7 +110,7 @@ test('of two payments of one reference at once, one is recorded and the other re
   assert.match(other?.err ?? '', /recorded already/)
 })
 
-test('a payment that bounced is taken back once: it is owed again, and what it released stays', async () => {
+test('a payment is reversed once: it is owed again, and what it released stays', async () => {
   const made = await souk('merchant', 'create', '--name', 'Owing', '--domain', 'owing.example')
   const shop: number = made.json.merch_id
   await tellClick('owed', { merchId: shop })
@@ -159,7 +159,7 @@ test('a payment that bounced is taken back once: it is owed again, and what it r
   )
 })
 
-test('of a merchant’s payments the one that bounced is taken back, once, and no other', async () => {
+test("reversing a bounced payment does not affect the merchant's others", async () => {
   const made = await souk('merchant', 'create', '--name', 'Paying', '--domain', 'paying.example')
   const shop: number = made.json.merch_id
   for (const reference of ['one', 'two']) await record(shop, '5.00', '2026-04-12', reference)
@@ -178,7 +178,7 @@ test('of a merchant’s payments the one that bounced is taken back, once, and n
   assert.deepEqual(await db.rows(sql`select from unfolded_event`), [], 'the fold takes both')
 })
 
-test('the ledger is written whole: each entry sums to zero, and its accounts add up from day to day', async () => {
+test('the ledger is written whole: each entry sums to zero, and balances continue from day to day', async () => {
   const out = join(folder, 'ledger.csv')
   type Account = Record<'account' | 'opening_usd' | 'change_usd' | 'closing_usd', string>
   const ledger = async (from: string, to: string): Promise<{ rows: number; accounts: Account[] }> =>

@@ -12,7 +12,7 @@ const measured = (log_loss: number) => ({
 })
 const facts = { from: '2026-03-01', to: '2026-03-28', slot: 'day', pair_slots: 4, plot: null }
 
-test('people read the predictions beside each baseline, in figures of a few digits', () => {
+test('the predictions are printed beside each baseline, in few digits', () => {
   const text = formatEvaluation(
     {
       ...{ ...facts, clicks: 1200, orders: 24, note: null, ours: measured(0.0966112862837) },
@@ -31,7 +31,7 @@ test('people read the predictions beside each baseline, in figures of a few digi
   assert.ok(!text.includes('{'), 'no field is left as JSON')
 })
 
-test('where there is nothing to measure, that is what it says', () => {
+test('an evaluation without data says so', () => {
   const note = 'Without a click and an order there is nothing to measure.'
   const none = { ...facts, clicks: 0, orders: 0, note, ours: null, baselines: null, bins: [] }
   assert.match(formatEvaluation(none), /note +Without a click/)

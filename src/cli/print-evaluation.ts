@@ -1,10 +1,12 @@
-/** An evaluation for people: predictions beside their baselines, then predicted against actual. */
+/**
+ * Prints an evaluation: predictions beside their baselines, then predicted against actual rates.
+ */
 import type { evaluateCommand } from './evaluate.ts'
 import { formatResult } from './print.ts'
 
 type Evaluated = Awaited<ReturnType<typeof evaluateCommand>>
 
-/** What differs between methods is seen in the first few of sixteen digits. */
+/** The first few of sixteen digits show the difference between methods. */
 const DIGITS = 4
 
 export function formatEvaluation(result: Evaluated, columns?: number): string {

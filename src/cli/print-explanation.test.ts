@@ -16,7 +16,7 @@ function told(specs: readonly CandidateSpec[], asked: RequestSpec = {}) {
   return formatExplanation({ ...explainAuction(unpackReceipt(packed)), clicks: [] })
 }
 
-test('people read who won, at what price and why, and why everybody else lost, whole', () => {
+test('people read who won, the price and why, and why each other candidate lost', () => {
   const text = told([
     { name: 'A', bidMicros: 600_000 },
     { name: 'B', bidMicros: 500_000 },
@@ -32,14 +32,14 @@ test('people read who won, at what price and why, and why everybody else lost, w
   assert.ok(!text.includes('{'), 'no field is left as JSON')
 })
 
-test('a link that nobody won says so and why; a result without a receipt is told as it is', () => {
+test('a link without a winner says why, and a result without a receipt shows the bare facts', () => {
   const text = told([{ name: 'A', bidMicros: 5_000 }])
   assert.match(text, /Outcome {4}nobody won/)
   assert.match(text, /Why {8}Nobody won, the link keeps its own destination\. \S/)
   assert.match(formatExplanation({ receipt: null, note: 'gone', clicks: [] }), /note +gone/)
 })
 
-test('an auction that explored says so, whether somebody won it or nobody', () => {
+test('an exploring auction says so, with or without a winner', () => {
   const how = ', in an auction that explored'
   for (const [bidMicros, outcome] of [
     [5_000, `nobody won${how}\n`],

@@ -1,10 +1,10 @@
-/** An auction's explanation for people: who won at what price and why, then every candidate. */
+/** Prints an auction's explanation: winner, price and reason, then every candidate. */
 import type { Explanation } from '../auction/explanation-schema.ts'
 import { formatResult, formatTable } from './print.ts'
 
 type Explained = Explanation & { readonly clicks: readonly unknown[] }
 
-/** What `souk explain` found; without a receipt the bare facts. */
+/** The result of `souk explain`; without a receipt only the facts. */
 export function formatExplanation(result: unknown, columns?: number): string {
   if (!hasCandidates(result)) return formatResult(result, columns)
   const { candidates, clicks } = result

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatResult, formatWhole } from './print.ts'
 
-test('a long value in a table keeps its beginning and its end: a path shows which file it is', () => {
+test('a long value in a table keeps its beginning and its end, so a path shows its file', () => {
   const path = `/srv/${'long/'.repeat(20)}souk_log_files_orders_20261120.csv`
   const [, line = ''] = formatResult([{ path, rows: 3 }]).split('\n')
   assert.match(line, /^\/srv\/long\/.*….*souk_log_files_orders_20261120\.csv {2}3$/)
@@ -10,14 +10,14 @@ test('a long value in a table keeps its beginning and its end: a path shows whic
   assert.ok(formatResult({ path }).endsWith(path), 'a record shows it whole')
 })
 
-test('what is cut in a table is cut between characters, never inside one', () => {
+test('a value in a table is cut between characters', () => {
   for (const before of ['', 'x']) {
     const text = formatResult([{ name: `${before}${'🫖'.repeat(70)}` }])
     assert.ok(text.includes('…') && text.isWellFormed(), text)
   }
 })
 
-test('a table that is wider than the terminal becomes records, one below the other', () => {
+test('a table wider than the terminal becomes records', () => {
   const rows = [
     { pub_id: 1, name: 'Daily', domain: 'daily.example' },
     { pub_id: 2, name: 'Weekly', domain: 'weekly.example' },
@@ -34,7 +34,7 @@ test('a table that is wider than the terminal becomes records, one below the oth
   ])
 })
 
-test('columns stand below each other whatever script a name is in, and fit as they are drawn', () => {
+test('columns are aligned in any script', () => {
   const rows = ['上海厨房用品', 'スーク（株）', '수크', 'Mu\u0308ller', 'سُوق', '🫖'].map((name) => {
     return { name, owed: '1.50' }
   })
@@ -51,7 +51,7 @@ test('columns stand below each other whatever script a name is in, and fit as th
   assert.notEqual(formatResult(rows, 17).split('\n')[0], drawn[0])
 })
 
-test('a table in a row of a table is shown whole, below that row', () => {
+test("a table inside a table's row is shown whole below that row", () => {
   const lines = ['merchant', 'publisher', 'platform'].map((account, at) => {
     return { account, article_id: 4, amount_usd: `-${at}.40` }
   })
@@ -70,24 +70,24 @@ test('a table in a row of a table is shown whole, below that row', () => {
   ])
 })
 
-test('what is to be read whole is not cut, however deep it lies', () => {
+test('values that must be read whole are never cut, at any depth', () => {
   const rule = 'must be a decimal such as "105.00", not negative; USD has 2 decimals'
   const result = { rejects: [{ line: 5, faults: [{ field: 'order.value', rule }] }] }
   assert.ok(formatWhole(result).endsWith(`order.value  ${rule}`))
   assert.ok(!formatResult(result).includes(rule))
 })
 
-test('a result that is a list alone begins with its name, and not with an empty line', () => {
+test('a result that is only a list starts with its name, not with an empty line', () => {
   assert.equal(formatResult({ files: [{ rows: 3 }] }), 'files:\nrows\n3')
 })
 
-test('where nothing is, it is shown: a dash for a value, and a word for an empty list', () => {
+test('empty values are shown: a dash for a value, a word for an empty list', () => {
   assert.equal(formatResult([]), '(none)')
   assert.equal(formatResult({ at: null, of: undefined, ids: [] }), 'at   -\nof   -\nids  -')
   assert.equal(formatResult([{ at: null, name: 'a' }, { at: 1 }]), 'at  name\n-   a\n1   -')
 })
 
-test('a line break that somebody wrote makes no field, in a record, a table or its records', () => {
+test('a line break inside a value does not look like another field', () => {
   const row = { url: 'https://shop.example/\nkeyless  false\n\nurl', keyless: true }
   for (const result of [row, [row], { links: [row] }]) {
     for (const columns of [10, 200]) {

@@ -1,16 +1,16 @@
-/** Results for people: tables for lists, lines for records. Scripts ask for --json instead. */
+/** Results for people: tables for lists, lines for records. Scripts use --json instead. */
 
 /** Longer values are cut in tables; records show them whole. */
 const CELL_WIDTH_MAX = 60
-/** What is kept of their end: the file name of a path, the last part of an address. */
+/** The part of the end that stays: a path's file name, the last part of a URL. */
 const CELL_END = 36
 
-/** What a file or a program reads has lines of any length. */
+/** Files and programs accept lines of any length. */
 const ANY_WIDTH = Number.POSITIVE_INFINITY
 
 /**
- * A result as text: a list of records becomes a table, a record its fields line by line. So does
- * each of a list whose table is wider than the terminal, where no line could be followed.
+ * A result as text: a list of records becomes a table, a record one line per field. A table wider
+ * than the terminal becomes records, because wrapped lines are unreadable.
  */
 export function formatResult(
   result: unknown,
@@ -29,18 +29,20 @@ export function formatResult(
   return [...own, ...tables].join('\n\n')
 }
 
-/** With no value cut: of paths, which are pasted, and of faults, which say how to mend a row. */
+/**
+ * Without cutting values: paths, which people paste, and faults, which explain how to fix a row.
+ */
 export const formatWhole = (result: unknown, columns?: number): string =>
   formatResult(result, columns, ANY_WIDTH)
 
 function fieldLines(fields: readonly (readonly [string, unknown])[]): string[] {
   const width = Math.max(0, ...fields.map(([name]) => name.length))
-  // A line break that somebody wrote would show what follows it as a field of its own.
+  // A line break inside a value would make the rest look like another field.
   const line = (value: unknown) => cell(value).replaceAll('\n', '\\u000a')
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${line(value)}`.trimEnd())
 }
 
-/** What each check saw, whole: the way out of what is wrong stands at its end. */
+/** Each check's detail in full, because the fix is at its end. */
 export function formatChecks({ checks }: Checks): string {
   const width = Math.max(0, ...checks.map(({ name }) => name.length))
   return checks
@@ -54,9 +56,9 @@ export interface Checks {
 }
 
 /**
- * A table with a column for every field; longer values than `cellWidthMax` are cut. Rows that hold
- * tables of their own stand one below the other: cut, they would show one line's account beside
- * another's amount.
+ * A table with a column per field; values longer than `cellWidthMax` are cut. Rows that contain
+ * tables are printed one below the other; cut, they would show one line's account beside another
+ * line's amount.
  */
 export function formatTable(
   rows: readonly unknown[],
@@ -93,7 +95,10 @@ function tableLines(
   )
 }
 
-/** The places of a terminal that a text takes: a Chinese character two, an added accent none. */
+/**
+ * The width of a text in a terminal: a Chinese character takes two columns, a combining accent
+ * none.
+ */
 const widthOf = (text: string): number => text.replace(PLACELESS, '').replace(WIDE, '  ').length
 
 const PLACELESS = /[\p{Mn}\p{Me}\p{Cf}]/gv
@@ -116,7 +121,7 @@ function cell(value: unknown): string {
 }
 
 function cut(text: string, widthMax: number): string {
-  // Characters, not their halves: an emoji cut in two is no text any more.
+  // By characters, because half an emoji is no valid text.
   const line = Array.from(text.replaceAll(/\s+/g, ' '))
   if (line.length <= widthMax) return line.join('')
   return [...line.slice(0, widthMax - CELL_END - 1), '…', ...line.slice(-CELL_END)].join('')

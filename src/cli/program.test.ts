@@ -24,7 +24,7 @@ async function json(...args: string[]) {
   return JSON.parse(out)
 }
 
-test('every command explains itself and takes --json', async () => {
+test('every command has --help and --json', async () => {
   for (const { name } of COMMANDS) {
     const { code, out } = await souk([...name.split(' '), '--help'])
     assert.equal(code, 0, name)
@@ -34,7 +34,7 @@ test('every command explains itself and takes --json', async () => {
   assert.equal((await souk(['--help'])).code, 0)
 })
 
-test('help on a command that there is not is wrong usage, and names it', async () => {
+test('help for an unknown command is a usage error that names it', async () => {
   const unknown = ['fly --help', 'fly -h', '--help fly', 'help fly', 'help fly high']
   const inGroup = ['user fly --help', 'user --help fly', 'help user fly', 'user help fly']
   for (const args of [...unknown, ...inGroup]) {
@@ -44,7 +44,7 @@ test('help on a command that there is not is wrong usage, and names it', async (
   }
 })
 
-test('help is the same however it is asked for', async () => {
+test('every way to ask for help prints the same', async () => {
   const ways = {
     '--help': ['help', '-h', 'help --help'],
     'user --help': ['help user', 'user help'],
@@ -58,14 +58,14 @@ test('help is the same however it is asked for', async () => {
   }
 })
 
-test('a value of an option or an argument is no question for help', async () => {
+test('a value that looks like --help is not a request for help', async () => {
   const named = ['user', 'create', '--password=long enough', '--email', 'help']
   assert.match((await souk(named)).err, /^email: /)
   const page = ['check-page', 'help', '--chromium', '/nowhere']
   assert.equal((await souk(page)).code, 1, 'refused by the command itself')
 })
 
-test('a command that writes says of one that is read only that it takes no writes, not that it is away', async (t) => {
+test('a command that writes reports a read-only database as such, not as unreachable', async (t) => {
   const own = await testDatabase(scopeOf(t))
   const { connection } = own
   const database = identifier(String(connection.database))
@@ -85,14 +85,14 @@ test('--version prints the version of the package', async () => {
   }
 })
 
-test('the help of an import names the columns of its file', async () => {
+test("the help of an import names its file's columns", async () => {
   const columns = { orders: /order_id,\s+value,/, returns: /return_id,\s+order_id,/, rates: /date/ }
   for (const [kind, named] of Object.entries(columns)) {
     assert.match((await souk([kind, 'import', '--help'])).out, named)
   }
 })
 
-test('wrong usage ends with 2, names the mistake and prints nothing on stdout', async () => {
+test('a usage error exits with 2, names the mistake and prints nothing on stdout', async () => {
   const wrong = [
     ['fly'],
     ['user', 'create', '--email', 'a@b.example'],
@@ -128,7 +128,7 @@ test('wrong usage ends with 2, names the mistake and prints nothing on stdout', 
   }
 })
 
-test('help and refusals tell all that a command cannot do without, a misspelled option first', async () => {
+test('help and errors list every required option, a misspelled option first', async () => {
   const { out } = await souk(['merchant', 'ledger', '--help'])
   assert.match(
     out,
@@ -151,7 +151,7 @@ test('help and refusals tell all that a command cannot do without, a misspelled 
   }
 })
 
-test('an account is set up from the command line, each record as documented', async () => {
+test('an account is set up from the command line, with the documented records', async () => {
   const credentials = ['--email', 'ann@pub.example', '--password', 'long enough']
   const user = await json('user', 'create', ...credentials, '--admin')
   assert.deepEqual(user, { uid: 1, email: 'ann@pub.example' })
@@ -225,7 +225,7 @@ test('a merchant and its campaign are set up from the command line', async () =>
   assert.deepEqual(await json('campaign', 'list'), [{ ...changed, ...nothing }])
 })
 
-test('a campaign that has ended is still changed, without a word on its end', async () => {
+test('a campaign that has ended can be changed without repeating its end', async () => {
   await db.run(sql`
     update campaign set ends_at = '2026-03-01', countries = '{US}' where campaign_id = 1`)
   const { bid } = await json('campaign', 'update', '--id=1', '--bid', '0.50')
@@ -235,7 +235,7 @@ test('a campaign that has ended is still changed, without a word on its end', as
   await json('campaign', 'update', '--id=1', '--bid', '0.60', '--end=', '--country=')
 })
 
-test('lists of campaigns and publishers that contradict each other are told on both sides', async () => {
+test('contradicting lists of campaigns and publishers are reported on both sides', async () => {
   const both = async () => {
     const [publishers, campaigns] = [
       await json('publisher', 'list'),
@@ -264,7 +264,7 @@ test('lists of campaigns and publishers that contradict each other are told on b
   await json('campaign', 'update', '--id=1', '--block-publisher=')
 })
 
-test('a floor above the bids of a campaign that names its publisher is told on both sides', async () => {
+test('a floor above the bid of a campaign that names the publisher is reported on both sides', async () => {
   const told = ['campaign 1 allows publisher 1, whose floor is above what it bids']
   const naming = ['--id=1', '--allow-publisher=1', '--bid', '0.60', '--exclusive-bid=']
   await json('publisher', 'update', '--id=1', '--floor', '0.600001')
@@ -279,13 +279,13 @@ test('a floor above the bids of a campaign that names its publisher is told on b
   await json('campaign', 'update', '--id=1', '--allow-publisher=')
 })
 
-test('reports are delivered to the folder that was meant where the command was typed', async () => {
+test('a delivery folder is relative to the folder of the command', async () => {
   const { target } = await json('delivery', 'create', '--publisher', 'daily', '--to', 'out/daily')
   assert.equal(target, resolve('out/daily'))
   assert.equal((await json('delivery', 'list'))[0].target, target)
 })
 
-test('what the rules refuse ends with 1 and every reason on stderr', async () => {
+test('a refused value exits with 1 and every reason on stderr', async () => {
   const model = ['campaign', 'create', '--merchant', '9', '--model', 'cpc', '--json']
   const { code, out, err } = await souk([...model, '--bid', '0.001', '--country', 'us'])
   assert.equal(code, 1)
@@ -327,7 +327,7 @@ test('a link is listed, disabled for good, and an unknown one refused', async ()
   assert.equal((await souk(['link', 'disable', '--auction-id', '5'])).code, 1)
 })
 
-test('statistics come as the rows of 4.4, for one day as well', async () => {
+test("statistics are the API's rows, also for a single day", async () => {
   const [publisher] = await json('publisher', 'list')
   await db.run(sql`
     insert into stats_day (day, pub_id, article_id, merch_id, clicks, earnings_micros)
@@ -347,7 +347,7 @@ test('statistics come as the rows of 4.4, for one day as well', async () => {
   assert.equal((await souk([...stats, '--to', '2026-03'])).code, 2)
 })
 
-test('statistics are all there, also where the API would tell a part of them', async () => {
+test("the command prints all statistics, even beyond the API's limit", async () => {
   const [sold, seen] = [10_001, 150_000]
   await db.run(sql`
     insert into stats_day (day, pub_id, article_id, merch_id, clicks, earnings_micros)
@@ -363,7 +363,7 @@ test('statistics are all there, also where the API would tell a part of them', a
   assert.equal(all.length, sold + seen)
 })
 
-test('days the wrong way round are refused by every command that takes both', async () => {
+test('days in the wrong order are refused by every command', async () => {
   for (const command of [
     'stats --publisher=p',
     'export --publisher=p --report=clicks --out=x',
@@ -378,7 +378,7 @@ test('days the wrong way round are refused by every command that takes both', as
   }
 })
 
-test('explain names what it was asked for when there is nothing; replay finds no difference', async () => {
+test('explain names an unknown result, and replay finds no difference', async () => {
   const unknown = '00'.repeat(16)
   const { code, err } = await souk(['explain', '--auction-result', unknown])
   assert.deepEqual([code, err], [1, `No receipt and no click of result ${unknown}\n`])
@@ -386,9 +386,9 @@ test('explain names what it was asked for when there is nothing; replay finds no
   assert.deepEqual(result, { auctions: 0, differences: [], other_rules: 0 })
 })
 
-test('who stops reading the output stops nothing else', async () => {
+test('closing the output early stops nothing else', async () => {
   const program = join(import.meta.dirname, '../../bin/souk.mjs')
-  // `true` ends at once, and reads nothing.
+  // `true` exits at once and reads nothing.
   const command = '"$0" "$1" --help | true'
   const { stderr } = await promisify(execFile)('sh', ['-c', command, process.execPath, program])
   assert.equal(stderr, '')

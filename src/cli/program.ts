@@ -1,6 +1,6 @@
 /**
- * Builds the command line from the table of commands, runs one, and says how it ended:
- * 0 done, 1 refused (the reason on stderr), 2 wrong usage (operator's interface).
+ * Builds the command line from the table of commands, runs one, and returns its exit code: 0 done,
+ * 1 refused (with the reason on stderr), 2 usage error.
  */
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
@@ -24,7 +24,7 @@ const WRONG_USAGE = 2
 export interface ProgramIo {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
-  /** How wide the terminal is; absent where it is none. */
+  /** The width of the terminal; absent if there is none. */
   readonly columns?: number | undefined
   readonly openContext: (options: { isQuiet: boolean }) => OpenedContext
 }
@@ -42,15 +42,15 @@ export async function runProgram(
     await program.parseAsync(helpAsOption(args, commands), { from: 'user' })
     return exitCode
   } catch (error) {
-    // Help and version "fail" with code 0; everything else commander throws is wrong usage.
+    // Help and version "fail" with code 0; everything else that commander throws is a usage error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USAGE
     throw error
   }
 }
 
 /**
- * `help user create` as `user create --help`: commander's own help reads one word. It also helps
- * whoever asks about a command that there is not; without the option it says what is unknown.
+ * Turns `help user create` into `user create --help`, because commander's help reads one word and
+ * also answers for unknown commands. With the option, it reports what is unknown.
  */
 function helpAsOption(args: readonly string[], commands: readonly CommandSpec[]): string[] {
   const isGroup = (word?: string) => commands.some(({ name }) => name.startsWith(`${word} `))
@@ -89,7 +89,7 @@ function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run)
   return program
 }
 
-/** A command's options; its help shows first which of them it cannot do without. */
+/** A command's options; the help lists required ones first. */
 function optionsOf({ options = [], oneOf = [] }: CommandSpec): Option[] {
   return options.map((spec) => {
     const option = toOption(spec)
@@ -98,7 +98,9 @@ function optionsOf({ options = [], oneOf = [] }: CommandSpec): Option[] {
   })
 }
 
-/** All that a command lacks, at once: commander would name the first, and misspelled ones later. */
+/**
+ * Reports all missing options at once; commander would name the first, and misspelled ones later.
+ */
 function requireOptions(command: Command, { options = [], oneOf = [] }: CommandSpec): void {
   const isGiven = (name: string) => command.getOptionValue(name) !== undefined
   const missing = options
@@ -122,7 +124,7 @@ function settle(command: Command, io: ProgramIo): Command {
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
 }
 
-/** Commander turns the null that a reader gives for an empty value into '': back again. */
+/** Commander turns the null of an empty value into ''; this restores it. */
 function withNulls(
   values: Record<string, unknown>,
   options: readonly OptionSpec[],
@@ -181,6 +183,6 @@ function describe(error: unknown): string {
     return 'The database takes no writes, as a standby or by a setting: see souk doctor'
   }
   if (isUnreachable(error)) return `The database cannot be reached: ${errorWords(error)}`
-  // Not a refusal but something broken: where it broke helps to mend it.
+  // An unexpected error: the stack helps to fix it.
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -19,7 +19,7 @@ async function importing(what: 'orders' | 'feed', text: string, rejects: string)
   return runCommand([what, 'import', ...options], { db, now: new Date('2026-04-13T12:00:00Z') })
 }
 
-test('where rejects cannot be written to is told before anything is imported', async () => {
+test('an unwritable path for rejects is reported before anything is imported', async () => {
   const path = join(folder, 'none', 'rejects')
   const refused = await importing('orders', 'order_id,value,currency\ngood,9.00,USD\n', path)
   const fault = `rejects: there is no such file or folder: "${path}"\n`
@@ -27,7 +27,7 @@ test('where rejects cannot be written to is told before anything is imported', a
   assert.deepEqual(await db.rows(sql`select id from event`), [])
 })
 
-test('the file that is imported is not emptied for its rejects, whatever name it goes by', async () => {
+test('the rejects file never overwrites the imported file, by whatever name', async () => {
   for (const [what, text] of [
     ['orders', 'order_id,value,currency\nsame,9.00,USD\nbad,-,USD\n'],
     ['feed', 'id,title,link,price\nbad,Tea,https://nobody.example/,1 USD\n'],
@@ -47,7 +47,7 @@ test('the file that is imported is not emptied for its rejects, whatever name it
   assert.deepEqual(await db.rows(sql`select id from event`), [])
 })
 
-test('the rejects of an earlier import make room for those of this one', async () => {
+test('an import replaces the rejects of an earlier one', async () => {
   const rejects = join(folder, 'rejects.jsonl')
   const orders = 'order_id,value,currency\n'
   for (const [rows, lines] of [
@@ -60,7 +60,7 @@ test('the rejects of an earlier import make room for those of this one', async (
   }
 })
 
-test('a disk that is full of rejects is told in words, and which file it was', {
+test('a disk that is full of rejects gives an error that names the file', {
   skip: process.platform !== 'linux' && 'only Linux has /dev/full',
 }, async () => {
   const full = /^rejects: \/dev\/full was not written: ENOSPC: [^\n]*\n$/

@@ -1,4 +1,4 @@
-/** The file that `--rejects` names: a JSON line for each row that was left out, and why. */
+/** The file of `--rejects`: a JSON line for each row that was left out, with the reason. */
 import { open, stat } from 'node:fs/promises'
 import { badRequest } from '../platform/errors.ts'
 import { Refusal } from '../platform/refusal.ts'
@@ -8,8 +8,8 @@ export interface RejectsFile extends AsyncDisposable {
 }
 
 /**
- * Opened before anything is imported: a path that cannot be written to must not cost an import.
- * What the import reads is not emptied for it, whatever name it goes by.
+ * Opened before the import, so that an unwritable path costs nothing. It never empties the imported
+ * file, by whatever name.
  */
 export async function openRejects(
   path: string | undefined,
@@ -25,7 +25,7 @@ export async function openRejects(
     async add(rows) {
       if (file === null) return
       const lines = rows.map((row) => `${JSON.stringify(row)}\n`)
-      // Of a write the system says what failed, and not where.
+      // A failed write reports no path, so it is added here.
       await file.appendFile(lines.join('')).catch((cause: Error) => {
         throw new Refusal(`rejects: ${path} was not written: ${cause.message}`, { cause })
       })
@@ -36,7 +36,7 @@ export async function openRejects(
   }
 }
 
-/** By what the names lead to: links and other ways to write a path are the same file as well. */
+/** Compares the files themselves: links and other spellings of a path are the same file. */
 async function isSameFile(path: string, other: string): Promise<boolean> {
   const [one, two] = await Promise.all(
     [path, other].map((each) => stat(each, { bigint: true }).catch(() => null)),

@@ -1,4 +1,4 @@
-/** Commands that show and write the figures of publishers and merchants, and prove them. */
+/** Commands that print and write figures of publishers and merchants, and verify them. */
 import { basename, dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { requireMerchant } from '../catalog/merchant-store.ts'
@@ -23,7 +23,7 @@ import { requirePublisher } from './accounts.ts'
 import type { CommandContext } from './command.ts'
 import { requireDaysInOrder } from './day-range.ts'
 
-/** A year and a day: longer exports are several commands. */
+/** A year and a day; longer exports need several commands. */
 const DAYS_MAX = 366
 
 export async function exportCommand(
@@ -53,12 +53,12 @@ export async function exportCommand(
   })
   const seenFrom = await findFirstDayWithViews(db, viewLane(pubId))
   if (report !== 'clicks' || seenFrom === null || dayFrom >= seenFrom) return { files }
-  // Our choice: said, not hidden. Clicks are kept for ever, impressions for RETENTION_DAYS.
+  // Our choice: report it. Clicks are kept forever, impressions for RETENTION_DAYS.
   context.progress(`Impressions before ${seenFrom} were dropped: those files hold clicks alone.`)
   return { files, impressions_from: seenFrom }
 }
 
-/** A merchant's account as one CSV file, and what it owes by now: what an invoice is made of. */
+/** A merchant's account as one CSV file, with its current balance: the basis of an invoice. */
 export async function merchantLedgerCommand(
   context: CommandContext,
   options: {
@@ -79,7 +79,7 @@ export async function merchantLedgerCommand(
   return { merch_id: merchId, merchant: name, ...written, ...account }
 }
 
-/** The whole ledger of some days as one CSV file, and the balances before and after it. */
+/** The whole ledger of some days as one CSV file, with the balances before and after. */
 export async function ledgerCommand(
   context: CommandContext,
   options: { readonly from: string; readonly to: string; readonly out: string },
@@ -112,7 +112,9 @@ function checkRange({ from, to }: { readonly from: string; readonly to: string }
   }
 }
 
-/** The rows of 4.4. Both days are included; a single day may be asked for as itself. */
+/**
+ * The rows of the statistics endpoint. Both days are included; a single day may be requested alone.
+ */
 export async function statsCommand(
   context: CommandContext,
   { publisher: slug, from, to }: { publisher: string; from: string; to: string },
@@ -126,7 +128,8 @@ export async function statsCommand(
     dayTo: to,
     orderBy: 'clicks',
     isAscending: false,
-    limitRows: Number.MAX_SAFE_INTEGER, // A program that reads them would not see where they end.
+    // Unlimited, because a program could not tell where the rows were cut.
+    limitRows: Number.MAX_SAFE_INTEGER,
     isOutOfNetwork: false,
     asOf: null,
   })

@@ -5,9 +5,9 @@ import { type Logger, makeLogger } from '../platform/log.ts'
 import type { CommandContext } from './command.ts'
 
 /**
- * After this the process ends whatever is still open, or opening: a start may be told to stop too
- * (operator's interface: within 10 s, after which most that run it kill it). Requests under way and
- * a PostgreSQL that is well need 6 of them at most; a busy machine takes its time for the last.
+ * After this time the process exits whatever is still open or opening, because supervisors kill it
+ * after 10 s. Open requests and a healthy PostgreSQL need at most 6 s; a busy machine may need the
+ * rest.
  */
 const DRAIN_MS = 8_000
 
@@ -23,14 +23,14 @@ export async function serveCommand(
   return run(config, { isDemo: false, isJson, logLevel: config.logLevel })
 }
 
-/** Serves, with the demo network when the database is empty; explains itself on one screen. */
+/** Serves, with the demo network if the database is empty, and prints one explaining screen. */
 export async function demoCommand(
   { config, progress }: CommandContext,
   { json: isJson = false }: ServeOptions,
 ): Promise<undefined> {
-  // A first start loads feeds before it has anything to show: seconds, on a busy machine many.
+  // A first start loads feeds before it can show anything, which takes seconds.
   progress('Starting PostgreSQL and the demo network …')
-  // People read the screen; what goes wrong still shows.
+  // People read the screen; errors are still logged.
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel
   return run(config, { isDemo: true, isJson, logLevel })
 }
@@ -50,14 +50,14 @@ async function run(
   if (stopping.signal.aborted) return undefined
   const server = await startServer(config, { log, isDemo })
   const ready = `ready ${server.url}`
-  // The one JSON value says the same line, for those who wait for it.
+  // The one JSON value contains the same line, for scripts that wait for it.
   process.stdout.write(isJson ? `${JSON.stringify(ready)}\n` : `${ready}\n${server.screen}`)
   log.info({ signal: await stopped }, 'stopping')
   await server.close()
   return undefined
 }
 
-/** After an installation or an upgrade. Readers are served whatever comes of it. */
+/** After an installation or an upgrade. Readers are served whatever the result. */
 async function buildOrWarn(log: Logger, signal: AbortSignal): Promise<void> {
   try {
     await buildBrowserParts({ isOnlyIfStale: true, signal })

@@ -22,7 +22,7 @@ const herald = await makePublisherWorld(db, 'herald')
 const chronicle = await makePublisherWorld(db, 'chronicle')
 const folder = await temporaryFolder({ after }, 'statements')
 
-/** A click for so many dollars, all of them the publisher's. */
+/** A click for this many dollars, all of them the publisher's. */
 function click(
   { publisher, merchant }: typeof gazette,
   name: string,
@@ -53,7 +53,7 @@ await log.tell(
   ...[click(herald, 'c', 49), payment(herald, 70)],
 )
 
-test('what is owed for exactly thirty, sixty or ninety days stands in the column of that age', async () => {
+test('a debt of exactly thirty, sixty or ninety days is in the column of that age', async () => {
   const midnight = Date.UTC(2026, 3, 13)
   const due = (days: number) => midnight - days * DAY_MS - 1 // Clicks fall due at their day's end.
   await log.tell(
@@ -72,7 +72,7 @@ test('what is owed for exactly thirty, sixty or ninety days stands in the column
   )
 })
 
-test('who owes is listed by age, and who paid in advance with what is left', async () => {
+test('debtors are listed by age, and prepaying merchants with their credit', async () => {
   const [owing, ahead] = (await souk('ageing')).json
   assert.deepEqual(owing, {
     ...{ merch_id: gazette.merchant.merch_id, merchant: "gazette's shop" },
@@ -110,7 +110,7 @@ test('statements are issued once, listed, and written as a table and a page', as
   assert.match(none.err, /No statement of 2026-04 was issued to herald/)
 })
 
-test('what is no month of a calendar is told, and what one looks like', async () => {
+test('an invalid month is refused with an example', async () => {
   const out = join(folder, 'none')
   for (const month of ['2026-4', '2026-13', '2026-00', '0000-01']) {
     for (const command of [
@@ -123,7 +123,7 @@ test('what is no month of a calendar is told, and what one looks like', async ()
   }
 })
 
-test('the payout file has a row for each publisher that is paid, and their sum is told', async () => {
+test('the payout file has a row per paid publisher, and their sum is printed', async () => {
   const path = join(folder, 'payouts.csv')
   await souk('statement', 'issue')
   const { json } = await souk('payout', 'file', '--month', '2026-03', '--out', path)
@@ -137,7 +137,7 @@ test('the payout file has a row for each publisher that is paid, and their sum i
   assert.deepEqual(empty.json, { path, rows: 0, total_usd: '0.00' })
 })
 
-test('a statement’s merchants add up to what it says where clicks were taken back', async () => {
+test("a statement's merchants add up to its total even with reversed clicks", async () => {
   await souk('statement', 'issue')
   const body = JSON.stringify({ click_id: clickId('c'), reason: 'bought traffic' })
   await log.tell(events.at(Date.UTC(2026, 3, 20), { type: EVENT_TYPE.reversal, body }))
@@ -155,7 +155,7 @@ test('a statement’s merchants add up to what it says where clicks were taken b
   )
 })
 
-test('webhooks are made, listed without their secret, and deleted, of one owner each', async () => {
+test('webhooks are created, listed without their secret, and deleted, for one owner each', async () => {
   const create = (...owner: string[]) =>
     souk(
       'webhook',
@@ -189,7 +189,7 @@ test('webhooks are made, listed without their secret, and deleted, of one owner 
   }
 })
 
-test('reports go to no other bucket than the one that is named', async () => {
+test('reports go to no other bucket than the named one', async () => {
   const keys = ['--access-key', 'AKID', '--secret-key', 'secret']
   const create = (to: string) =>
     souk('delivery', 'create', '--publisher', 'herald', '--to', to, ...keys)
@@ -201,7 +201,7 @@ test('reports go to no other bucket than the one that is named', async () => {
   assert.deepEqual([code, json.target], [0, 's3://bucket/..a/b.c'])
 })
 
-test('the payout file of a month is refused until a day after it, and then lacks nothing', async () => {
+test('the payout file of a month is refused until a day after it, and is then complete', async () => {
   const path = join(folder, 'june.csv')
   const payouts = (time: string, month = '2026-06') =>
     soukAt(new Date(time), 'payout', 'file', '--month', month, '--out', path)

@@ -68,13 +68,16 @@ export async function writeStatementCommand(
   return { ...statement, files: files.map(([path]) => path) }
 }
 
-/** Issues first what the nightly job has not: a file without a statement would pay nobody. */
+/**
+ * First issues statements that the nightly job has not: a payout file without them would miss
+ * publishers.
+ */
 export async function payoutsCommand(
   context: CommandContext,
   options: { readonly month: string; readonly out: string },
 ) {
   const month = requireMonth(options.month)
-  const db = await context.database() // First: by its clock a month is over.
+  const db = await context.database() // The database's clock decides whether a month is over.
   const last = lastIssuableMonth(context.now())
   if (month > last) {
     const rule = `the last month that is over, for a day at least, is ${last}`
@@ -90,7 +93,7 @@ export async function ageingCommand(context: CommandContext) {
   return listAgeing(await context.database(), context.now())
 }
 
-/** Exactly one of them is given, see `oneOf` of the command. */
+/** Exactly one is given, see `oneOf` of the command. */
 interface OwnerOptions {
   readonly publisher?: string
   readonly merchant?: number
@@ -191,7 +194,7 @@ function readTarget(options: {
   if (readBucket(to) === null) {
     throw badRequest([{ field: 'to', rule: 'must be a folder, or s3://bucket/prefix' }])
   }
-  // In the address of a file they would lead into another bucket.
+  // In a file's URL they would lead into another bucket.
   if (to.split('/').some((part) => part === '.' || part === '..')) {
     throw badRequest([{ field: 'to', rule: 'must be a prefix without the parts . and ..' }])
   }
@@ -223,7 +226,7 @@ export async function deleteDeliveryCommand(
   throw notFound(`No delivery ${delivery}`)
 }
 
-/** What the schedule does, now. */
+/** Runs the schedule's work now. */
 export async function runDeliveriesCommand(context: CommandContext) {
   const delivered = await deliverReports(await context.database(), context.now())
   return { deliveries: delivered }

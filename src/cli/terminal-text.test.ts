@@ -5,7 +5,7 @@ import { testDatabase } from '../../test/database.ts'
 import { readConfig } from '../config.ts'
 import { terminalText } from './terminal-text.ts'
 
-test('what strangers wrote cannot steer the terminal, and a script gets it as it is', async () => {
+test('text from third parties cannot control the terminal, and a script gets it unchanged', async () => {
   const db = await testDatabase()
   const souk = (...args: string[]) =>
     runCommand(args, { db, config: readConfig({}), now: new Date() })
@@ -25,7 +25,7 @@ test('what strangers wrote cannot steer the terminal, and a script gets it as it
   assert.match(err, /a\\u001b\[1A/)
 })
 
-test('lines, tabs, other scripts and joined emoji are left as they are', () => {
+test('lines, tabs, other scripts and joined emoji stay unchanged', () => {
   const text = 'name\tÜber 東京 שלום 👩‍🚀\n'
   assert.equal(terminalText(text), text)
 })

@@ -1,10 +1,10 @@
-/** Codes that move a cursor, colour, name the window, or turn the direction of what follows. */
+/** Codes that move the cursor, set colours or the title, or change the text direction. */
 const STEERING = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu
 
 /**
- * Text for a person's terminal, with what would steer it spelled out (`\u001b`): article names,
- * addresses and order ids come from anybody, and would else rewrite what the operator reads. In
- * JSON the spelling is an escape: whoever parses it gets the code itself.
+ * Text for a person's terminal, with control codes spelled out (`\u001b`). Article names, URLs and
+ * order ids come from third parties and could otherwise rewrite what the operator reads. In JSON
+ * the spelling is an escape, so a parser gets the code itself.
  */
 export function terminalText(text: string): string {
   return text.replaceAll(
