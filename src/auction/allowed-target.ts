@@ -1,8 +1,8 @@
 /**
- * When a link that nobody vouched for may forward by itself (decisions, wrapper URLs).
+ * When a link that nobody vouched for may redirect by itself: docs/spec/interface.md#redirects.
  *
- * Anybody can make a /link/ address or a keyless smart link; if it forwarded everyone anywhere, it
- * would lend our host's good name to phishing. So a target off the network forwards at once only a
+ * Anybody can create a /link/ URL or a link without a key. If these redirected everyone anywhere,
+ * phishing could use Souk's host. So a target outside the network redirects at once only for a
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -10,10 +10,10 @@ import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { isAmpLabelOf } from './amp-label.ts'
 import { type Market, merchantOfHost, type Publisher } from './market.ts'
 
-/** Hosts that serve copies of publishers' pages; the publisher's own name is part of the host. */
+/** Hosts that serve copies of publishers' pages; the publisher's name is part of the host. */
 const AMP_CACHES = ['cdn.ampproject.org', 'bing-amp.com', 'ampproject.net']
 
-/** Whether everyone may be forwarded: to a merchant, or where the publisher allows it. */
+/** Whether everyone may be redirected: to a merchant, or to a host that the publisher allows. */
 export function isAllowedTarget(
   market: Market,
   { url, pubId }: { url: string; pubId: number },
@@ -34,7 +34,7 @@ export function comesFromPublisher(
 ): boolean {
   const referrer = URL.parse(headers.referer ?? '')
   if (referrer === null) return false
-  // A browser that says "none" typed the address or opened it from outside: no page vouches.
+  // "none" means that the reader typed the URL or opened it from outside the web: no page vouches.
   if (headers['sec-fetch-site'] === 'none') return false
   const host = siteHost(referrer)
   if (domains.some((domain) => isOnDomain(host, domain))) return true

@@ -6,8 +6,8 @@ const LONG =
   'itwasadarkandstormynight.therainfellintorrents.exceptatoccasionalintervalswhenitwascheckedby.aviolentgustofwindwhichsweptupthestreets.com'
 const EGYPT = 'xn--4gbrim.xn----rmckbbajlc6dj7bxne2c.xn--wgbh1c'
 
-test('every form of an AMP cache’s label is known for its publisher’s', () => {
-  // The examples of the format's own documents and tests, and hosts below a domain.
+test("every form of an AMP cache's label is recognized as its publisher's", () => {
+  // Examples from the format's documents and tests, and hosts below a domain.
   for (const [domain, label] of [
     ['example.com', 'example-com'],
     ['example.com', 'www-example-com'],
@@ -26,7 +26,7 @@ test('every form of an AMP cache’s label is known for its publisher’s', () =
   }
 })
 
-test('a label of another host is nobody’s', () => {
+test("another host's label is not recognized", () => {
   for (const label of [
     'evil--daily-example',
     'daily-example-evil-example',

@@ -8,10 +8,10 @@ import type { OfferRow } from './link-store.ts'
 import type { Campaign, Merchant } from './market.ts'
 import { AuctionEntry } from './schema.ts'
 
-/** Quotes, backslashes, line ends, halves of characters: whatever a feed or an article may hold. */
+/** Quotes, backslashes, line ends, lone surrogates: anything a feed or an article may contain. */
 const text = fc.string({ unit: 'binary' }).map((random) => `"\\\u2028${random}`)
 const texts = fc.array(text, { maxLength: 2 })
-/** The campaign that won, as far as an answer shows it. */
+/** The winning campaign, as far as an answer shows it. */
 const winners = fc
   .record({ tracker_impression: texts, tracker_viewable: texts })
   .map((shown) => shown as unknown as Campaign)
@@ -36,7 +36,7 @@ const offer = fc.record<OfferRow>({
   category_id: fc.option(fc.integer({ min: 1 })),
 })
 
-test('an answer is JSON of the documented form, whatever feeds and articles hold', () => {
+test('an answer is JSON of the documented form, whatever feeds and articles contain', () => {
   const writeAnswer = answerWriter({
     brand: 'service',
     auctionUrl: 'https://bid.example/souk',

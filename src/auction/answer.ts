@@ -1,9 +1,9 @@
 /**
- * The answer to an auction (interface 2.5–2.7), as text.
+ * The response to an auction, as text.
  *
- * Put together here rather than serialized as a whole, which took a sixth of an auction: a
- * product's text is made once for each offer, and what differs between two answers are ids and
- * encoded addresses, in which there is nothing to escape.
+ * It is concatenated here because serializing it as a whole took a sixth of an auction. A product's
+ * text is created once per offer. Two responses differ in ids and encoded URLs, which need no
+ * escaping.
  */
 import { formatCents } from '../platform/money.ts'
 import { isOnDomain, parseWebUrl } from '../platform/url.ts'
@@ -20,7 +20,7 @@ export interface AnswerDeps {
   readonly edge: { readonly market: Pick<Market, 'merchants'> }
 }
 
-/** The body of an answer with one entry: an auction, its sealed id, and what that binds. */
+/** The body of a response with one entry: an auction, its sealed id, and the bound parameters. */
 export type WriteAnswer = (held: HeldAuction, id: string, binding: SealBinding) => string
 
 export function answerWriter(deps: AnswerDeps): WriteAnswer {
@@ -34,7 +34,8 @@ export function answerWriter(deps: AnswerDeps): WriteAnswer {
       `"redirect_url":"${deps.auctionUrl}/api/v1/redirect/?${query}"` +
       `${product}${trackersText(held)}},` +
       `"impression_pixel_url":"${deps.auctionUrl}/api/v1/pixel/?${query}",` +
-      // Ours: without a winner the product is the original's, and a page keeps its own words.
+      // Souk's own field: without a winner the product is the original's, and a page keeps its
+      // text.
       `"has_winner":${held.winner !== null}}]}`
     )
   }
@@ -46,14 +47,16 @@ function trackersText(held: HeldAuction): string {
   return `,"tracker_urls":${JSON.stringify({ impression, viewable_impression: viewable })}`
 }
 
-/** The key under which an offer keeps its product: a WeakMap would stop the thread (decide.ts). */
+/**
+ * The key under which an offer caches its product; a WeakMap would pause the thread (decide.ts).
+ */
 const SHOWN = Symbol('shown')
 
 interface ShownOffer extends OfferRow {
   [SHOWN]?: { readonly by: Merchant | undefined; readonly text: string }
 }
 
-/** Interface 2.6 for offers that this node holds: made once for each until its merchant changes. */
+/** Products of offers that this node holds: created once each, until their merchant changes. */
 class ShownProducts {
   readonly #edge: AnswerDeps['edge']
   readonly #categoryField: string
@@ -85,7 +88,7 @@ class ShownProducts {
       ...(offer.category_id === null ? {} : { [this.#categoryField]: offer.category_id }),
       merchant: {
         id: offer.merch_id,
-        // Where a shop has several sites, the one that `url` belongs to.
+        // If a shop has several sites, the one that `url` belongs to.
         canonical_host: merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
         name: merchant?.name ?? '',
         url: url === null ? '' : `${url.origin}/`,

@@ -1,4 +1,4 @@
-/** P1 to P15 of economics 5, each on random auctions; P16 is in draw.test.ts. */
+/** Properties P1 to P15 of the auction, on random auctions; P16 is in draw.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { candidates, open, request, resultNumber, rivals } from '../../test/auction-arbitraries.ts'
@@ -20,7 +20,7 @@ import { runAuction } from './run-auction.ts'
 
 const RUNS = { numRuns: sized(200, { soak: 5_000 }) }
 
-/** The same candidates with one of them bidding otherwise. */
+/** The same candidates with another bid for one of them. */
 function withBid(specs: readonly CandidateSpec[], name: string, bidMicros: number) {
   return specs.map((spec) => (spec.name === name ? { ...spec, bidMicros } : spec))
 }
@@ -39,7 +39,7 @@ function isEligible({ losses }: Outcome, i: number): boolean {
   return losses[i] === LOSS.none || losses[i] === LOSS.outbid
 }
 
-test('P1: the winner passed every check, or nobody won although nobody could', () => {
+test('P1: the winner passed every check, and nobody wins only if nobody passed', () => {
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, asked, number) => {
       const { outcome, set } = hold(specs, asked, number)
@@ -67,7 +67,7 @@ test('P1: the winner passed every check, or nobody won although nobody could', (
 
 test('P2: the order of the candidates changes neither winner nor price', () => {
   const shuffled = fc.tuple(candidates, request, resultNumber).chain(([specs, asked, number]) => {
-    const some = fixed(specs.slice(0, 64)) // above the cap, ties may be cut by their place
+    const some = fixed(specs.slice(0, 64)) // Above the cap, ties may be cut by position.
     return fc.tuple(
       fc.constant(some),
       fc.shuffledSubarray(some, { minLength: some.length }),
@@ -109,7 +109,7 @@ test('P3: reserve <= price <= bid, in whole micros', () => {
   )
 })
 
-test('P4: the price is critical: a bid a micro above it wins, two below it loses', () => {
+test('P4: the price is critical: a bid one micro above it wins, two below it loses', () => {
   fc.assert(
     fc.property(rivals, open, resultNumber, (specs, asked, number) => {
       const { winner, outcome } = hold(specs, asked, number)
@@ -171,7 +171,7 @@ test('P6: no bid other than its true value earns a merchant more', () => {
   )
 })
 
-test('P7: nobody eligible has more value times weight than the winner', () => {
+test('P7: no eligible candidate has more value times weight than the winner', () => {
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, asked, number) => {
       const { outcome, set } = hold(specs, asked, number)
@@ -189,7 +189,7 @@ test('P7: nobody eligible has more value times weight than the winner', () => {
   )
 })
 
-test('P8: a losing candidate that joins never lowers the price, one that leaves never raises it', () => {
+test('P8: adding a losing candidate never lowers the price, removing one never raises it', () => {
   fc.assert(
     fc.property(rivals, open, resultNumber, fc.nat(), (specs, asked, number, pick) => {
       const all = fixed(specs)
@@ -209,7 +209,7 @@ test('P8: a losing candidate that joins never lowers the price, one that leaves 
   )
 })
 
-test('P9: a greater beta never selects a dearer product at equal value, quality and match', () => {
+test('P9: a greater beta never selects a more expensive product at equal value, quality and match', () => {
   const beta = evenly(0, 3)
   const price = fc.integer({ min: 60_000_000, max: 105_000_000 })
   const prices = fc.array(price, { minLength: 1, maxLength: 8 })
@@ -235,8 +235,8 @@ test('P10: an exclusive link goes to its own merchant or to nobody', () => {
 })
 
 test('P11: the same set, request and result number give the same outcome, whatever ran between', () => {
-  // A draw makes the worse one win now and then: no number of an auction may be left over, regret
-  // included.
+  // A draw sometimes lets the worse one win, so leftovers of an earlier auction, regret included,
+  // would show.
   const worth = { model: 'cpa', valuePerOrderMicros: 6_000_000 } as const
   const others = makeSet([
     { ...worth, name: 'known', orders: 200, clicks: 10_000 },
@@ -290,7 +290,7 @@ test('P13: without exploration no draw affects the outcome', () => {
       assert.equal(b.reason, a.reason)
       assert.equal(a.explored, false)
       assert.equal(a.regretMicros, 0)
-      // A fair rotation among equals is the only use of the number left.
+      // The only remaining use of the number is the rotation among equals.
       const isBest = (i: number) => isEligible(a, i) && a.scores[i] === a.score
       const best = specs.slice(0, 64).filter((_, i) => isBest(i)).length
       if (best > 1) return
@@ -302,7 +302,7 @@ test('P13: without exploration no draw affects the outcome', () => {
   )
 })
 
-test('P14: bids, values and reserves times c: the same winner, the price within c of c times it', () => {
+test('P14: scaling bids, values and reserves by c keeps the winner and scales the price within c', () => {
   const scale = fc.integer({ min: 2, max: 500 })
   // Above the platform's own reserve, which does not scale.
   const floors = fc.constantFrom(20_000, 300_000)
@@ -318,7 +318,7 @@ test('P14: bids, values and reserves times c: the same winner, the price within 
   )
 })
 
-test('P15: without candidates nobody wins, and the reason is that there were none', () => {
+test('P15: without candidates nobody wins, and the reason says so', () => {
   fc.assert(
     fc.property(request, resultNumber, (asked, number) => {
       const { outcome } = hold([], asked, number)
@@ -329,7 +329,7 @@ test('P15: without candidates nobody wins, and the reason is that there were non
   )
 })
 
-test('a pacing coin passes as often as its rate says, and the same result draws the same coin', () => {
+test('a pacing coin passes as often as its rate, and the same result draws the same coin', () => {
   const AUCTIONS = 20_000
   const set = makeSet([{ name: 'A', ptr: 0.3 }])
   const outcome = createOutcome()
@@ -342,7 +342,7 @@ test('a pacing coin passes as often as its rate says, and the same result draws 
   assert.ok(Math.abs(passed - AUCTIONS * 0.3) < bound, `${passed} of ${AUCTIONS}`)
 })
 
-test('exploring finds the better of two unknown merchants now and then, and says what it cost', () => {
+test('exploring sometimes finds the better of two unknown merchants, and reports its cost', () => {
   const AUCTIONS = 4000
   const known = { name: 'known', model: 'cpa', orders: 200, clicks: 10_000 } as const
   const fresh = { name: 'fresh', model: 'cpa', orders: 1, clicks: 60 } as const
@@ -369,16 +369,17 @@ test('exploring finds the better of two unknown merchants now and then, and says
   assert.ok(fresher > explored * 0.2 && fresher < explored * 0.6, `${fresher} of ${explored}`)
 })
 
-test('regret is what the best mean would have brought per click, its weight and floor observed', () => {
+test('regret is what the best mean would have brought per click, with its weight and floor', () => {
   const worth = { model: 'cpa', valuePerOrderMicros: 6_000_000 } as const
-  const known = { ...worth, name: 'known', orders: 200, clicks: 10_000, quality: 0.5 } // mean $0.12
-  const fresh = { ...worth, name: 'fresh', orders: 1, clicks: 60, quality: 0.25 } // mean $0.10
+  // Mean $0.12.
+  const known = { ...worth, name: 'known', orders: 200, clicks: 10_000, quality: 0.5 }
+  const fresh = { ...worth, name: 'fresh', orders: 1, clicks: 60, quality: 0.25 } // Mean $0.10.
   const seen = new Set<string>()
   for (let n = 0; n < 300; n++) {
-    // The floor is the known one's exact mean value: it still counts as eligible by mean.
+    // The floor equals the known one's mean value, so it is eligible by mean.
     const asked = { epsilonPpm: 1_000_000, floorMicros: 120_000 }
     const { winner, outcome } = hold([known, fresh], asked, numberOf(n))
-    // By mean the fresh one does not meet the floor: whatever its draw won is all regretted.
+    // By mean the fresh one is below the floor: whatever its draw won counts as regret.
     const expected = winner === 'known' ? 0 : 120_000
     assert.ok(Math.abs(outcome.regretMicros - expected) < 1e-6, `${winner}`)
     seen.add(String(winner))

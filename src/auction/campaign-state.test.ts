@@ -14,7 +14,7 @@ const always = {
   feedImportedAtMs: null,
 }
 
-test('a flight is half open and a feed is fresh for exactly 24 hours', () => {
+test('a flight is half open, and a feed is fresh for exactly 24 hours', () => {
   const flight = { ...always, startsAtMs: 1000, endsAtMs: 2000 }
   assert.equal(liveAt(flight, 999), LIVE.outOfFlight)
   assert.equal(liveAt(flight, 1000), LIVE.live)
@@ -26,7 +26,7 @@ test('a flight is half open and a feed is fresh for exactly 24 hours', () => {
   assert.equal(liveAt({ ...flight, isActive: false }, 1500), LIVE.inactive)
 })
 
-test('a set built once sees a campaign begin, run dry and be paced, without being rebuilt', () => {
+test('a candidate set sees a campaign start, run out of budget and be paced, without being rebuilt', () => {
   const set = makeSet([{ name: 'A', flight: { startsAtMs: NOON_MS + 1000 } }])
   const outcome = createOutcome()
   const winner = () => {
@@ -46,7 +46,7 @@ test('a set built once sees a campaign begin, run dry and be paced, without bein
   assert.equal(winner(), 0)
 })
 
-test('an outcome used again carries nothing over from the auction before', () => {
+test('a reused outcome carries nothing over from the previous auction', () => {
   const won = makeSet([{ name: 'A', bidMicros: 900_000 }, { name: 'B' }])
   const outcome = createOutcome()
   runAuction(won, makeRequest({ epsilonPpm: 1_000_000 }), resultNumber(1), outcome)

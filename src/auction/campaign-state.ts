@@ -1,28 +1,27 @@
 /**
- * What changes about campaigns between two snapshots of the market: may they run, are they funded,
- * how often do they pass.
+ * The state of campaigns that changes between market snapshots: active, funded, paced.
  *
- * Shared arrays by a campaign's dense index. A candidate set holds indexes, not copies: a tick of
- * the clock, a spent lease or a pacing step writes one cell, and every cached set sees it at its
- * next auction. A set keeps the state it was built with, so an index never meets another snapshot.
+ * Shared arrays by a campaign's dense index. A candidate set holds indexes, not copies: a clock
+ * tick, a spent lease or a pacing step writes one cell, and every cached set sees it at its next
+ * auction. A set keeps the state it was built with, so an index never meets another snapshot.
  */
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 
-/** `live` of a campaign; numbers are stored in receipts. */
+/** Values of `live`; the numbers are stored in receipts. */
 export const LIVE = { inactive: 0, live: 1, outOfFlight: 2, staleFeed: 3 } as const
 
 export interface CampaignState {
-  /** LIVE; written by `refreshLive`, at least once a second. */
+  /** A LIVE value; `refreshLive` writes it at least once a second. */
   readonly live: Uint8Array
-  /** 1 while a lease can fund another win; written by the lease book (economics 2.3). */
+  /** 1 while a lease can fund another win; written by the lease book (docs/spec/budgets.md). */
   readonly budgetOk: Uint8Array
-  /** Pass-through rate of pacing, 0 to 1 (economics 2.4). Float32: a receipt stores it exactly. */
+  /** The pass-through rate of pacing, 0 to 1. Float32, because a receipt stores it exactly. */
   readonly ptr: Float32Array
-  /** What a ROAS goal leaves of the bid's ceiling, 0.2 to 1 (economics 2.4); 1 without a goal. */
+  /** A ROAS goal's multiplier of the bid's ceiling; 1 without a goal. */
   readonly roasFactor: Float32Array
 }
 
-/** Nobody runs until `refreshLive`, everybody is funded and passes. */
+/** No campaign is active until `refreshLive`; all are funded and pass. */
 export function createCampaignState(campaigns: number): CampaignState {
   return {
     live: new Uint8Array(campaigns),
@@ -36,13 +35,13 @@ export function createCampaignState(campaigns: number): CampaignState {
 export interface CampaignFlight {
   readonly index: number
   readonly isActive: boolean
-  readonly startsAtMs: number | null // the flight is half open: [start, end)
+  readonly startsAtMs: number | null // The flight is half open: [start, end).
   readonly endsAtMs: number | null
-  /** Null: this merchant never had a feed; its links compete without a price. */
+  /** Null if this merchant never had a feed; its links then compete without a price. */
   readonly feedImportedAtMs: number | null
 }
 
-/** Brings `live` up to date. */
+/** Updates `live`. */
 export function refreshLive(
   state: CampaignState,
   flights: Iterable<CampaignFlight>,

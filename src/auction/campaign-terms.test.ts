@@ -12,7 +12,7 @@ const campaign = (changes: Partial<Campaign> = {}): Campaign =>
     ...changes,
   }) as Campaign
 
-test('the auction and the pacing let the same publishers, whatever lists a campaign has', () => {
+test('auction and pacing agree on the publishers of a campaign, whatever its lists', () => {
   const lists = [[], [7], [7, 8]]
   for (const allow_publishers of lists) {
     for (const block_publishers of lists) {
@@ -31,7 +31,7 @@ test('the auction and the pacing let the same publishers, whatever lists a campa
   assert.equal(pacedOf(campaign(), 0).isAllowed, null, 'without lists nothing is asked')
 })
 
-test('a daily budget and a goal pace clicks alone, and every budget of clicks is leased', () => {
+test('daily budgets and goals pace only clicks, and every budget of clicks is leased', () => {
   const budget = { daily_budget_micros: '5000000', roas: 4 }
   const order = { model: 'cpa', bid_micros: null, rate_ppm: 80_000 } as const
   const told = (changes: Partial<Campaign>) => {
@@ -44,7 +44,7 @@ test('a daily budget and a goal pace clicks alone, and every budget of clicks is
   assert.deepEqual(told({}), [null, false, 'none'])
 })
 
-test('what a click costs at most is the higher of its two bids, and an exclusive one has its own', () => {
+test('the most a click can cost is the higher of the two bids, and exclusive clicks have their own', () => {
   const dear = campaign({ exclusive_bid_micros: '900000' })
   assert.equal(budgetOf(dear, 0).priceMaxMicros, 900_000)
   assert.equal(pacedOf(dear, 0).priceMaxMicros, 900_000)
@@ -54,7 +54,7 @@ test('what a click costs at most is the higher of its two bids, and an exclusive
   assert.equal(campaignTerms(campaign(), 0).exclusiveBidMicros, 600_000)
 })
 
-test('a lease serves the flight of a campaign, of a paused one never; a raised cap is asked at once', () => {
+test("a lease covers a campaign's flight, not a paused campaign, and a raised cap is requested at once", () => {
   const [starts_at, ends_at] = [new Date(1_000), new Date(2_000)]
   const flown = budgetOf(campaign({ starts_at, ends_at }), 0)
   assert.deepEqual([flown.servesFromMs, flown.servesUntilMs], [1_000, 2_000])
@@ -71,7 +71,7 @@ test('a lease serves the flight of a campaign, of a paused one never; a raised c
   assert.equal(new Set(versions).size, versions.length)
 })
 
-test('a flight is in the campaign’s place, as old as its merchant’s feed', () => {
+test("a flight uses the campaign's index and the age of its merchant's feed", () => {
   const feed_imported_at = new Date(5_000)
   const market = { merchants: new Map([[2, { feed_imported_at }]]) } as unknown as Market
   const own = { index: 4, startsAtMs: null, endsAtMs: null, feedImportedAtMs: 5_000 }

@@ -1,6 +1,4 @@
-/**
- * What the core, the leases and the pacing each look at of a campaign, laid out once a snapshot.
- */
+/** The parts of a campaign that core, leases and pacing each need, computed once per snapshot. */
 import { ALWAYS, type BudgetedCampaign } from '../demand/lease.ts'
 import type { PacedCampaign } from '../demand/pacing-book.ts'
 import { MODEL } from '../events/event.ts'

@@ -8,14 +8,14 @@ import { ANY_DEVICE } from './targeting.ts'
 const crowd = (count: number): CandidateSpec[] =>
   Array.from({ length: count }, (_, i) => ({ name: `C${i}`, bidMicros: 100_000 + i * 1000 }))
 
-test('of more than 64 candidates those stay whose score could be highest', () => {
+test('of more than 64 candidates, those with the highest possible score stay', () => {
   const set = makeSet(crowd(100))
   assert.equal(set.n, CANDIDATES_MAX)
   assert.equal(Math.min(...set.value), 136_000)
   assert.equal(hold(crowd(100)).winner, 'C99')
 })
 
-test('the cut looks at quality, match and price, not at the bid alone', () => {
+test('the cut considers quality, match and price, not only the bid', () => {
   const weak = { name: 'weak', bidMicros: 900_000, quality: 0.01 }
   const cheap = { name: 'cheap', bidMicros: 60_000, priceMicros: 70_000_000 }
   const priced = crowd(100).map((spec) => ({ ...spec, priceMicros: 100_000_000 }))
@@ -28,27 +28,27 @@ test('the cut looks at quality, match and price, not at the bid alone', () => {
   assert.ok(!names([weak, dear, ...priced]).includes('cheap'))
 })
 
-test('at equal bounds the cut does not depend on the order of the candidates', () => {
+test("at equal bounds the cut does not depend on the candidates' order", () => {
   const twins = Array.from({ length: 70 }, (_, i) => ({ name: `T${i}`, campaign: i + 1 }))
   const ids = (specs: readonly CandidateSpec[]) => [...makeSet(specs).campaignId].sort()
   assert.deepEqual(ids(twins.toReversed()), ids(twins))
   assert.ok(!ids(twins).includes(65))
 })
 
-test('the cut counts a campaign by the higher of its two bids', () => {
+test("the cut uses the higher of a campaign's two bids", () => {
   const own = { name: 'own', bidMicros: 10_000, exclusiveBidMicros: 900_000 }
   const specs = [own, ...crowd(100)]
   assert.ok([...makeSet(specs).offer].includes(0))
 })
 
-test('the cut counts a bid by no more than its goal bears', () => {
+test('the cut limits a bid by its ROAS ceiling', () => {
   const goal = { name: 'goal', bidMicros: 900_000, ceilingMicros: 135_999 }
   assert.ok(![...makeSet([goal, ...crowd(100)]).offer].includes(0))
   const borne = { ...goal, ceilingMicros: 136_001 }
   assert.ok([...makeSet([borne, ...crowd(100)]).offer].includes(0))
 })
 
-test('offers that the publisher would not take crowd out none that it would', () => {
+test('offers that the publisher would not accept never displace acceptable ones', () => {
   const good = { name: 'good', priceMicros: 100_000_000, bidMicros: 20_000 }
   const request = { pubId: 5, originalPriceMicros: 100_000_000 }
   const among = (unwelcome: Partial<CandidateSpec>, settings: RequestSpec = {}) => {
@@ -64,7 +64,7 @@ test('offers that the publisher would not take crowd out none that it would', ()
   assert.equal(among({ merchant: 7 }, { blockMerchants: [7] }), 'good')
 })
 
-test('a merchant of many campaigns crowds out no rival and pays what the rival bids', () => {
+test('a merchant with many campaigns displaces no rival and pays what the rival bids', () => {
   const many = crowd(100).map((spec) => ({ ...spec, merchant: 500, bidMicros: 900_000 }))
   const rival = { name: 'rival', merchant: 600, bidMicros: 300_000 }
   for (const originalMerchant of [0, 500]) {
@@ -75,7 +75,7 @@ test('a merchant of many campaigns crowds out no rival and pays what the rival b
   }
 })
 
-test('a merchant keeps its best eight before it gives way', () => {
+test('a merchant keeps its best eight candidates before others get more', () => {
   const many = crowd(100).map((spec, i) => ({ ...spec, merchant: 500, bidMicros: 500_000 - i }))
   const rivals = crowd(100).map((spec, i) => ({ ...spec, merchant: 600 + i, bidMicros: 100_000 }))
   const { merchId, value } = makeSet([...many, ...rivals])
@@ -86,8 +86,8 @@ test('a merchant keeps its best eight before it gives way', () => {
   )
 })
 
-test('dear campaigns for some readers leave others theirs', () => {
-  // Twelve shops, each with a campaign for some countries; those for the last bid the least.
+test('expensive campaigns for some readers leave other readers theirs', () => {
+  // Twelve shops, each with a campaign for some countries; those for the last country bid least.
   const many = ['US', 'GB', 'DE', 'FR', 'ES', 'PL'].flatMap((country, at) =>
     crowd(12).map((spec, shop) => ({
       ...spec,
@@ -105,7 +105,7 @@ test('dear campaigns for some readers leave others theirs', () => {
   const { winner, outcome } = hold(many, { country: 'PL' })
   assert.deepEqual([winner, outcome.priceMicros], ['PL 0', 399_999])
 
-  // Many targets of one merchant are no way past its eight.
+  // Many targets of one merchant do not get around its limit of eight.
   const greedy = ['AT', 'AU', 'BE', 'CA', 'CH', 'CZ', 'DK', 'FI', 'IE', 'IN'].map((country) => ({
     name: country,
     merchant: 500,
@@ -127,7 +127,7 @@ test('the median is the middle known price, the lower of two', () => {
   assert.equal(median(), 0)
 })
 
-test('an offer counts once in the median: a second campaign makes no dear offer acceptable', () => {
+test('an offer counts once in the median, so a second campaign makes no expensive offer acceptable', () => {
   const fair = { name: 'fair', merchant: 500, bidMicros: 300_000, priceMicros: 100_000_000 }
   const dear = { name: 'dear', merchant: 600, bidMicros: 900_000, priceMicros: 150_000_000 }
   const second = { ...dear, name: 'second', flight: { isActive: false } }
@@ -143,7 +143,7 @@ test('an offer counts once in the median: a second campaign makes no dear offer 
   }
 })
 
-test('quality and confidence make one factor', () => {
+test('quality and confidence are multiplied into one factor', () => {
   assert.equal(makeSet([{ name: 'A', quality: 0.5, confidencePpm: 980_000 }]).fit[0], 0.49)
 })
 
@@ -156,7 +156,7 @@ test('the merchant of an exclusive link is never cut', () => {
   assert.equal(makeSet(many, request).n, CANDIDATES_MAX)
 })
 
-test('an offer id of 64 bits survives its two words', () => {
+test('a 64-bit offer id survives its two words', () => {
   const ids = ['0', '1', '4294967296', '9007199254740993', '9223372036854775807']
   const set = makeSet(ids.map((offerId) => ({ name: offerId, offerId })))
   assert.deepEqual(
@@ -165,12 +165,12 @@ test('an offer id of 64 bits survives its two words', () => {
   )
 })
 
-test('an estimate that would divide by nothing is refused', () => {
+test('an estimate that would divide by zero is refused', () => {
   assert.throws(() => makeSet([{ name: 'A', quality: 0 }]), /quality 0 is not within/)
   assert.throws(() => makeSet([{ name: 'A', clicks: 0 }]), /needs clicks/)
 })
 
-test('each offer meets every campaign of its merchant, and no other', () => {
+test('each offer is paired with every campaign of its merchant, and no other', () => {
   const offer = (merchId: number, offerId: string) => ({
     merchId,
     offerId,
@@ -212,14 +212,14 @@ test('each offer meets every campaign of its merchant, and no other', () => {
   )
 })
 
-test('campaigns that are over and offers out of stock take no place of those that can win', () => {
+test('ended campaigns and offers out of stock do not displace those that can win', () => {
   const live = { name: 'live', merchant: 500, campaign: 900, bidMicros: 20_000 }
   const over = crowd(100).map((spec) => ({ ...spec, flight: { isActive: false } }))
   const sold = crowd(100).map((spec) => ({ ...spec, isInStock: false }))
   const own = { originalMerchant: 500 }
   for (const past of [over, sold]) {
     assert.equal(hold([...past, live]).winner, 'live')
-    // Nor do those of the very merchant whose page the link leads to.
+    // Nor do those of the merchant whose page the link leads to.
     const ownPast = past.map((spec) => ({ ...spec, merchant: 500 }))
     assert.equal(hold([...ownPast, live], own).winner, 'live')
     assert.equal(hold([...ownPast, live], { ...own, isExclusive: true }).winner, 'live')
@@ -228,7 +228,7 @@ test('campaigns that are over and offers out of stock take no place of those tha
   }
 })
 
-test('of more than 64 campaigns of a link’s own merchant the highest bids stay', () => {
+test("of more than 64 campaigns of a link's own merchant the highest bids stay", () => {
   const own = crowd(100).map((spec) => ({ ...spec, merchant: 500 }))
   const request = { originalMerchant: 500, isExclusive: true }
   assert.equal(hold(own, request).winner, 'C99')

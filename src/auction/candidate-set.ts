@@ -1,9 +1,9 @@
 /**
  * The offers that compete for one link, laid out for the auction: one array per field.
  *
- * A candidate is one campaign on one offer; a merchant with two campaigns has two candidates on
- * its offer. Built off the request path from plain records and never changed: what moves between
- * snapshots (live, funded, pacing) is read through `campaign` from the shared CampaignState.
+ * A candidate is one campaign on one offer, so a merchant with two campaigns has two candidates.
+ * Built off the request path from plain records and never changed: what changes between snapshots
+ * (live, funded, pacing) is read from the shared CampaignState by the index in `campaign`.
  */
 import assert from 'node:assert/strict'
 import { BETA_MAX } from '../accounts/publisher.ts'
@@ -14,61 +14,63 @@ import { type CampaignState, LIVE } from './campaign-state.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import type { IdList } from './targeting.ts'
 
-/** The prototype's p99.9 stays inside 20 µs up to here (economics 1.1). */
+/** Up to this size the prototype's p99.9 stays below 20 µs. */
 export const CANDIDATES_MAX = 64
 /**
- * So many candidates of one merchant come before those of others are cut: a merchant that ran 64
- * campaigns would else be alone among the kept, and pay no more than the reserve.
+ * Candidates per merchant that are kept before others are cut. Otherwise a merchant with 64
+ * campaigns would be alone and pay no more than the reserve.
  */
 const OF_MERCHANT_MAX = 8
 
 export interface CandidateSet {
-  /** Of the snapshot it was built from; told in the seal and the receipt. */
+  /** The version of the snapshot; part of the seal and the receipt. */
   readonly version: number
   readonly n: number
   readonly state: CampaignState
-  readonly campaign: Int32Array // dense index into `state`
+  readonly campaign: Int32Array // Dense index into `state`.
   readonly campaignId: Int32Array
   readonly merchId: Int32Array
-  readonly offer: Int32Array // index into the offers it was built from
-  /** 64 bits as two words, low and high by turns; 0: the link's own page, in no feed. */
+  readonly offer: Int32Array // Index into the offers that the set was built from.
+  /** 64 bits as two words, low word first; 0 for the link's own page without a feed entry. */
   readonly offerId: Uint32Array
   readonly model: Uint8Array
   readonly isInStock: Uint8Array
   readonly deviceMask: Uint8Array
-  readonly countries: readonly (Uint32Array | null)[] // null: everywhere
-  readonly publishers: readonly (IdList | null)[] // null: all
-  /** Micros a click is expected to bring: the bid, or orders a click times value per order. */
+  readonly countries: readonly (Uint32Array | null)[] // Null means everywhere.
+  readonly publishers: readonly (IdList | null)[] // Null means all.
+  /** Expected micros per click: the bid, or orders per click times value per order. */
   readonly value: Float64Array
-  /** The same under the posted price of exclusive links. */
+  /** The same at the posted price of exclusive links. */
   readonly posted: Float64Array
-  /** What the ROAS goal can bear for a click, before the campaign's factor; Infinity: no goal. */
+  /**
+   * The ROAS goal's ceiling for a click, before the campaign's multiplier; Infinity without a goal.
+   */
   readonly ceiling: Float64Array
-  readonly alpha: Float64Array // posterior orders (CPA, EPP)
-  readonly nEff: Float64Array // posterior clicks (CPA, EPP)
-  readonly valuePerOrder: Float64Array // micros of commission, expected returns taken off
-  readonly price: Float64Array // micros the reader pays; 0: unknown
-  readonly quality: Float64Array // chance that a click lands and is valid
-  readonly confidencePpm: Int32Array // that the offer is the link's product
-  /** Quality times confidence: the part of a weight that no request changes. */
+  readonly alpha: Float64Array // Posterior orders (CPA, EPP).
+  readonly nEff: Float64Array // Posterior clicks (CPA, EPP).
+  readonly valuePerOrder: Float64Array // Micros of commission, less expected returns.
+  readonly price: Float64Array // Micros that the reader pays; 0 if unknown.
+  readonly quality: Float64Array // Probability that a click lands and is valid.
+  readonly confidencePpm: Int32Array // Probability that the offer is the link's product.
+  /** Quality times confidence: the part of the weight that is the same for all requests. */
   readonly fit: Float64Array
-  readonly floors: readonly (Float64Array | null)[] // micros by country index; null: none
-  /** Whose floor holds, 0: none; no auction reads it, receipts keep it. */
+  readonly floors: readonly (Float64Array | null)[] // Micros by country index; null if none is set.
+  /** The category of the floor, 0 for none. Only receipts use it. */
   readonly category: Int32Array
-  /** Of the known prices; stands for the original's price when that is unknown. 0: none known. */
+  /** Of the known prices; replaces an unknown original price. 0 if no price is known. */
   readonly medianPriceMicros: number
 }
 
-/** What a merchant sells under a link. */
+/** A merchant's offer for a link. */
 export interface OfferTerms {
-  readonly offerId: string // '0' for the link's own page when no feed tells of it
+  readonly offerId: string // '0' for the link's own page without a feed entry.
   readonly merchId: number
-  readonly priceMicros: number // 0: unknown
+  readonly priceMicros: number // 0 if unknown.
   readonly isInStock: boolean
   readonly confidencePpm: number
-  /** Least price of a click by country index, of the offer's category; null: none is set. */
+  /** The floor of the offer's category by country index; null if none is set. */
   readonly floors: Float64Array | null
-  readonly categoryId: number // 0: none
+  readonly categoryId: number // 0 for none.
 }
 
 /** A campaign of a snapshot, compiled once for all sets. */
@@ -77,18 +79,21 @@ export interface CampaignTerms {
   readonly campaignId: number
   readonly merchId: number
   readonly model: Model
-  readonly bidMicros: number // CPC, else 0
-  readonly exclusiveBidMicros: number // CPC: posted price of exclusive links; else the bid
+  readonly bidMicros: number // CPC, else 0.
+  readonly exclusiveBidMicros: number // CPC: the posted price of exclusive links; else the bid.
   readonly deviceMask: number
   readonly countries: Uint32Array | null
   readonly publishers: IdList | null
 }
 
-/** What is expected of a campaign's clicks on an offer from this publisher (economics 3). */
+/**
+ * The expected result of a campaign's clicks on an offer from this publisher:
+ * docs/spec/prediction.md.
+ */
 export interface Estimate extends Pick<RateEstimate, 'alpha' | 'nEff'> {
   readonly valuePerOrderMicros: number
   readonly quality: number
-  /** Micros a click is worth to the merchant's ROAS goal, θ·A/τ; Infinity without a goal. */
+  /** Micros that a click is worth to the merchant's ROAS goal, θ·A/τ; Infinity without a goal. */
   readonly ceilingMicros: number
 }
 
@@ -119,18 +124,18 @@ export function pairCandidates(
   )
 }
 
-/** Who comes first where there are more candidates than an auction holds. */
+/** Which candidates come first if there are more than an auction holds. */
 export interface CutRules {
-  /** The merchant of an exclusive link, which has no others; 0: the link is open. */
+  /** The merchant of an exclusive link, which admits no other; 0 for an open link. */
   readonly keptMerchId: number
-  /** Whether the publisher would take the candidate, whoever the reader is. */
+  /** Whether the publisher would accept the candidate, for any reader. */
   readonly isAcceptable: (candidate: Candidate, medianPriceMicros: number) => boolean
 }
 
 /**
- * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those that could win at present,
- * those of `keptMerchId` first, then the first few of each merchant; among these, of all that are
- * aimed at the same readers, those whose score could be highest.
+ * Lays candidates out for auctions. Above CANDIDATES_MAX it keeps those that could win at present:
+ * those of `keptMerchId` first, then the first few of each merchant. Among candidates with the same
+ * targets, those with the highest possible score stay.
  */
 export function buildCandidateSet(
   candidates: readonly Candidate[],
@@ -185,7 +190,10 @@ function valueAt(candidate: Candidate, bidMicros: number): number {
   return expectedValue({ alpha, nEff, valuePerOrder: valuePerOrderMicros })
 }
 
-/** Micros a click is worth at the mean: one expression, so that a receipt finds the same bits. */
+/**
+ * Expected micros per click at the mean: one expression, so that a receipt reproduces the same
+ * bits.
+ */
 export function expectedValue({
   alpha,
   nEff,
@@ -198,7 +206,7 @@ export function expectedValue({
   return (alpha / nEff) * valuePerOrder
 }
 
-/** As above, one expression for sets and receipts. */
+/** Likewise one expression for sets and receipts. */
 export function fitOf({
   quality,
   confidencePpm,
@@ -209,13 +217,13 @@ export function fitOf({
   return quality * (confidencePpm / PPM)
 }
 
-/** The offer id of a candidate as everywhere else: a decimal string, '0' for none. */
+/** The offer id of a candidate as a decimal string, '0' for none. */
 export function offerIdOf({ offerId }: CandidateSet, i: number): string {
   const [low = 0, high = 0] = offerId.subarray(2 * i, 2 * i + 2)
   return String((BigInt(high) << 32n) | BigInt(low))
 }
 
-/** Words rather than strings: a receipt copies them without making a BigInt per candidate. */
+/** As words, because a receipt then copies them without a BigInt per candidate. */
 function offerWords(offerIds: readonly string[]): Uint32Array {
   return Uint32Array.from(
     offerIds.flatMap((id) => [Number(BigInt(id) & 0xffff_ffffn), Number(BigInt(id) >> 32n)]),
@@ -223,8 +231,8 @@ function offerWords(offerIds: readonly string[]): Uint32Array {
 }
 
 /**
- * The middle known price. Our choice: the lower of two, which some merchant really asks; and each
- * offer counts once, or a merchant's second campaign would move it towards its own price.
+ * The middle known price. Our choice: the lower of two, because a merchant really asks it. Each
+ * offer counts once, or a merchant's second campaign would move the median towards its own price.
  */
 function medianPrice(candidates: readonly Candidate[]): number {
   const asked = new Map(candidates.map((of) => [`${of.offerId} ${of.priceMicros}`, of.priceMicros]))
@@ -243,8 +251,8 @@ function keepBest(
   }: CutRules & { medianPriceMicros: number; live: Uint8Array },
 ): readonly Candidate[] {
   if (candidates.length <= CANDIDATES_MAX) return candidates
-  // Campaigns stay for ever once they are over: years of them must not crowd out this week's. One
-  // that begins waits for the next layout, a minute at most.
+  // Campaigns stay forever after their end; years of them must not displace this week's. One that
+  // starts waits at most a minute for the next layout.
   const mayWin = (candidate: Candidate) =>
     candidate.isInStock &&
     live[candidate.campaign.index] === LIVE.live &&
@@ -260,7 +268,7 @@ function keepBest(
     .slice(0, CANDIDATES_MAX)
 }
 
-/** The kept merchant's, the first few of every other, then what these have beyond. */
+/** The kept merchant's, the first few of every other merchant, then the rest. */
 function inTurn(ranked: readonly Candidate[], keptMerchId: number): readonly Candidate[] {
   const { kept = [], others = [] } = Object.groupBy(ranked, ({ merchId }) =>
     merchId === keptMerchId ? 'kept' : 'others',
@@ -275,8 +283,9 @@ function inTurn(ranked: readonly Candidate[], keptMerchId: number): readonly Can
 }
 
 /**
- * The best of each target, then the second best of each, and so on. The cut knows no reader: dear
- * campaigns for one country would else leave readers of another without any.
+ * The best of each target, then the second best of each, and so on. The cut does not know the
+ * reader, and expensive campaigns for one country would otherwise leave readers of another without
+ * any.
  */
 function byTarget(ranked: readonly Candidate[]): Candidate[] {
   const targets = Map.groupBy(
@@ -291,7 +300,7 @@ function byTarget(ranked: readonly Candidate[]): Candidate[] {
   return ranked.toSorted((a, b) => (place.get(a) ?? 0) - (place.get(b) ?? 0))
 }
 
-/** The score under the strongest preference for low prices: `e_max · w_max` (economics 1.1). */
+/** The score under the strongest preference for low prices. */
 function upperBound(candidate: Candidate, medianPriceMicros: number): number {
   const { campaign, priceMicros, ceilingMicros } = candidate
   const typedMicros = Math.max(campaign.bidMicros, campaign.exclusiveBidMicros)

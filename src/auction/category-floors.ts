@@ -1,8 +1,8 @@
-/** A publisher's floors by category, laid out for the auction: one array by country each. */
+/** A publisher's category floors, laid out for the auction: one array by country each. */
 import { type CategoryFloor, categoryFloor } from '../accounts/category-floor.ts'
 import { COUNTRY_SLOTS, countryCode } from './targeting.ts'
 
-/** By category: micros by country index; index 0, an unknown country, has what holds everywhere. */
+/** By category: micros by country index. Index 0 (unknown country) has the general floor. */
 export type CategoryFloors = ReadonlyMap<number, Float64Array>
 
 export function compileFloors(floors: readonly CategoryFloor[]): CategoryFloors {

@@ -1,5 +1,5 @@
 /**
- * The dashboard's page on auctions that nobody won. Registered inside the login
+ * The dashboard's page on auctions without a winner. Registered behind the sign-in
  * (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -13,7 +13,7 @@ import { DayRuns, dayFaults } from './day-runs.ts'
 import { NoFillRun } from './no-fill.ts'
 import { NoFillQuery } from './result-schema.ts'
 
-/** Some 2 s of work. Who looks at a page does not wait for the minutes of a million. */
+/** About 2 s of work. A person does not wait for the minutes that a million auctions take. */
 const AUCTIONS_MAX = 20_000
 
 interface DashboardAuctionDeps {
@@ -25,7 +25,7 @@ interface DashboardAuctionDeps {
 export const dashboardAuctionRoutes =
   ({ db, receiptHours, now }: DashboardAuctionDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const days = new DayRuns(db) // Apart from programs, which run whole days.
+    const days = new DayRuns(db) // Separate from programs, which process whole days.
     app.get(
       '/dashboard/api/publishers/:pub_id/no_fill/',
       {

@@ -1,4 +1,4 @@
-/** Wire shape of the dashboard's page on auctions that nobody won. */
+/** Wire shape of the dashboard's page on auctions without a winner. */
 import Type, { type Static } from 'typebox'
 import { NoFillReason } from './result-schema.ts'
 

@@ -1,4 +1,4 @@
-/** A publisher's auctions of a day, handed to whoever runs them again. */
+/** Runs a publisher's auctions of a day again, in slices. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -9,19 +9,19 @@ import { countReceipts, type PublisherDay, receiptsOfPublisher } from './receipt
 import type { LoggedAuction } from './what-if.ts'
 
 /**
- * Who runs a day's auctions again computes in slices that readers' redirects wait for: a hundred at
- * once, which one key may ask for, would make them wait for a hundred slices.
+ * Concurrent days. Each computes in slices that redirects wait for; a hundred at once, which one
+ * key may request, would make them wait for a hundred slices.
  */
 const DAYS_AT_ONCE = 2
 /**
- * A day of a million auctions takes minutes. Who gives up and asks again leaves the first work to
- * be done: without an end to their waiting, more and more that nobody reads would come before it.
+ * A day of a million auctions takes minutes. Requests that clients gave up still run, so without
+ * this limit they would pile up ahead of later ones.
  */
 const TURN_PATIENCE_MS = 30_000
-/** Some 3 ms of computing, which readers' redirects then wait for (measured with 30 candidates). */
+/** About 3 ms of computing, which redirects then wait for (with 30 candidates). */
 const AUCTIONS_PER_TURN = 50
 
-/** What is told each auction. */
+/** Receives each auction. */
 interface DayRun {
   add(logged: LoggedAuction): void
 }
@@ -34,7 +34,10 @@ export class DayRuns {
     this.#db = db
   }
 
-  /** All auctions, while other requests are served. Rejects with a 503 when too many days wait. */
+  /**
+   * Runs all auctions while other requests are served. Rejects with a 503 if too many days are
+   * queued.
+   */
   run<Run extends DayRun>(wanted: PublisherDay, run: Run): Promise<Run> {
     return this.#turns.run(wanted.pubId, async () => {
       await this.#hand(wanted, run)
@@ -42,7 +45,7 @@ export class DayRuns {
     })
   }
 
-  /** Likewise of very many an even sample, of about `auctionsMax`; how many the day has. */
+  /** The same for an even sample of about `auctionsMax`; returns how many auctions the day has. */
   sample(
     { auctionsMax, ...wanted }: PublisherDay & { readonly auctionsMax: number },
     run: DayRun,
@@ -64,7 +67,7 @@ export class DayRuns {
   }
 }
 
-/** What a schema of digits cannot say: there is no 30 February. */
+/** Faults beyond the schema's digits, such as 30 February. */
 export function dayFaults({ date }: { date?: unknown }): Fault[] {
   const isDay = typeof date === 'string' && parseTimestamp(date) !== null
   return isDay ? [] : [{ field: 'date', rule: 'must be a day, YYYY-MM-DD' }]

@@ -13,18 +13,18 @@ import type { LinkData } from './link-store.ts'
 import { indexMarket } from './market.ts'
 
 const LINKS = 20_000
-/** Of a small machine: twenty thousand sets of candidates would not fit. */
+/** A small machine's heap, in which twenty thousand candidate sets would not fit. */
 const HEAP_MB = 64
 
 if (isMainThread) {
-  test('the candidates of all the links that readers see leave room in a small heap', async () => {
+  test('the candidate sets of all links in use leave room in a small heap', async () => {
     const resourceLimits = { maxOldGenerationSizeMb: HEAP_MB }
     const [links] = await once(new Worker(new URL(import.meta.url), { resourceLimits }), 'message')
     assert.equal(links, LINKS)
   })
 } else parentPort?.postMessage(decideAll())
 
-/** Between two snapshots of the market, as while the database is away. */
+/** Between two market snapshots, as while the database is down. */
 function decideAll(): number {
   const decider = new Decider(
     {

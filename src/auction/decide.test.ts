@@ -16,7 +16,7 @@ import { type Campaign, indexMarket, type Market, type Merchant, type Publisher 
 import { unpackReceipt } from './receipt.ts'
 
 const DOLLAR = 1_000_000
-/** Of every snapshot here. */
+/** Shared by every snapshot here. */
 const FIRST = { version: 1, disabledLinks: [] }
 const PUBLISHER: Publisher = {
   ...PUBLISHER_DEFAULTS,
@@ -62,7 +62,7 @@ function makeDecider(market: Market, some: Partial<DeciderOptions> = {}) {
   return new Decider({ ...options, ...some }, market)
 }
 
-/** Who wins the link's auction, and what the seal says. */
+/** The winner of the link's auction, and the sealed terms. */
 function outcomeOf(decider: Decider, data: LinkData, unfunded: readonly number[] = []) {
   const { winner, priceMicros } = decided(decider, data, unfunded)
   return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
@@ -94,7 +94,7 @@ function decide(
   return outcomeOf(makeDecider(market, { pacing }), data)
 }
 
-test('a merchant of seventy campaigns pays what its rival bids, on its own page as well', () => {
+test('a merchant of seventy campaigns pays what its rival bids, also on its own page', () => {
   const own = Array.from({ length: 70 }, (_, at) => campaign(100 + at, 1, 0.9))
   const campaigns = [...own, campaign(1, 2, 0.3)]
   for (const offers of [
@@ -105,7 +105,7 @@ test('a merchant of seventy campaigns pays what its rival bids, on its own page 
   }
 })
 
-test('seventy offers that the publisher would not take leave room for one that it would', () => {
+test('seventy offers that the publisher would not accept leave room for an acceptable one', () => {
   const others = Array.from({ length: 70 }, (_, at) => 10 + at)
   const campaigns = [...others.map((id) => campaign(id, id, 5)), campaign(1, 1, 0.3)]
   const linkAmong = (dollars: number, isExclusive: boolean) =>
@@ -118,10 +118,10 @@ test('seventy offers that the publisher would not take leave room for one that i
   assert.deepEqual(decide(campaigns, linkAmong(100, true)), [1, 0.3], 'an exclusive link has one')
 })
 
-// Before anything was learned one click in fifty brings an order, of $60, of which a tenth returns.
+// Before any evidence, one click in fifty brings an order of $60, of which a tenth is returned.
 const PER_ORDER = { bid_micros: null, rate_ppm: null, payment_micros: null }
 
-test('a merchant that pays per order competes by what a click brings, and seals its contract', () => {
+test('a merchant that pays per order competes by its expected value and seals its contract', () => {
   const both = linkTo([offer(1, 100), offer(2, 100)], false)
   const commission = { ...campaign(1, 1, 0), ...PER_ORDER, model: 'cpa', rate_ppm: 80_000 } as const
   assert.deepEqual(decide([commission, campaign(2, 2, 0.086)], both), [1, 0.08], 'a dollar')
@@ -132,7 +132,7 @@ test('a merchant that pays per order competes by what a click brings, and seals 
   assert.deepEqual(decide([fixed, campaign(2, 2, 0.097)], both), [2, 0.096], 'whatever returns')
 })
 
-test('a goal of return lowers the bid to what a click brings, less what was missed of it', () => {
+test("a ROAS goal lowers the bid to a click's expected value times the campaign's multiplier", () => {
   const goal = { ...campaign(1, 1, 0.9), roas: 4 }
   const posted = linkTo([offer(1, 100)], true)
   assert.deepEqual(decide([campaign(1, 1, 0.9)], posted), [1, 0.9])
@@ -144,7 +144,7 @@ test('a goal of return lowers the bid to what a click brings, less what was miss
   assert.deepEqual(decide([campaign(1, 1, 0.9)], posted, {}, pacing), [1, 0.9], 'it has no goal')
 })
 
-test('flights begin and end, and feeds grow stale, at the tick after their moment', () => {
+test('flights start and end, and feeds expire, at the tick after their time', () => {
   let nowMs = NOON_MS
   const [starts_at, ends_at] = [new Date(NOON_MS + 1_000), new Date(NOON_MS + 90_000_000)]
   const fed = { ...merchant(1), feed_imported_at: new Date(NOON_MS) }
@@ -165,7 +165,7 @@ test('flights begin and end, and feeds grow stale, at the tick after their momen
   assert.equal(winnerAt(90_000_000), undefined, 'one is over, the feed of the other a day old')
 })
 
-test('a link is laid out anew for each snapshot: a bid that was raised counts at once', () => {
+test('a link is laid out again for each snapshot, so a raised bid counts at once', () => {
   const data = linkTo([offer(1, 100), offer(2, 100)], false)
   const marketOf = (dollars: number) => {
     const campaigns = [campaign(1, 1, 0.3), campaign(2, 2, dollars)]
@@ -178,14 +178,14 @@ test('a link is laid out anew for each snapshot: a bid that was raised counts at
   assert.deepEqual(outcomeOf(decider, data), [2, 0.3])
 })
 
-test('where a merchant’s feed is silent about a page of its own, its campaign bids for it', () => {
+test("if a merchant's feed lacks one of its own pages, its campaign bids for that page", () => {
   const page = { ...linkTo([], false), original: null }
   const silent = { ...page, link: { ...page.link, url: 'https://m3.example/p' } }
   const campaigns = [campaign(1, 1, 0.5), campaign(3, 3, 0.4)]
   assert.deepEqual(decide(campaigns, { ...silent, page: 'https://m3.example/p' }), [3, 0.01])
 })
 
-test('a daily budget for clicks is paced along the traffic of where its campaign may appear', () => {
+test('a daily budget is paced along the traffic of the publishers it may appear at', () => {
   const pacing = new PacingBook()
   const hours = (isBusy: (hour: number) => boolean) =>
     Float64Array.from({ length: HOURS_PER_WEEK }, (_, hour) => (isBusy(hour % 24) ? 1e6 : 0))
@@ -197,11 +197,11 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   let nowMs = NOON_MS
   const daily = { daily_budget_micros: String(10 * DOLLAR) }
   const campaigns: Campaign[] = [
-    { ...campaign(1, 1, 0.1), ...daily, allow_publishers: [2] }, // none of its readers has come
+    { ...campaign(1, 1, 0.1), ...daily, allow_publishers: [2] }, // None of its readers has come.
     { ...campaign(2, 1, 0.1), ...daily, block_publishers: [1] },
-    { ...campaign(3, 1, 0.1), ...daily }, // half of them have
+    { ...campaign(3, 1, 0.1), ...daily }, // Half of them have.
     { ...campaign(4, 1, 0.1), ...daily, allow_publishers: [1, 2], block_publishers: [1] },
-    // So dear that seven dollars are no twenty clicks yet.
+    // So expensive that seven dollars are fewer than twenty clicks.
     { ...campaign(5, 1, 0.1), ...daily, exclusive_bid_micros: String(DOLLAR / 2) },
     { ...campaign(6, 1, 0.5), ...daily, exclusive_bid_micros: String(DOLLAR / 10) },
     { ...campaign(7, 1, 0.1), budget_micros: String(10 * DOLLAR) },
@@ -228,7 +228,7 @@ test('a daily budget for clicks is paced along the traffic of where its campaign
   assert.deepEqual(paced.toSorted(), [1, 2, 3, 4])
 })
 
-test('leases are asked for what pays per click, has a budget and may serve now', () => {
+test('leases are requested for campaigns with a click price and a budget that may run now', () => {
   const book = new LeaseBook()
   const daily = { daily_budget_micros: '90000000' }
   const [before, soon, after] = [-60_000, 20_000, 60_000].map((ms) => new Date(NOON_MS + ms))
@@ -248,7 +248,7 @@ test('leases are asked for what pays per click, has a budget and may serve now',
   assert.deepEqual([...asked], [2, 3, 8])
 })
 
-test('a campaign that now pays per order pays clicks of before only where it has no budget', () => {
+test('a campaign that changed to orders pays earlier clicks only if it has no budget', () => {
   const book = new LeaseBook()
   const ofOrders = { model: 'cpa', bid_micros: null, rate_ppm: 80_000 } as const
   const budgets = [{}, { budget_micros: '2000000' }, { daily_budget_micros: '2000000' }]
@@ -262,7 +262,7 @@ test('a campaign that now pays per order pays clicks of before only where it has
   assert.deepEqual(reserved, [UNCAPPED_LEASE, null, null])
 })
 
-test('a campaign that cannot pay a click is unfunded in the auction of that click, and in no other', () => {
+test("a campaign that cannot pay a click is unfunded in that click's auction only", () => {
   const campaigns = [campaign(1, 1, 0.5), campaign(2, 2, 0.4), campaign(3, 3, 0.3)]
   const merchants = [1, 2, 3].map(merchant)
   const market = indexMarket({ ...FIRST, publishers: [PUBLISHER], merchants, campaigns })
@@ -278,7 +278,7 @@ test('a campaign that cannot pay a click is unfunded in the auction of that clic
   assert.notEqual(lossOf(receiptOf(decider, data), 2), LOSS.unfunded)
 })
 
-test('where nobody wins, the seal names the product whose page the link leads to', () => {
+test("without a winner, the seal names the product of the link's own page", () => {
   const market = indexMarket({
     ...FIRST,
     ...{ publishers: [PUBLISHER], merchants: [merchant(1)], campaigns: [] },

@@ -1,6 +1,6 @@
 /**
- * From a link and a market to a decision: compiles the market for the core once a snapshot, lays
- * out a link's candidates once a link, runs the core, and packs the receipt.
+ * From a link and a market to a decision: compiles the market once per snapshot, lays out a link's
+ * candidates once per link, runs the core, and packs the receipt.
  */
 import { LRUCache } from 'lru-cache'
 import type { LeaseBook } from '../demand/lease.ts'
@@ -35,21 +35,22 @@ import { type AuctionRequest, acceptedBy, type PublisherTerms, runAuction } from
 import { countryIndex, idList } from './targeting.ts'
 
 /**
- * Equal joinable GTINs are one product; so is the very address that the article links. Our choice:
- * economics 1.2 gives an address .97, but all candidates of a link are found by way of its own, and
- * a factor that they share changes no order and no price.
+ * Equal joinable GTINs are one product, and so is the linked URL itself. Our choice: an exact URL
+ * counts as certain, because all candidates of a link are found through it, and a common factor
+ * changes no order and no price.
  */
 const SAME_PRODUCT_PPM = PPM
 
-/** The heads of a set's twenty arrays cost most, however few candidates it has (Node 26). */
+/** Mostly the headers of a set's twenty arrays, however few candidates it has (Node 26). */
 const SET_BYTES = 5_000
 const CANDIDATE_BYTES = 140
-/** Half of what the links take: a set that is not held is laid out again in 60 µs. */
+/** Half of the links' share: a missing set is laid out again in 60 µs. */
 const LAID_OUT = { part: 1 / 8, bytesMax: 256 * 1024 * 1024 }
 
 interface LinkCandidates {
   readonly set: CandidateSet
-  readonly offers: readonly (OfferRow | null)[] // by the set's offer index; null: no listing
+  // By the set's offer index; null if there is no listing.
+  readonly offers: readonly (OfferRow | null)[]
   readonly originalMerchId: number
 }
 
@@ -64,10 +65,10 @@ export interface DeciderOptions {
 interface Compiled {
   readonly market: Market
   readonly state: CampaignState
-  readonly campaigns: ReadonlyMap<number, readonly CampaignTerms[]> // by merchant
+  readonly campaigns: ReadonlyMap<number, readonly CampaignTerms[]> // By merchant.
   readonly flights: readonly CampaignFlight[]
   readonly publishers: ReadonlyMap<number, PublisherTerms>
-  readonly floors: ReadonlyMap<number, CategoryFloors> // by publisher
+  readonly floors: ReadonlyMap<number, CategoryFloors> // By publisher.
 }
 
 export class Decider {
@@ -75,8 +76,8 @@ export class Decider {
   readonly #outcome = createOutcome()
   #compiled: Compiled
   /**
-   * Candidates of links, laid out once for each snapshot. No WeakMap: to see which entries are
-   * still needed the collector stops the thread, 40 ms at 20,000 links (bench/latency.ts).
+   * Candidates of links, laid out once per snapshot. Not a WeakMap: the garbage collector pauses
+   * the thread for 40 ms at 20,000 links to find live entries (bench/latency.ts).
    */
   #laidOut = makeLaidOut()
 
@@ -87,15 +88,15 @@ export class Decider {
 
   setMarket(market: Market): void {
     this.#compiled = this.#compile(market)
-    this.#laidOut = makeLaidOut() // at once; to clear a large one takes milliseconds
+    this.#laidOut = makeLaidOut() // Replaced, because clearing a large one takes milliseconds.
   }
 
-  /** A link is no longer held. One that is decided even then is kept until the next market. */
+  /** The link is no longer cached. A decision for it even now stays until the next market. */
   forget(data: LinkData): void {
     this.#laidOut.delete(data)
   }
 
-  /** Compiles a snapshot and hands its campaigns to the lease book. */
+  /** Compiles a snapshot and passes its campaigns to the lease book. */
   #compile(market: Market): Compiled {
     const nowMs = this.#options.now()
     const campaigns = [...market.campaigns.values()]
@@ -116,7 +117,7 @@ export class Decider {
     }
   }
 
-  /** Flights begin and end, feeds grow stale: to be called at least once a second. */
+  /** Flights start and end, feeds expire: call at least once a second. */
   tick(): void {
     const nowMs = this.#options.now()
     refreshLive(this.#compiled.state, this.#compiled.flights, nowMs)
@@ -151,7 +152,7 @@ export class Decider {
       keptMerchId: data.link.is_exclusive ? originalMerchId : 0,
       isAcceptable:
         publisher === undefined
-          ? () => true // no auction is held for it yet
+          ? () => true // No auction runs for it yet.
           : acceptedBy({ publisher, originalPriceMicros: originalPrice(data) }),
     })
     return { set, offers: rows.map(({ offer }) => offer), originalMerchId }
@@ -206,7 +207,7 @@ export class Decider {
   ): AuctionRequest | null {
     const { link, original } = data
     const publisher = this.#compiled.publishers.get(link.pub_id)
-    // Made a moment ago: its settings come with the next snapshot, its readers may be here before.
+    // Just created: its settings come with the next snapshot, but readers may arrive earlier.
     if (publisher === undefined) return null
     return {
       publisher,
@@ -217,7 +218,7 @@ export class Decider {
       isOriginalInStock: original?.is_in_stock ?? true,
       isExclusive: link.is_exclusive,
       isFirstPrice: this.#options.pricing === 'first_price',
-      // Off: every network contract would have to allow it (economics 1.5).
+      // Off, because every network contract would have to allow it.
       hasCpaSecondRate: false,
       nowMs: context.nowMs,
     }
@@ -236,7 +237,7 @@ export class Decider {
   }
 }
 
-/** What `run` comes to while the budgets of these campaigns pay for nothing. */
+/** The result of `run` while these campaigns count as unfunded. */
 function withoutBudgets<T>(set: CandidateSet, campaignIds: readonly number[], run: () => T): T {
   const { budgetOk } = set.state
   const known = budgetOk.slice()
@@ -258,13 +259,12 @@ function makeLaidOut(): LRUCache<LinkData, LinkCandidates> {
 }
 
 /**
- * What the seal says, in the winner's own unit: micros a click (CPC), a dollar of sale (CPA) or a
- * purchase (EPP). So a sale is paid by the terms under which its auction was won, whatever the
- * campaign says later.
+ * The sealed price in the winner's unit: micros per click (CPC), per dollar of sale (CPA) or per
+ * purchase (EPP). So a sale is paid by the terms of its auction, whatever the campaign says later.
  */
 function sealedPrice(campaign: Campaign, { priceMicros, ratePpm }: Outcome): Micros {
   if (campaign.model === 'cpc') return micros(priceMicros)
-  // A commission of p ppm is p micros a dollar.
+  // A commission of p ppm is p micros per dollar.
   const contract = campaign.model === 'cpa' ? campaign.rate_ppm : campaign.payment_micros
   return partOf(micros(Number(contract)), ratePpm)
 }
@@ -279,12 +279,12 @@ interface Listing {
   readonly offer: OfferRow | null
 }
 
-/** Of the page that the article links; 0: unknown. */
+/** The price of the linked page; 0 if unknown. */
 function originalPrice({ original }: LinkData): number {
   return Number(original?.price_micros ?? 0)
 }
 
-/** The product's listings; and the link's own page, where its merchant's feed is silent. */
+/** The product's listings, and the link's own page if its merchant's feed lacks it. */
 function offersOf({ offers }: LinkData, originalMerchId: number): Listing[] {
   const listings = offers.map((offer) => ({ merchId: offer.merch_id, offer }))
   const isListed = offers.some((offer) => offer.merch_id === originalMerchId)

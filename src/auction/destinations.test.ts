@@ -18,7 +18,7 @@ async function open(t: TestContext, bytesMax?: number) {
   return { start, path }
 }
 
-test('where links led is known after a restart', async (t) => {
+test('destinations are known after a restart', async (t) => {
   const { start } = await open(t)
   const before = await start()
   before.note('1', 'https://shop.example/a')
@@ -33,7 +33,7 @@ test('where links led is known after a restart', async (t) => {
   await after.close()
 })
 
-test('addresses of any length take no more room than there is, nor after a restart', async (t) => {
+test('URLs of any length stay within the limit, also after a restart', async (t) => {
   const { start } = await open(t, 5 * (2_000 + ENTRY_BYTES))
   const long = (id: number) => `https://shop.example/${'x'.repeat(1_979)}${id}`.slice(0, 2_000)
   const held = (destinations: Destinations) =>
@@ -41,7 +41,7 @@ test('addresses of any length take no more room than there is, nor after a resta
   const before = await start()
   for (let id = 0; id < 20; id += 1) before.note(`${id}`, long(id))
   assert.deepEqual(held(before), [15, 16, 17, 18, 19])
-  // One that is noted with another address gives the room of the first back.
+  // A second URL for the same id frees the first one's space.
   for (let id = 15; id < 20; id += 1) before.note(`${id}`, 'https://shop.example/short')
   for (let id = 0; id < 4; id += 1) before.note(`${id}`, long(id))
   assert.deepEqual(held(before), [0, 1, 2, 3, 15, 16, 17, 18, 19])
@@ -51,7 +51,7 @@ test('addresses of any length take no more room than there is, nor after a resta
   await after.close()
 })
 
-test('what was noted last is the last to go, also after the file was written anew', async (t) => {
+test('the latest destinations are dropped last, also after the file was rewritten', async (t) => {
   const url = 'https://shop.example/a'
   const { start, path } = await open(t, 3 * (url.length + ENTRY_BYTES))
   const before = await start()
@@ -72,12 +72,12 @@ test('what was noted last is the last to go, also after the file was written ane
   await after.close()
 })
 
-test('a node remembers a million addresses as shops have them', () => {
+test('a node remembers a million URLs of usual length', () => {
   const aMillion = 1_000_000 * (ENTRY_BYTES + 112)
   assert.ok(heapShare(ADDRESSES, 1024 ** 3) >= aMillion)
 })
 
-test('a line that a crash or a full disk cut short leads nobody astray', async (t) => {
+test('a line that a crash or a full disk cut off leads nobody astray', async (t) => {
   const { start, path } = await open(t)
   const before = await start()
   before.note('1', 'https://shop.example/a')
@@ -97,7 +97,7 @@ test('a line that a crash or a full disk cut short leads nobody astray', async (
   await again.close()
 })
 
-test('while nothing can be written no more waits for it than is held', async (t) => {
+test("while nothing can be written, the queue stays within the cache's limit", async (t) => {
   const folder = await temporaryFolder(t, 'souk-destinations-')
   const path = join(folder, 'away', 'destinations')
   await writeFile(join(folder, 'away'), 'a file where the folder would be')
@@ -119,7 +119,7 @@ test('while nothing can be written no more waits for it than is held', async (t)
   ])
 })
 
-test('what cannot be written anew leaves nothing beside it that fills the disk', async (t) => {
+test('a failed rewrite leaves no file that fills the disk', async (t) => {
   const folder = await temporaryFolder(t, 'souk-destinations-')
   const path = join(folder, 'destinations')
   const errors: unknown[] = []

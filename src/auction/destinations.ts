@@ -1,11 +1,10 @@
 /**
- * Where each link of the last million led, remembered across restarts (I5): enough to send a
- * reader on while the database is away and this node does not hold the link.
+ * Remembers the destinations of the last million links across restarts (I5), to redirect readers
+ * while the database is down and this node does not hold the link.
  *
- * A journal of lines beside the spool: what is new is appended once a minute, and the file is
- * written anew when most of its lines are out of date. Losing the last minute in a crash loses no
- * money, only a little of this safety net; so nothing here is fsynced. A line that a crash or a
- * full disk cut short is no address: it would lead readers to a page that is none.
+ * A journal of lines beside the spool: new lines are appended once a minute, and the file is
+ * rewritten when most lines are outdated. Losing the last minute in a crash loses no money, so
+ * nothing is fsynced. A line that was cut off is no URL and is skipped.
  */
 import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
@@ -16,24 +15,23 @@ import { Rounds } from '../platform/rounds.ts'
 import { replaceFile } from '../platform/whole-file.ts'
 
 /**
- * Architecture I5 promises the last million: as shops have them they take this much. Anybody can
- * have links made of the longest there may be: a million of those would fill the heap, and again
- * at each start.
+ * I5 promises the last million destinations; at usual lengths they take this much. Anybody can have
+ * links created with the longest URLs, and a million of those would fill the heap at each start.
  */
 export const ADDRESSES = { part: 1 / 4, bytesMax: 256 * 1024 * 1024 }
-/** Of each beside its address: its id, and its places in the map and the order. Measured. */
+/** Bytes per entry besides the URL: its id, and its places in the map and the order. Measured. */
 export const ENTRY_BYTES = 140
 const SAVE_MS = 60_000
-/** Lines written at once: some 20 MB of text in memory while the file is written anew. */
+/** Lines per write: about 20 MB of text in memory while the file is rewritten. */
 const CHUNK_LINES = 100_000
-/** Before each addition: what the last one may have left of a line has a second tab then. */
+/** Written before each append: a cut-off line then has a second tab and is recognized. */
 const CUT = '\t\n'
 
 export class Destinations {
   readonly #path: string
   readonly #onError: (error: unknown) => void
   readonly #urls: LRUCache<string, string>
-  #fresh = new Set<string>() // of these what is not yet in the file
+  #fresh = new Set<string>() // Entries that are not in the file yet.
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null
   readonly #saves = new Rounds(() => this.#save())
@@ -41,7 +39,7 @@ export class Destinations {
   constructor(path: string, onError: (error: unknown) => void, bytesMax = heapShare(ADDRESSES)) {
     this.#path = path
     this.#onError = onError
-    // A most of entries would set aside room for all of them at once.
+    // A limit by entries would allocate memory for all of them at once.
     this.#urls = new LRUCache({
       maxSize: bytesMax,
       sizeCalculation: (url) => url.length + ENTRY_BYTES,
@@ -49,13 +47,13 @@ export class Destinations {
     })
   }
 
-  /** Reads what an earlier process remembered, then saves once a minute. */
+  /** Reads an earlier process's journal, then saves once a minute. */
   async open(): Promise<void> {
     try {
       let rest = ''
       for await (const chunk of createReadStream(this.#path, 'utf8')) {
         const lines = `${rest}${chunk}`.split('\n')
-        rest = lines.pop() ?? '' // at the end what has no end
+        rest = lines.pop() ?? '' // The last line may be incomplete.
         for (const line of lines) this.#read(line)
       }
     } catch (error) {
@@ -74,7 +72,7 @@ export class Destinations {
     return this.#urls.get(auctionId) ?? null
   }
 
-  /** Notes that a link was served or seen created. */
+  /** Records that a link was served or created. */
   note(auctionId: string, url: string): void {
     if (this.#urls.get(auctionId) === url) return
     this.#urls.set(auctionId, url)
@@ -104,7 +102,8 @@ export class Destinations {
   }
 
   async #rewrite(): Promise<void> {
-    const all = [...this.#urls.rkeys()] // read again in this order, the newest are the last to go
+    // In this order the newest entries are read last and dropped last.
+    const all = [...this.#urls.rkeys()]
     await replaceFile(this.#path, async (draft) => {
       await writeFile(draft, '', { mode: 0o600 })
       for (let at = 0; at < all.length; at += CHUNK_LINES) {
@@ -118,7 +117,7 @@ export class Destinations {
     let text = ''
     for (const auctionId of auctionIds) {
       const url = this.#urls.peek(auctionId) ?? ''
-      // A URL as browsers read it has neither; one that holds them raw is not worth keeping.
+      // A URL as browsers read it has neither; one that contains them is not worth storing.
       if (url !== '' && !/[\t\n\r]/.test(url)) text += `${auctionId}\t${url}\n`
     }
     return text

@@ -15,7 +15,7 @@ import {
 const DRAWS = 300_000
 const seed = createSeed()
 
-/** Draws over consecutive result numbers, the hardest input for a hash that must not show it. */
+/** Draws over consecutive result numbers, the hardest input for a hash. */
 function draws(campaignId: number, purpose: number, count = DRAWS): Float64Array {
   return Float64Array.from({ length: count }, (_, n) => {
     readSeed(resultNumber(n), seed)
@@ -38,7 +38,7 @@ function correlation(a: Float64Array, b: Float64Array): number {
   a.forEach((value, i) => {
     sum += (value - 0.5) * ((b[i] ?? 0) - 0.5)
   })
-  return (12 * sum) / a.length // the variance of a uniform is 1/12
+  return (12 * sum) / a.length // The variance of a uniform distribution is 1/12.
 }
 
 test('P16: draws are uniform over result numbers, for every purpose', () => {
@@ -80,7 +80,7 @@ test('P16: draws of two purposes, and of two campaigns, are uncorrelated', () =>
   }
 })
 
-test('every bit of a result number counts', () => {
+test('every bit of a result number affects the draw', () => {
   const base = Buffer.alloc(16, 7)
   readSeed(base, seed)
   const before = drawBits(seed, 1, PURPOSE.tie)
@@ -92,7 +92,7 @@ test('every bit of a result number counts', () => {
   }
 })
 
-test('the draws are pinned to the bit: a receipt of today must draw the same for ever', () => {
+test('draws never change: a stored receipt must draw the same forever', () => {
   readSeed(Buffer.from('0123456789abcdeffedcba9876543210', 'hex'), seed)
   const { pace, gate, sample, tie } = PURPOSE
   assert.deepEqual(
@@ -112,13 +112,13 @@ test('the draws are pinned to the bit: a receipt of today must draw the same for
   assert.equal(gammaQuantile(0.5, -1.3), 0.0022440988194001115)
 })
 
-test('a coin of one half falls on half of the bits', () => {
+test('a coin of one half passes half of the bits', () => {
   assert.equal(isBelow(0x7fffffff, 0.5), true)
   assert.equal(isBelow(-0x80000000, 0.5), false)
   assert.equal(uniform(0), 0.5 / 2 ** 32)
 })
 
-test('a coin falls always at probability 1 and never at 0', () => {
+test('a coin always passes at probability 1 and never at 0', () => {
   for (const bits of [0, 1, -1, 0x7fffffff, -0x80000000]) {
     assert.equal(isBelow(bits, 1), true)
     assert.equal(isBelow(bits, 0), false)
@@ -126,7 +126,7 @@ test('a coin falls always at probability 1 and never at 0', () => {
   }
 })
 
-test('the normal quantile is symmetric, rises, and agrees with known values', () => {
+test('the normal quantile is symmetric, increasing, and matches known values', () => {
   const at = (p: number) => normalQuantile(Math.floor(p * 2 ** 32) | 0)
   const known = [
     [0.5, 0],
@@ -142,7 +142,7 @@ test('the normal quantile is symmetric, rises, and agrees with known values', ()
   }
 })
 
-test('gamma draws have the moments of economics 1.4', () => {
+test('gamma draws have the specified moments', () => {
   const normals = draws(5, PURPOSE.sample).map((u) => normalQuantile(Math.floor(u * 2 ** 32) | 0))
   const known = [
     { alpha: 0.5, mean: 0.494, variance: 0.49 },

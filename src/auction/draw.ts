@@ -1,19 +1,19 @@
 /**
  * Every random choice of an auction, as a pure function of its result number.
  *
- * `H(resultNumber, campaign, purpose)` (economics 0): no generator has a state, so a draw does not
- * depend on the order of candidates and a stored auction draws the same again. Never seeded by
- * anything a client chose: it could search for a favourable draw.
+ * No generator has a state, so a draw does not depend on the order of candidates, and a stored
+ * auction draws the same again. A client's input never seeds a draw, because the client could
+ * search for a favourable one.
  *
  * Only additions, multiplications, divisions and square roots are used: IEEE 754 fixes those to the
  * last bit on every machine, while `Math.exp` and `Math.log` may change with the engine.
  */
 import { expSeries } from './reader-benefit.ts'
 
-/** What a draw is for; part of the hash, so draws of one campaign are independent. */
+/** The purpose of a draw is part of the hash, so draws of one campaign are independent. */
 export const PURPOSE = { pace: 1, gate: 2, sample: 3, tie: 4 } as const
 
-/** A result number folded to 64 bits, ready to be mixed with campaign and purpose. */
+/** A result number folded to 64 bits, to be mixed with campaign and purpose. */
 export type Seed = Int32Array
 
 export function createSeed(): Seed {
@@ -28,7 +28,7 @@ export function readSeed(resultNumber: Uint8Array, seed: Seed): void {
 
 /**
  * 32 uniform bits as an int32, which V8 keeps off the heap. For one result and purpose a bijection
- * of the campaign's id: no two campaigns ever tie in a draw.
+ * of the campaign's id, so no two campaigns ever tie.
  */
 export function drawBits(seed: Seed, campaignId: number, purpose: number): number {
   const first = mix((seed[0] as number) ^ Math.imul(campaignId, 0x9e3779b1))
@@ -42,12 +42,12 @@ export function uniform(bits: number): number {
   return ((bits >>> 0) + 0.5) / TWO_32
 }
 
-/** Whether a coin of this probability falls: always at 1, never at 0. */
+/** Whether a coin with this probability passes: always at 1, never at 0. */
 export function isBelow(bits: number, probability: number): boolean {
   return bits >>> 0 < probability * TWO_32
 }
 
-/** A bijective mix of 32 bits in which each input bit moves about half of the output's. */
+/** A bijective mix of 32 bits in which each input bit changes about half of the output bits. */
 function mix(value: number): number {
   let bits = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
@@ -64,11 +64,11 @@ function word(bytes: Uint8Array, at: number): number {
 }
 
 const ROOT_TWO_PI = 2.5066282746310002
-/** Cells of the normal quantile's table: its ends are at ±3.67, where a draw is cut off. */
+/** Cells of the normal quantile's table; draws are cut off at its ends, ±3.67. */
 const QUANTILE_CELLS = 4096
 const QUANTILES = normalQuantiles(QUANTILE_CELLS)
 
-/** Standard normal quantile of 32 uniform bits, interpolated between the centres of the cells. */
+/** The standard normal quantile of 32 uniform bits, interpolated between cell centres. */
 export function normalQuantile(bits: number): number {
   const place = uniform(bits) * QUANTILE_CELLS - 0.5
   if (place <= 0) return QUANTILES[0] as number
@@ -78,7 +78,7 @@ export function normalQuantile(bits: number): number {
   return low + (place - cell) * ((QUANTILES[cell + 1] as number) - low)
 }
 
-/** Quantiles at the centres of equal cells, by Newton's rule on the distribution's own series. */
+/** Quantiles at the centres of equal cells, by Newton's method on the distribution's series. */
 function normalQuantiles(cells: number): Float64Array {
   const quantiles = new Float64Array(cells)
   let z = 0
@@ -95,7 +95,7 @@ function normalDensity(z: number): number {
   return 1 / (expSeries((z * z) / 2) * ROOT_TWO_PI)
 }
 
-/** Φ(z) = ½ + φ(z)(z + z³/3 + z⁵/15 + …), whose terms are all of one sign. */
+/** Φ(z) = ½ + φ(z)(z + z³/3 + z⁵/15 + …), whose terms all have one sign. */
 function normalCdf(z: number): number {
   let term = z
   let sum = z

@@ -31,11 +31,11 @@ async function openEdge(t: TestContext, database: Database, book = new LeaseBook
 const addMerchant = (db: Db, name: string) =>
   db.run(sql`insert into merchant (name, postback_secret) values (${name}, 'secret')`)
 
-test('a market that was read earlier and arrives later does not replace the newer one', async (t) => {
+test('an older market snapshot that arrives late does not replace a newer one', async (t) => {
   const db = await testDatabase(t)
   const gate = Promise.withResolvers<void>()
   let reads = 0
-  // The second snapshot, which is the first change's, is long on its way.
+  // The second snapshot, of the first change, takes long.
   const database: Database = {
     ...db,
     transaction: async (work, mode) => {
@@ -55,7 +55,7 @@ test('a market that was read earlier and arrives later does not replace the newe
   assert.equal(edge.market.merchants.size, 2)
 })
 
-test('a change is in use while budgets are still judged for the one before it', async (t) => {
+test('a change is in use while budgets are still being evaluated for an earlier one', async (t) => {
   const db = await testDatabase(t)
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
@@ -78,7 +78,7 @@ test('a change is in use while budgets are still judged for the one before it', 
   await until(() => edge?.market.merchants.size === 2)
 })
 
-test('edges are told of links that changed, not of those that pages make and find', async (t) => {
+test('edges are notified of changed links, not of newly created ones', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const page = 'https://gazette.example/kettles'
@@ -112,7 +112,7 @@ test('edges are told of links that changed, not of those that pages make and fin
   assert.deepEqual(told, ['made and found', 'smart_link', 'smart_link'])
 })
 
-test('what robots are told promises nobody a click, so it keeps no budget back', async (t) => {
+test("a robot's auctions hold back no budget", async (t) => {
   const db = await testDatabase(t)
   const world = await makePublisherWorld(db)
   const campaignId = await world.addCampaign()

@@ -1,6 +1,6 @@
 /**
- * What one node holds to answer readers without asking anybody: the market, the links it served,
- * its budget leases. Kept fresh off the request path.
+ * What one node holds in memory to answer readers: the market, cached links, budget leases.
+ * Refreshed off the request path.
  */
 import { loadOverCap } from '../demand/liability-store.ts'
 import { consentOf } from '../events/consent.ts'
@@ -20,18 +20,18 @@ import { isOwnPage, loadMarket, type Market } from './market.ts'
 import { RESULT_NUMBER_BYTES } from './receipt.ts'
 import type { Receipt } from './receipt-queue.ts'
 
-/** Changes reach every node within 2 s by notification; this poll is for a lost one. */
+/** A notification reaches every node within 2 s; this poll covers a lost one. */
 const POLL_MS = 10_000
-/** Campaigns begin and end, feeds grow stale: checked once a second (economics 1.2). */
+/** Campaigns start and end, feeds expire: checked once a second. */
 const TICK_MS = 1_000
-/** Changes in quick succession (an import, a script of commands) make one reload. */
+/** Changes in quick succession (an import, a script) cause one reload. */
 const GATHER_MS = 50
-/** How often storage is probed, and for how long an answer counts as proof that it is there. */
+/** The interval of storage probes; an answer proves for this long that storage is up. */
 const PROBE_MS = 500
 const ANSWER_HOLDS_MS = 1_500
-/** Predictions move slowly, and each reload lays out all candidates anew. */
+/** Predictions change slowly, and each reload lays out all candidates again. */
 const OUTLOOK_MS = 60_000
-/** Tables whose change alters what a held link means. */
+/** Tables whose changes affect cached links. */
 const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
 
 export interface EdgeOptions extends DeciderOptions {
@@ -48,9 +48,9 @@ export class Edge {
   #market: Market
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
-  /** One load at a time: of two, the older snapshot might arrive last, and stay. */
+  /** One load at a time: of two, the older snapshot might arrive last and stay. */
   readonly #reloads = new Rounds(() => this.#reload())
-  /** Apart from the reloads: it reads weeks of clicks, and no change must wait for that. */
+  /** Separate from reloads: it reads weeks of clicks, and no change must wait for that. */
   readonly #judgings = new Rounds(() => this.#judgeBudgets().catch(this.#options.onError))
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
@@ -68,7 +68,7 @@ export class Edge {
     this.#decider = new Decider(options, market)
   }
 
-  /** Loads the market, then listens for its changes. */
+  /** Loads the market, then listens for changes. */
   static async open(options: EdgeOptions): Promise<Edge> {
     await options.outlooks.refresh(options.database, options.now())
     await options.pacing.refresh(options.database)
@@ -85,7 +85,7 @@ export class Edge {
       setInterval(() => edge.#noteChange(false), POLL_MS),
       setInterval(() => edge.#decider.tick(), TICK_MS),
       startPulse(() => edge.#refreshOutlooks(), { everyMs: OUTLOOK_MS, onError: options.onError }),
-      // Not reported: whoever needs an answer does that. Here the missing answer is enough.
+      // Not reported: callers that need an answer do so. Here a missing answer is enough.
       startPulse(() => edge.#probe(), { everyMs: PROBE_MS, onError: () => undefined }),
     ]
     return edge
@@ -95,7 +95,7 @@ export class Edge {
     return this.#market
   }
 
-  /** Campaigns that pay per order and win nothing now: orders to come will use a budget up. */
+  /** Campaigns that pay per order and win nothing now: pending orders will use up a budget. */
   get overCap(): ReadonlySet<number> {
     return this.#overCap
   }
@@ -106,7 +106,7 @@ export class Edge {
     await this.#listener?.close()
   }
 
-  /** The link; null when there is none. Rejects when that cannot be told in time. */
+  /** The link; null if there is none. Rejects if that cannot be found out in time. */
   findLink(auctionId: string, patienceMs: number): Promise<LinkData | null> {
     return this.#links.get(auctionId, patienceMs)
   }
@@ -116,17 +116,17 @@ export class Edge {
     return this.#links.peek(auctionId)
   }
 
-  /** False when storage has been silent: what this node does not hold is then not waited for. */
+  /** False if storage has been silent: then nothing is waited for that this node lacks. */
   isStorageAnswering(): boolean {
     return performance.now() - this.#answeredAtMs < ANSWER_HOLDS_MS
   }
 
-  /** A page's auction (4.6). */
+  /** A page's auction. */
   holdForPage(link: LinkData, request: HotRequest, page: RequestFacts): HeldAuction {
     const held = this.#hold(link, request, { ...page, isAtClick: false, unfunded: [] })
     if (request.isHead) return held
     this.keepReceipt(held)
-    // A robot's click is never paid: held back for it, a small budget would serve no reader.
+    // A robot's click is never paid; a budget held back for it would serve no reader.
     const { isRobot } = readUserAgent(request.headers['user-agent'])
     if (held.winner !== null && !isRobot) {
       this.#options.book.recordWin(held.winner.campaign.campaign_id, page.nowMs)
@@ -135,8 +135,8 @@ export class Edge {
   }
 
   /**
-   * The auction of a click on a smart link or wrapper, in which the campaigns `unfunded` count as
-   * such. Its receipt is the caller's to keep: who wins may turn out not to be able to pay.
+   * The auction of a click on a smart link or wrapper; the campaigns in `unfunded` count as
+   * unfunded. The caller stores the receipt, because the winner may turn out to be unable to pay.
    */
   holdAtClick(link: LinkData, request: HotRequest, click: ClickFacts): HeldAuction {
     return this.#hold(link, request, { ...click, isAtClick: true })
@@ -153,7 +153,7 @@ export class Edge {
     return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
   }
 
-  /** The consent that applies, from what the page said, the browser's signals and the default. */
+  /** The consent in force, from the page, the browser's signals and the publisher's default. */
   consentFor(request: HotRequest, pubId: number, said: string | undefined): number {
     const byDefault = this.#market.publishers.get(pubId)?.consent_default ?? 'full'
     return consentOf(said, { headers: request.headers, byDefault })
@@ -192,7 +192,7 @@ export class Edge {
     this.#answeredAtMs = performance.now()
   }
 
-  /** Campaigns that pay per order have no leases: theirs are judged by what is still to come. */
+  /** Campaigns that pay per order have no leases; their pending orders decide. */
   async #judgeBudgets(): Promise<void> {
     const { book, outlooks, database, now } = this.#options
     this.#overCap = await loadOverCap(database, { outlooks, nowMs: now() })
@@ -221,7 +221,7 @@ export class Edge {
       }
       if (isLinkChange) this.#links.invalidate()
     } catch (error) {
-      // The snapshot in hand goes on serving; the next change, reconnection or poll tries again.
+      // The current snapshot stays in use; the next change, reconnection or poll tries again.
       this.#isLinkChange ||= isLinkChange
       this.#options.onError(error)
     }
@@ -230,7 +230,7 @@ export class Edge {
 
 interface RequestFacts {
   readonly nowMs: number
-  readonly consent: string | undefined // what the page said
+  readonly consent: string | undefined // The page's consent.
 }
 
 interface ContextFacts extends RequestFacts {
@@ -238,5 +238,5 @@ interface ContextFacts extends RequestFacts {
 }
 
 interface ClickFacts extends RequestFacts {
-  readonly unfunded: readonly number[] // campaigns that could not pay this very click
+  readonly unfunded: readonly number[] // Campaigns that could not pay this click.
 }

@@ -6,9 +6,9 @@ import type { Outcome } from './outcome.ts'
 import type { AuctionRequest } from './run-auction.ts'
 
 /**
- * Micros of the publisher per click: its part of the price as the ledger books it, or its share of
- * the mean commission where the winner pays on the sale, also when a draw made it win. 0 when
- * nobody won.
+ * The publisher's micros per click: its part of the price as the ledger books it, or its share of
+ * the mean commission if the winner pays on the sale (also if a draw made it win). 0 without a
+ * winner.
  */
 export function earningsPerClick(
   set: CandidateSet,

@@ -1,4 +1,4 @@
-/** The sentences of an explained auction, with the numbers that decided. */
+/** The sentences of an explained auction, with the deciding numbers. */
 import { MODEL } from '../events/event.ts'
 import { deviceWord } from '../events/user-agent.ts'
 import { formatExact, PPM } from '../platform/money.ts'
@@ -15,9 +15,9 @@ import {
 } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
-/** An auction that was run again, so that its working numbers are at hand. */
+/** An auction that was run again to get its intermediate numbers. */
 export interface Rerun {
-  /** Whether it was held under today's rules; the workings of others nobody can tell. */
+  /** Whether today's rules applied; intermediate numbers of other rules are unknown. */
   readonly isOfOurRules: boolean
   readonly set: CandidateSet
   readonly request: AuctionRequest
@@ -26,7 +26,7 @@ export interface Rerun {
 
 export type Audience = 'publisher' | 'merchant'
 
-/** `$0.542235`; a value that is no whole amount is rounded to one. */
+/** `$0.542235`; a fractional value is rounded to a micro. */
 function dollars(amountMicros: number): string {
   return `$${formatExact(Math.round(amountMicros))}`
 }
@@ -89,7 +89,7 @@ function scoreDetail({ set, outcome }: Rerun, i: number): string {
   return `Its score is ${dollars(score)} against ${dollars(best)} of ${by}.`
 }
 
-/** What a click counted for; what an auction that explored has drawn is not what one is worth. */
+/** The value that a click counted for; an exploring auction used a draw instead of the mean. */
 function worthWords({ set, outcome }: Rerun, i: number): string {
   const counted = dollars(outcome.values[i] as number)
   const isDrawn = outcome.explored && set.model[i] !== MODEL.cpc
@@ -98,7 +98,7 @@ function worthWords({ set, outcome }: Rerun, i: number): string {
   return `This auction explored: it drew ${counted} for a click that is worth ${mean} on average`
 }
 
-/** The floor that binds a candidate, and whose it is. */
+/** The floor that applies to a candidate, and who set it. */
 function floorWords({ set, request }: Rerun, i: number): string {
   const reserve = reservePrice(set, request, i)
   const floors = set.floors[i]
@@ -108,7 +108,7 @@ function floorWords({ set, request }: Rerun, i: number): string {
   return `${dollars(reserve)}, ${whose}`
 }
 
-/** What the winner pays and by which rule (economics 1.5). */
+/** The winner's price, and the rule behind it: docs/spec/auction.md#price-of-a-click. */
 export function explainPrice(held: Rerun, audience: Audience): string {
   const { set, request, outcome } = held
   const { winner, priceMicros } = outcome
@@ -137,7 +137,7 @@ export function explainPrice(held: Rerun, audience: Audience): string {
   return `${rule}, its score ${dollars(outcome.runnerUpScore)} over the winner's weight ${weight}.`
 }
 
-/** What the winner has typed, where its ROAS goal lowered that; '' where it pays just that. */
+/** The typed bid, if a ROAS goal lowered it; otherwise empty. */
 function typedWords({ set, request, outcome }: Rerun): string {
   const { winner, priceMicros } = outcome
   const typed = (request.isExclusive ? set.posted : set.value)[winner] as number

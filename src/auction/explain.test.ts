@@ -62,7 +62,7 @@ test('the publisher reads every candidate, its numbers, why it lost, the price a
   assert.match(abroad?.loss?.why ?? '', /country: US/)
 })
 
-test('where nobody won, a merchant is told its own reason, not a rival’s', () => {
+test("without a winner, a merchant reads its own reason, not a rival's", () => {
   const auction = stored([
     { name: 'A', merchant: 1, flight: { isActive: false } },
     { name: 'B', merchant: 2, budgetOk: false },
@@ -73,7 +73,7 @@ test('where nobody won, a merchant is told its own reason, not a rival’s', () 
   assert.equal(explainAuction(auction).outcome.reason?.word, 'unfunded')
 })
 
-test('a candidate is told with every number that counted', () => {
+test('a candidate is shown with every number that counted', () => {
   const specs: CandidateSpec[] = [
     {
       name: 'A',
@@ -145,7 +145,7 @@ test('a candidate is told with every number that counted', () => {
   assert.equal(told.outcome.runner_up_score_micros, null)
 })
 
-test('a draw below the floor is told as one, beside what a click is worth on average', () => {
+test("a draw below the floor is shown as a draw, beside a click's mean value", () => {
   const drawn: CandidateSpec = { name: 'A', model: 'cpa', orders: 1, clicks: 100 }
   const specs = [
     { ...drawn, valuePerOrderMicros: 13 * DOLLAR },
@@ -167,14 +167,14 @@ test('a draw below the floor is told as one, beside what a click is worth on ave
   }
 })
 
-test('an offer under the median is told whose price it was compared with', () => {
+test('an offer compared with the median says whose price that was', () => {
   const specs = [90, 100, 120].map((price) => ({ name: 'x', priceMicros: price * DOLLAR }))
   const told = explainAuction(stored(specs, { tolerancePpm: 25_000 }))
   const dear = told.candidates.find(({ price }) => price === '120.00')
   assert.match(dear?.loss?.why ?? '', /most is \$102\.50, the offers' median \$100\.00 and 2\.5 %/)
 })
 
-test('a campaign outbid by its own merchant is told so', () => {
+test('a campaign outbid by its own merchant says so', () => {
   const told = explainAuction(
     stored([
       { name: 'A', merchant: 4, bidMicros: 600_000 },
@@ -208,7 +208,7 @@ test('a merchant reads its own candidates and no number of a rival', () => {
   assert.ok(!JSON.stringify(winner).includes('0.515123'))
 })
 
-test('a receipt that was altered tells its publisher where, and a merchant only that it was', () => {
+test('a manipulated receipt shows its publisher where, and a merchant only that it was', () => {
   const auction = stored(market, asked)
   const { outcome } = auction
   for (const altered of [
@@ -229,7 +229,7 @@ test('a receipt that was altered tells its publisher where, and a merchant only 
   }
 })
 
-test('an auction of other rules is explained by what was stored, and by no number of today’s', () => {
+test('an auction under other rules is explained with stored numbers only', () => {
   const low = { name: 'L', bidMicros: 9_000 }
   const told = explainAuction({ ...stored([...market, low], asked), ruleVersion: 9999 })
   assert.deepEqual(told.replay, { kind: 'other_rules', ruleVersion: 9999 })
@@ -252,7 +252,7 @@ test('an auction of other rules is explained by what was stored, and by no numbe
   }
 })
 
-test('the price is explained by the rule that made it', () => {
+test('the price is explained by the rule that set it', () => {
   const [a] = market as [CandidateSpec]
   const why = (specs: readonly CandidateSpec[], more: RequestSpec) =>
     explainAuction(stored(specs, { ...asked, ...more })).outcome.price_why ?? ''
@@ -285,7 +285,7 @@ test('an auction without a winner says why, and so does each candidate', () => {
   assert.equal(explainAuction(stored([])).outcome.reason?.word, 'no_candidates')
 })
 
-/** What the description of the API says of an explanation is all of it, and true. */
+/** The API's description covers every field of an explanation and is true. */
 function assertDescribed(told: object): void {
   const sent = JSON.parse(JSON.stringify(told))
   assert.ok(Check(Explanation, sent), JSON.stringify(sent))
@@ -311,7 +311,7 @@ test('every auction can be explained, as described, to its publisher and each me
   )
 })
 
-test('every loss code has its words, one word each, and OpenRTB names where it has them', () => {
+test("every loss code has its own word and sentences, and OpenRTB's name where one exists", () => {
   const reasons = Object.values(LOSS).map(lossReason)
   assert.equal(new Set(reasons.map(({ word }) => word)).size, reasons.length)
   assert.equal(new Set(reasons.map(({ code }) => code)).size, reasons.length)
@@ -321,7 +321,7 @@ test('every loss code has its words, one word each, and OpenRTB names where it h
   assert.throws(() => lossReason(7), /no loss code/)
 })
 
-test('a bid or posted price that its ROAS goal lowered is not told as what the click costs', () => {
+test('a bid that its ROAS goal lowered is not shown as the cost of the click', () => {
   const goal = { name: 'A', bidMicros: 600_000, exclusiveBidMicros: 800_000, roasFactor: 0.5 }
   const why = (asks: RequestSpec, ceilingMicros: number) => {
     const held = stored([{ ...goal, ceilingMicros }], { ...asked, ...asks })

@@ -1,9 +1,9 @@
 /**
- * A receipt in words: what `souk explain` and the API tell of an auction.
+ * A receipt in words, for `souk explain` and the API.
  *
- * Every candidate with its numbers and why it lost, what the winner pays and why. The publisher
- * and the operator see all of it; a merchant sees its own candidates and no rival's number, or
- * receipts would be a way to read the open auction.
+ * Every candidate with its numbers and why it lost, what the winner pays and why. The publisher and
+ * the operator see everything. A merchant sees its own candidates and no rival's number; otherwise
+ * receipts would reveal the open auction.
  */
 import { roasBid } from '../demand/roas.ts'
 import { MODEL, modelWord } from '../events/event.ts'
@@ -36,14 +36,14 @@ import { replayStored, rerun } from './replay.ts'
 import { closestReason, RULE_VERSION, referencePrice, reservePrice } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
-/** Explains a receipt to its publisher (null), or to merchants what concerns them. */
+/** Explains a receipt to its publisher (null), or to merchants as far as it concerns them. */
 export function explainAuction(
   auction: StoredAuction,
   merchIds: ReadonlySet<number> | null = null,
 ): Explanation {
   const { set, request } = auction
   const isOfOurRules = auction.ruleVersion === RULE_VERSION
-  // The working numbers come from running it again; codes and prices are those that were stored.
+  // Intermediate numbers come from running it again; codes and prices are the stored ones.
   const { values, weights, scores } = rerun(auction)
   const outcome = { ...auction.outcome, values, weights, scores }
   const held: Rerun = { isOfOurRules, set, request, outcome }
@@ -68,7 +68,7 @@ export function explainAuction(
   }
 }
 
-/** What is paid is explained by the seal alone; the candidates are gone with the receipt. */
+/** The seal alone explains what is paid; the candidates are gone with the receipt. */
 export function explainWithoutReceipt(resultNumber: Buffer) {
   return {
     auction_result_number: resultNumber.toString('hex'),
@@ -79,7 +79,7 @@ export function explainWithoutReceipt(resultNumber: Buffer) {
   }
 }
 
-/** What differs may be the winner's price, or the score of a rival. */
+/** The difference may be in the winner's price or in a rival's score. */
 function explainReplay(auction: StoredAuction, audience: Audience): Replay {
   const replay = replayStored(auction)
   if (replay.kind !== 'different' || audience === 'publisher') return replay
@@ -138,7 +138,7 @@ function explainOutcome(
   const { winner, explored } = outcome
   const isAll = audience === 'publisher'
   if (winner < 0) {
-    // The closest of those shown: a merchant's own, or it would hear why a rival could not win.
+    // The closest of those shown. A merchant sees only its own, or it would learn why a rival lost.
     const losses = Uint16Array.from(shown, (i) => outcome.losses[i] as number)
     const code = isAll ? outcome.reason : closestReason(losses.length, losses)
     const reason = reasonOf(code, explainNoWinner(code, audience))
@@ -226,7 +226,7 @@ function reasonOf(code: number, why: string): ExplainedReason {
   return { code, word, name, why }
 }
 
-/** Winner first, then by score; who was not scored comes last. */
+/** Winner first, then by score; unscored candidates last. */
 function rank({ won, score_micros }: ExplainedCandidate): number {
   return won ? Number.POSITIVE_INFINITY : (score_micros ?? -1)
 }

@@ -1,4 +1,4 @@
-/** What is told of an auction: its explanation as `explain` makes it, and the clicks on it. */
+/** Wire shape of an explained auction and the clicks on it. */
 import Type, { type Static } from 'typebox'
 import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
 import { WORDS_TOLD } from './loss-reason.ts'
@@ -123,7 +123,7 @@ const ExplainedCandidate = Type.Object({
   score_micros: NumberOrNull,
 })
 
-/** The rules of run-auction.ts for whoever works a receipt out again; a test holds them to it. */
+/** The rules of run-auction.ts for readers who recompute a receipt; a test holds them to it. */
 export const RECEIPT_TOLD = [
   'How the outcome follows from the candidates. One that fails a check has its reason in `loss` ' +
     'and no `value_micros`. That of another is for CPC its `bid`, or on an exclusive link its ' +
@@ -182,7 +182,7 @@ const ResultClick = Type.Object({
 
 const clicks = { clicks: Type.Array(ResultClick) }
 
-/** Of a result whose receipt is gone the clicks are left: they hold what was sealed and paid. */
+/** Without a receipt, the clicks remain: they hold what was sealed and paid. */
 export const ExplainedResult = Type.Union([
   Type.Object({ ...Explanation.properties, ...clicks }, { title: 'with its receipt' }),
   Type.Object(

@@ -1,4 +1,4 @@
-/** The night's check of how much each publisher explores. */
+/** The nightly adjustment of how much each publisher explores. */
 import { listPublishers, setExploration, takeExploredDay } from '../accounts/publisher-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
@@ -7,8 +7,8 @@ import { receiptsOfPublisher } from './receipt-store.ts'
 import { ExploringDay, nextEpsilonPpm } from './regret.ts'
 
 /**
- * What exploring cost each publisher yesterday sets how much it explores today (economics 1.4). Of
- * all or of none, and once: a job that ends halfway is done again, and so may one that was done.
+ * Yesterday's cost of exploring sets today's share. For all publishers or none, and once: an
+ * interrupted job runs again, and so may a finished one.
  */
 export async function guardExploration(db: Db, nowMs: number): Promise<void> {
   const day = utcDay(nowMs - DAY_MS)

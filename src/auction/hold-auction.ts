@@ -1,8 +1,8 @@
 /**
- * An auction as an endpoint needs it: who won, where the link leads, and the facts to seal.
+ * An auction for an endpoint: the winner, the destination, and the facts to seal.
  *
- * Between the pure core (run-auction.ts: numbers in, an index out) and HTTP: it knows links,
- * merchants and addresses, and neither decides nor answers.
+ * Between the pure core (run-auction.ts: numbers in, an index out) and HTTP. It knows links,
+ * merchants and URLs; it neither decides nor answers.
  */
 import { CONSENT } from '../events/consent.ts'
 import { MODEL } from '../events/event.ts'
@@ -14,18 +14,18 @@ import { type Campaign, type Market, type Merchant, merchantOfHost } from './mar
 import type { Receipt } from './receipt-queue.ts'
 import type { SealedResult } from './seal.ts'
 
-/** What the core decided about one result number. */
+/** The core's decision about one result number. */
 export interface Decision {
   readonly winner: Winner | null
   readonly priceMicros: Micros
   readonly runnerUpMicros: Micros
-  readonly receipt: Receipt | null // null: no auction was held
+  readonly receipt: Receipt | null // Null if no auction ran.
 }
 
 interface Winner {
   readonly campaign: Campaign
   readonly merchant: Merchant
-  readonly offer: OfferRow | null // null: the merchant's own page, in no feed
+  readonly offer: OfferRow | null // Null for the merchant's own page without a feed entry.
 }
 
 /** A reader's request, as far as an auction may know it. */
@@ -39,11 +39,11 @@ export interface AuctionContext {
 
 export interface HeldAuction {
   readonly result: SealedResult
-  readonly url: string // where the link leads: the winner's page, or the link's own destination
+  readonly url: string // The destination: the winner's page, or the link's own.
   readonly winner: Winner | null
-  /** What a page may show: the winner's listing, or the original one. */
+  /** The product that a page may show: the winner's listing, or the original one. */
   readonly product: OfferRow | null
-  /** To be kept once the auction counts. */
+  /** To be stored once the auction counts. */
   readonly receipt: Receipt | null
 }
 
@@ -91,18 +91,18 @@ export const NOBODY: Decision = {
   receipt: null,
 }
 
-/** A link without an address of its own leads to its article (decisions 4.1). */
+/** A link without a URL leads to its article. */
 export function ownDestination({ link }: LinkData): string {
   return link.url ?? link.article_url
 }
 
-/** The merchant that a link's own address belongs to, or 0. */
+/** The merchant that a link's URL belongs to, or 0. */
 export function originalMerchant(market: Market, { page, original }: LinkData): number {
   if (original !== null) return original.merch_id
   return page === null ? 0 : merchantOfUrl(market, page)
 }
 
-/** Trackers of third parties, only where the reader allowed them (decisions, Privacy). */
+/** Third-party trackers, only with the reader's consent. */
 export function trackersOf({ winner, result }: HeldAuction): {
   impression: readonly string[]
   viewable: readonly string[]
@@ -112,7 +112,7 @@ export function trackersOf({ winner, result }: HeldAuction): {
   return { impression: tracker_impression, viewable: tracker_viewable }
 }
 
-/** The original merchant keeps the very page that the article chose, variant and all. */
+/** The original merchant keeps the page that the article chose, including its variant. */
 function destinationOf(data: LinkData, { merchant, offer }: Winner): string {
   const { page, original } = data
   const isOwn = offer === null || offer.offer_id === original?.offer_id

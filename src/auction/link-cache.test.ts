@@ -14,7 +14,7 @@ const link = (auction_id: string): LinkData => ({
   ...{ page: null, original: null, offers: [] },
 })
 
-/** Links that are there unless the database is away, and what the cache asked for and let go. */
+/** Links that exist unless the database is down, and the cache's loads and drops. */
 function makeCache() {
   const seen = { isAway: false, loaded: [] as string[], dropped: [] as LinkData[] }
   const links = new LinkCache(
@@ -28,7 +28,7 @@ function makeCache() {
   return { links, seen }
 }
 
-test('what is held goes on serving while it cannot be loaded anew', async () => {
+test('cached links keep serving while they cannot be reloaded', async () => {
   const { links, seen } = makeCache()
   const first = await links.get('1', PATIENCE_MS)
   assert.equal(await links.get('1', PATIENCE_MS), first)
@@ -40,7 +40,7 @@ test('what is held goes on serving while it cannot be loaded anew', async () => 
   assert.deepEqual(seen.loaded, ['1'])
 })
 
-test('whoever derived something from a link is told when it is no longer the one that is held', async () => {
+test('data derived from a link is dropped when the cached link changes', async () => {
   const { links, seen } = makeCache()
   const first = await links.get('1', PATIENCE_MS)
   assert.deepEqual(seen.dropped, [])
@@ -51,7 +51,7 @@ test('whoever derived something from a link is told when it is no longer the one
   assert.equal(seen.dropped[0], first)
 })
 
-test('while the database hangs only so many links wait for it, and others are told at once', async () => {
+test('while the database hangs, only a limited number of links wait for it', async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   const load = () => answered.then(() => new Map<string, LinkData>())
   const links = new LinkCache(load, () => undefined)

@@ -1,9 +1,9 @@
 /**
- * Links that this node holds, so that a known link needs no SQL (ARCHITECTURE, Answering).
+ * Links that this node holds, so that a known link needs no SQL.
  *
- * Bounded by bytes; misses that gather while a query is under way are loaded together. When the
- * catalogue or a link changes, everything held becomes stale and is loaded again on its next use;
- * while the database is away, what is held goes on serving (I5).
+ * Bounded by bytes. Misses during a query are loaded together. When the catalogue or a link
+ * changes, all entries become stale and are reloaded on their next use; while the database is down,
+ * stale entries keep serving (I5).
  */
 import { LRUCache } from 'lru-cache'
 import { heapShare } from '../platform/heap-share.ts'
@@ -14,9 +14,9 @@ const HELD = { part: 1 / 4, bytesMax: 512 * 1024 * 1024 }
 /** Links per query: one round trip, a few milliseconds. */
 const BATCH_LINKS = 500
 const QUERIES_MAX = 2
-/** What a node asks for in seconds. Of a database that hangs nobody waits so long for the rest. */
+/** A node's requests of several seconds. Behind more, nobody would wait for a hanging database. */
 const WAITING_MAX = 20_000
-/** After a failed load, the next tries are spared the wait for this long. */
+/** After a failed load, further loads fail at once for this long. */
 const AWAY_MS = 250
 
 interface Held {
@@ -34,7 +34,7 @@ export class LinkCache {
   #generation = 0
   #awayUntilMs = 0
 
-  /** `onDropped` is told of links that are held no longer, or were loaded again. */
+  /** `onDropped` receives links that were removed or reloaded. */
   constructor(load: LoadLinks, onDropped: (data: LinkData) => void) {
     this.#load = load
     this.#held = new LRUCache({
@@ -44,20 +44,20 @@ export class LinkCache {
     })
   }
 
-  /** The catalogue or a link changed: what is held is loaded again on its next use. */
+  /** The catalogue or a link changed: entries are reloaded on their next use. */
   invalidate(): void {
     this.#generation += 1
   }
 
-  /** A link that is held and fresh, without waiting. */
+  /** A fresh cached link, without waiting. */
   peek(auctionId: string): LinkData | undefined {
     const held = this.#held.get(auctionId)
     return held !== undefined && held.generation === this.#generation ? held.data : undefined
   }
 
   /**
-   * A link, loaded if need be; null when there is none. Falls back to the stale one when the
-   * database does not answer within `patienceMs`; without one, rejects with what went wrong.
+   * A link, loaded if necessary; null if there is none. If the database does not answer within
+   * `patienceMs`, returns the stale entry, or rejects without one.
    */
   async get(auctionId: string, patienceMs: number): Promise<LinkData | null> {
     const fresh = this.peek(auctionId)
@@ -80,7 +80,7 @@ export class LinkCache {
       return Promise.reject(new OutOfPatience('too many links wait to be loaded'))
     }
     const request = Promise.withResolvers<LinkData | null>()
-    // A caller may lose patience before the answer; the rejection is then nobody's.
+    // A caller may time out before the load rejects; nobody handles the rejection then.
     request.promise.catch(() => undefined)
     this.#waiting.set(auctionId, request)
     if (this.#queries < QUERIES_MAX) queueMicrotask(() => void this.#flush())
@@ -110,7 +110,7 @@ export class LinkCache {
   }
 }
 
-/** A rough size: strings dominate, a record costs some 200 bytes besides. */
+/** A rough size: strings dominate, a record adds about 200 bytes. */
 function bytesOf({ link, offers }: LinkData): number {
   let bytes = 400 + 2 * ((link.url?.length ?? 0) + link.article_url.length)
   for (const { title, url, image_url } of offers) {

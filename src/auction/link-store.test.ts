@@ -6,7 +6,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { loadLinks } from './link-store.ts'
 
-test('of several listings at a link’s address the original is in stock, then cheapest, then oldest', async (t) => {
+test("of several listings at a link's URL, the one in stock, then the cheapest, then the oldest is the original", async (t) => {
   const db = await testDatabase(t)
   const { merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId, link } = await addArticle('Mugs')
@@ -29,7 +29,7 @@ test('of several listings at a link’s address the original is in stock, then c
   assert.equal(await original(), 'Product cheaper')
 })
 
-test('a link that is held for long holds no bytes of a buffer that it shares with others', async (t) => {
+test('a long-cached link keeps no shared buffer alive', async (t) => {
   const db = await testDatabase(t)
   const { merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId, link } = await addArticle('Mugs')

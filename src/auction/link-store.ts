@@ -1,4 +1,4 @@
-/** What an edge needs to know of a link: itself, its article, and the offers of its product. */
+/** What an edge needs of a link: the link itself, its article, and the offers of its product. */
 import { unwrapUrl } from '../links/unwrap.ts'
 import type { Db } from '../platform/postgres.ts'
 import { prepared, sql } from '../platform/sql.ts'
@@ -11,7 +11,7 @@ interface LinkRow {
   readonly article_url: string
   readonly is_exclusive: boolean
   readonly is_keyless: boolean
-  readonly unwraps: boolean // whether a click wrapper is looked into (decisions 4.5)
+  readonly unwraps: boolean // Whether click wrappers in its URL are unwrapped.
 }
 
 export interface OfferRow {
@@ -28,11 +28,11 @@ export interface OfferRow {
 
 export interface LinkData {
   readonly link: LinkRow
-  /** The shop's page that the link's address leads to, another network's wrapper taken off. */
+  /** The shop's page behind the link's URL, without another network's wrapper. */
   readonly page: string | null
-  /** The listing that the link's own address is; null when no feed has it. */
+  /** The listing at the link's own URL; null if no feed has it. */
   readonly original: OfferRow | null
-  /** All offers of the same product, the original's merchant included; one per merchant. */
+  /** All offers of the same product, one per merchant, including the original's. */
   readonly offers: readonly OfferRow[]
 }
 
@@ -40,8 +40,8 @@ export interface LinkData {
 const OFFERS_PER_PRODUCT_MAX = 256
 
 /**
- * Loads links by auction id, in three round trips however many there are. Listings whose page is
- * not their merchant's any more are left out: it would pay for readers whom another shop gets.
+ * Loads links by auction id in three round trips. Leaves out listings whose page no longer belongs
+ * to their merchant, which would otherwise pay for another shop's readers.
  */
 export async function loadLinks(
   db: Db,
@@ -81,7 +81,7 @@ export async function loadLinks(
   )
 }
 
-/** Stored as the publisher wrote them; a reader is sent to what a browser makes of them. */
+/** Stored as the publisher wrote them; readers are redirected to what a browser makes of them. */
 function withUsableUrls(link: LinkRow): LinkRow {
   const url = link.url === null ? null : trimUrl(link.url)
   return { ...link, url, article_url: trimUrl(link.article_url) }
@@ -91,14 +91,14 @@ function pageOf({ url, unwraps }: LinkRow): string | null {
   return url !== null && unwraps ? (unwrapUrl(url) ?? url) : url
 }
 
-/** Current listings by the key of their address, hex. */
+/** Current listings by the hex key of their URL. */
 async function findListings(
   db: Db,
   keys: readonly Buffer[],
   isOwnPage: (offer: OfferRow) => boolean,
 ): Promise<Map<string, OfferRow>> {
   if (keys.length === 0) return new Map()
-  // As text: of a row that is held for long, a key in bytes would hold 8 kB of others' bytes too.
+  // As text, because a binary key of a long-cached row would keep an 8 kB buffer alive.
   const rows = await db.rows<OfferRow & { readonly key: string }>(
     prepared(
       'find_listings',
@@ -112,7 +112,7 @@ async function findListings(
     order by is_in_stock, price_micros desc, offer_id desc`,
     ),
   )
-  // The best of an address comes last, and stays.
+  // The best listing of a URL comes last and stays.
   return new Map(rows.filter(isOwnPage).map((row) => [row.key, row]))
 }
 
@@ -134,7 +134,7 @@ async function findOffers(db: Db, productIds: readonly string[]): Promise<OfferR
   )
 }
 
-/** A merchant competes with its best listing; with the very one linked, if it is its own. */
+/** A merchant competes with its best listing; the original merchant with the linked one. */
 function onePerMerchant(offers: readonly OfferRow[], original: OfferRow | null): OfferRow[] {
   const best = new Map<number, OfferRow>()
   if (original !== null) best.set(original.merch_id, original)

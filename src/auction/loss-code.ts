@@ -1,14 +1,14 @@
 /**
- * Why a candidate did not win, as numbers: stored in receipts, never reuse one.
+ * Why a candidate did not win, as numbers. Receipts store them: never reuse one.
  *
- * 100, 102 and 104 are OpenRTB 3.0's loss reasons; its list leaves 500 and above to the exchange,
- * so ours start there (economics 1.2). Their words are in loss-reason.ts.
+ * 100, 102 and 104 are OpenRTB 3.0's loss reasons; its list leaves 500 and above to the exchange.
+ * Their words are in loss-reason.ts.
  *
- * They stand in the order in which the checks are made.
+ * The order is that of the checks: docs/spec/auction.md#eligibility.
  */
 export const LOSS = {
   none: 0,
-  /** Of an auction without a single candidate. */
+  /** For an auction without candidates. */
   noCandidates: 590,
   inactive: 500,
   outOfFlight: 501,
@@ -26,5 +26,5 @@ export const LOSS = {
   outbid: 102,
 } as const
 
-/** Every reason to lose: a later one means "came closer to winning". */
+/** Every reason to lose; a later one means "came closer to winning". */
 export const LADDER: readonly number[] = Object.values(LOSS).filter((code) => code !== LOSS.none)

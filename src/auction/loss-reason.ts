@@ -1,13 +1,13 @@
 /**
  * The words of loss codes: one for machines, OpenRTB's name where it has one, and a sentence each
- * for the publisher, who wants its link to earn, and the merchant, who wants to win.
+ * for the publisher and the merchant.
  */
 import { snakeCase } from '../platform/snake-case.ts'
 import { LOSS } from './loss-code.ts'
 
 export interface LossReason {
   readonly code: number
-  readonly word: string // stable, for JSON, metrics and reports
+  readonly word: string // Stable, for JSON, metrics and reports.
   readonly name: string
   readonly publisher: string
   readonly merchant: string
@@ -103,13 +103,13 @@ const BY_CODE = new Map<number, LossReason>(
   ]),
 )
 
-/** For the API's reference: whoever acts on a word must know which there are. */
+/** For the API reference: the complete list of words. */
 export const WORDS_TOLD = `Of its code, in the order of the checks: ${[...BY_CODE.values()]
   .filter(({ code }) => code !== LOSS.none)
   .map(({ code, word }) => `${code} ${word}`)
   .join(', ')}`
 
-/** The words of a code; throws RangeError for a number that was never given. */
+/** The words of a code; throws RangeError for an unknown number. */
 export function lossReason(code: number): LossReason {
   const reason = BY_CODE.get(code)
   if (reason === undefined) throw new RangeError(`${code} is no loss code`)

@@ -1,9 +1,8 @@
 /**
- * The market as an edge sees it: publishers, merchants, campaigns and disabled links in one
- * immutable snapshot.
+ * The market in one immutable snapshot: publishers, merchants, campaigns and disabled links.
  *
- * Rebuilt off the request path when the database says that something changed (NOTIFY, polled as a
- * fallback), so that the hot path asks no SQL for any of it.
+ * Rebuilt off the request path when the database notifies a change (and by polling), so that the
+ * hot path needs no SQL for it.
  */
 import { hash } from 'node:crypto'
 import { PUBLISHER_COLUMNS, type PublisherRow } from '../accounts/publisher-store.ts'
@@ -25,18 +24,20 @@ export type Campaign = Omit<CampaignRow, 'datetime_created' | 'datetime_updated'
 export interface Market {
   /** Grows with every snapshot of this process. */
   readonly version: number
-  /** Equal for snapshots that say the same: a poll that finds nothing new changes nothing. */
+  /** Equal for equal snapshots, so a poll without news changes nothing. */
   readonly fingerprint: string
   readonly publishers: ReadonlyMap<number, Publisher>
-  readonly publishersBySlug: ReadonlyMap<string, Publisher> // by lower-case slug
+  readonly publishersBySlug: ReadonlyMap<string, Publisher> // By lower-case slug.
   readonly merchants: ReadonlyMap<number, Merchant>
   readonly merchantsByDomain: ReadonlyMap<string, number>
   readonly campaigns: ReadonlyMap<number, Campaign>
-  /** Auction ids: few, as an operator names each. Sealed results are followed without the link. */
+  /**
+   * Auction ids; few, because an operator names each. Sealed results are followed without the link.
+   */
   readonly disabledLinks: ReadonlySet<string>
 }
 
-/** Reads the whole market in one snapshot of the database. */
+/** Reads the whole market in one database snapshot. */
 export function loadMarket(db: Db, version: number): Promise<Market> {
   const read = async (tx: Db) => {
     const publishers = await tx.rows<Publisher>(sql`select ${PUBLISHER_COLUMNS} from publisher`)
@@ -82,9 +83,8 @@ export function indexMarket(parts: {
 }
 
 /**
- * Whether a listing's page lies on a domain of its merchant, as it did when it was imported: a
- * domain may have been given up since, and be another merchant's. A merchant that the snapshot does
- * not know yet has given up none.
+ * Whether a listing's page is still on a domain of its merchant: a domain may have moved to another
+ * merchant since the import. A merchant unknown to the snapshot has given up no domain.
  */
 export function isOwnPage(
   { merchants }: Pick<Market, 'merchants'>,
@@ -105,6 +105,6 @@ export function merchantOfHost(market: Market, host: string): number {
     if (found !== undefined) return found
     const dot = domain.indexOf('.')
     if (dot < 0) return 0
-    domain = domain.slice(dot + 1) // a.b.example, b.example, example
+    domain = domain.slice(dot + 1) // a.b.example, b.example, example.
   }
 }

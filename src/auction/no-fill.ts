@@ -1,9 +1,9 @@
 /**
  * Why auctions had no winner, ranked by the money that each reason cost the publisher.
  *
- * The money is not guessed from bids: each unfilled auction is run again with one reason waived
- * and everything else as it was, and what then comes out is what that reason cost. A candidate
- * with two faults costs nothing by either alone.
+ * The money is not guessed from bids. Each unfilled auction runs again with one check waived and
+ * everything else unchanged; its outcome is that reason's cost. A candidate with two faults costs
+ * nothing by either alone.
  */
 import { LIVE } from './campaign-state.ts'
 import type { CandidateSet } from './candidate-set.ts'
@@ -17,7 +17,7 @@ import { type AuctionRequest, CONFIDENCE_MIN_PPM, priceMax, RULE_VERSION } from 
 import { ANY_DEVICE } from './targeting.ts'
 import type { LoggedAuction } from './what-if.ts'
 
-/** Reasons by money missed, greatest first; filled auctions are passed over. */
+/** Reasons by money missed, greatest first; filled auctions are skipped. */
 export class NoFillRun {
   readonly #found = new Map<number, Missed>()
   readonly #totals = { auctions: 0, unfilled: 0, unfilled_clicks: 0 }
@@ -41,7 +41,7 @@ export class NoFillRun {
     }
   }
 
-  /** Of all auctions, those without a winner, and the clicks on these. */
+  /** All auctions, those without a winner, and the clicks on these. */
   totals() {
     return this.#totals
   }
@@ -56,7 +56,7 @@ interface Missed {
   clicks: number
   missed: number
   all: number
-  /** Of one auction, per click; and which it was. */
+  /** The highest value per click of one auction, and its result number. */
   dearest: number
   example: Buffer
 }
@@ -95,7 +95,7 @@ function reasonsOf({ set, outcome }: StoredAuction): Set<number> {
   return new Set(outcome.losses.subarray(0, set.n))
 }
 
-/** Micros a click would have earned the publisher, had this one check passed everybody. */
+/** The publisher's micros per click if every candidate had passed this check. */
 function earningsWithout(auction: StoredAuction, code: number): number {
   if (auction.ruleVersion !== RULE_VERSION) return 0
   const set = { ...auction.set, ...waivedFields(auction, code) }
@@ -122,7 +122,7 @@ function waivedFields(auction: StoredAuction, code: number): Partial<CandidateSe
     case LOSS.confidence:
       return { confidencePpm: set.confidencePpm.map((ppm) => Math.max(ppm, CONFIDENCE_MIN_PPM)) }
     case LOSS.price:
-      // Priced at the dearest that would have been accepted.
+      // Priced at the highest acceptable price.
       return { price: set.price.map((price) => Math.min(price, priceMax(set, auction.request))) }
     case LOSS.paced:
       return { state: { ...state, ptr: state.ptr.map(() => 1) } }
@@ -131,7 +131,7 @@ function waivedFields(auction: StoredAuction, code: number): Partial<CandidateSe
     case LOSS.belowFloor:
       return { floors: set.floors.map(() => null) }
     default:
-      return {} // `exclusive` lies in the request; without candidates there is nothing to waive.
+      return {} // `exclusive` is part of the request; without candidates there is nothing to waive.
   }
 }
 

@@ -1,36 +1,40 @@
-/** What an auction decided, in one record that is used again: nothing is allocated per auction. */
+/** The outcome of an auction, in one reused record: nothing is allocated per auction. */
 import { CANDIDATES_MAX } from './candidate-set.ts'
 
 export interface Outcome {
-  /** Index of the winning candidate; -1: nobody, the link keeps its own destination. */
+  /** Index of the winning candidate; -1 for none: the link keeps its own destination. */
   winner: number
-  /** What a click costs its merchant; 0 for CPA and EPP, which pay on the sale, and for nobody. */
+  /**
+   * The merchant's cost per click; 0 for CPA and EPP, which pay on the sale, and without a winner.
+   */
   priceMicros: number
-  /** Value times weight of the winner, in micros before the publisher's share; 0 for nobody. */
+  /** Value times weight of the winner, in micros before the publisher's share; 0 without one. */
   score: number
-  /** The best eligible candidate of another merchant; -1: none. */
+  /** The best eligible candidate of another merchant; -1 for none. */
   runnerUp: number
   runnerUpScore: number
   eligible: number
   /** Whether CPA and EPP candidates competed with drawn instead of mean order rates. */
   explored: boolean
-  /** Loss code that says best why nobody won (loss-reason.ts); 0 when somebody did. */
+  /** The loss code that best explains a missing winner; 0 with a winner. */
   reason: number
-  /** The least price that held for the winner; 0 for nobody. */
+  /** The winner's floor; 0 without a winner. */
   reserveMicros: number
-  /** Part of a CPA or EPP winner's contract rate that is paid; a million unless `cpaSecondRate`. */
+  /**
+   * The part of a CPA or EPP winner's contract rate that is paid; a million without second rate.
+   */
   ratePpm: number
-  /** What exploring gave up against the best mean, in micros a click; 0 unless explored. */
+  /** What exploring gave up against the best mean, in micros per click; 0 unless explored. */
   regretMicros: number
-  /** Loss code by candidate, 0 for the winner; meaningful below the set's `n`. */
+  /** Loss code by candidate, 0 for the winner; valid below the set's `n`. */
   readonly losses: Uint16Array
-  /** Value, weight and score by candidate; meaningful for those that reached the scoring. */
+  /** Value, weight and score by candidate; valid for those that were scored. */
   readonly values: Float64Array
   readonly weights: Float64Array
   readonly scores: Float64Array
 }
 
-/** The caller makes one per thread and hands it to every auction. */
+/** The caller creates one per thread and passes it to every auction. */
 export function createOutcome(): Outcome {
   return {
     winner: -1,

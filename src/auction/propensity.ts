@@ -1,6 +1,6 @@
 /**
- * How likely an auction's winner was to win, so that our own log can judge other policies
- * (inverse propensity, economics 1.4): `p = (1 − ε)·[winner is best by mean] + ε·P_TS(winner)`.
+ * The probability that an auction's winner wins, for evaluating other policies on the log (inverse
+ * propensity): `p = (1 − ε)·[winner is best by mean] + ε·P_TS(winner)`.
  */
 import { createHash } from 'node:crypto'
 import { PPM } from '../platform/money.ts'
@@ -13,7 +13,7 @@ import { type AuctionRequest, runAuction } from './run-auction.ts'
 /** Standard error of P_TS at most 1.6 %. */
 const SALTS = 1000
 
-/** The propensity of a stored auction's winner, 0 to 1; null when nobody won. */
+/** The propensity of a stored auction's winner, 0 to 1; null without a winner. */
 export function winnerPropensity(auction: StoredAuction): number | null {
   const { outcome, request, resultNumber } = auction
   if (outcome.winner < 0) return null
@@ -35,7 +35,7 @@ function withEpsilon(request: AuctionRequest, epsilonPpm: number): AuctionReques
   return { ...request, publisher: { ...request.publisher, epsilonPpm } }
 }
 
-/** Pacing decided who competes; the question is who of those wins, so its coins stay fallen. */
+/** Pacing decided who competes. The question is who of those wins, so its coins stay as drawn. */
 function withCoinsFallen({ set, outcome }: StoredAuction): CandidateSet {
   const ptr = Float32Array.from(set.campaign, (_, i) => (outcome.losses[i] === LOSS.paced ? 0 : 1))
   return { ...set, state: { ...set.state, ptr } }

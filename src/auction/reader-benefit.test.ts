@@ -6,7 +6,7 @@ import { benefit } from './reader-benefit.ts'
 
 const exponent = evenly(-1, 1)
 
-test('the reader benefit is the exponential to 10^-15, and exactly 1 at no gain', () => {
+test('the reader benefit equals the exponential to 10^-15, and is exactly 1 at no gain', () => {
   assert.equal(benefit(0), 1)
   fc.assert(
     fc.property(exponent, (x) => Math.abs(benefit(x) / Math.exp(x) - 1) < 1e-15),
@@ -24,7 +24,7 @@ test('a greater gain is never worth less', () => {
   )
 })
 
-test('the values are pinned to the bit, so that receipts replay on every engine', () => {
+test('the values are fixed to the bit, so that receipts replay on every engine', () => {
   assert.equal(benefit(0.08), 1.0832870676749586)
   assert.equal(benefit(0.05), 1.0512710963760241)
   assert.equal(benefit(-0.6), 0.5488116360940264)

@@ -1,9 +1,9 @@
 /**
  * What a lower price is worth to the reader: `exp(β · clip((P0 − P) / P0, −τ, 0.30))`.
  *
- * β = 1 reads as "a 10 % lower price is worth 10.5 % of the revenue per click" (economics 1.3).
- * The exponential is our own because `Math.exp` may differ in the last bit between engines, and a
- * replayed auction must not: a table and seven multiplications, exact to about one unit in 10^15.
+ * With β = 1 a 10 % lower price is worth 10.5 % of the revenue per click. Souk has its own
+ * exponential because `Math.exp` may differ in the last bit between engines, and a replay must not:
+ * a table and seven multiplications, exact to about 10^-15.
  */
 
 /** A gain above this is more likely a wrong price than a bargain. */
@@ -16,20 +16,20 @@ const NODES = Float64Array.from({ length: 2 * SPAN * STEPS + 1 }, (_, node) =>
   expSeries(node / STEPS - SPAN),
 )
 
-/** 1/n!, because a multiplication takes a quarter of a division. */
+/** 1/n!, because a multiplication takes a quarter of a division's time. */
 const [C2, C3, C4, C5, C6] = [1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720]
 
 /** `e^x` for |x| ≤ 1: exactly 1 at 0, bit-equal on every engine. */
 export function benefit(x: number): number {
   const node = Math.floor(x * STEPS + 0.5)
-  const r = x - node / STEPS // at most 1/64 away from the node: seven terms give 10^-17
+  const r = x - node / STEPS // At most 1/64 from the node: seven terms give 10^-17.
   const near = 1 + r * (1 + r * (C2 + r * (C3 + r * (C4 + r * (C5 + r * C6)))))
   return (NODES[node + SPAN * STEPS] as number) * near
 }
 
-/** `e^x` by its plain series: for tables made at start, |x| ≤ 8. */
+/** `e^x` by its plain series, for tables built at start; |x| ≤ 8. */
 export function expSeries(x: number): number {
-  if (x < 0) return 1 / expSeries(-x) // terms of one sign lose no digits
+  if (x < 0) return 1 / expSeries(-x) // Terms of one sign lose no digits.
   let term = 1
   let sum = 1
   for (let n = 1; Math.abs(term) > 1e-18 * sum; n++) {

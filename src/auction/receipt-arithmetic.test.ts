@@ -1,4 +1,4 @@
-/** What the reference tells of a receipt, as a program that shares nothing with the core. */
+/** Recomputes a receipt from the API reference's rules, sharing nothing with the core. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
@@ -33,7 +33,7 @@ function checkCandidate(one: Scored, told: Explanation): void {
     const most = one.roas_ceiling === null ? Number.POSITIVE_INFINITY : microsOf(one.roas_ceiling)
     assert.equal(one.value_micros, Math.min(microsOf(typed), most))
   } else if (!outcome.explored) {
-    // A value per order is told as a whole amount, at most half a micro-dollar off.
+    // A value per order is shown in whole micros, so it may be half a micro off.
     const orders = one.orders_per_click ?? 0
     const off = Math.abs(one.value_micros - orders * microsOf(one.value_per_order))
     assert.ok(off <= orders * 0.5 + 1e-6, `value_micros: ${off} off`)
@@ -48,7 +48,7 @@ function priceOf(winner: Scored, rivalScore: number, asked: Explanation['request
   return Math.min(Math.max(critical, microsOf(winner.reserve)), winner.value_micros)
 }
 
-test('the numbers of a receipt give its winner, its price and its shares by the rules of the reference', () => {
+test('the numbers of a receipt give its winner, price and shares by the rules of the reference', () => {
   const seen = new Set<string>()
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, asked, number) => {

@@ -26,7 +26,7 @@ async function untilStored(receipts: readonly Receipt[]): Promise<void> {
   while ((await stored()).length < receipts.length) await sleep(10)
 }
 
-/** The database, whose connections break once as `breakAt` says. */
+/** The database; its connections break once, as `breakAt` says. */
 function breaking(breakAt: 'before' | 'after'): Pick<Database, 'reserve'> {
   let isBroken = false
   const cut = () => {
@@ -49,7 +49,7 @@ function breaking(breakAt: 'before' | 'after'): Pick<Database, 'reserve'> {
 }
 
 for (const breakAt of ['before', 'after'] as const) {
-  test(`a connection that breaks ${breakAt} a commit costs no receipt, and holds none up`, async () => {
+  test(`a connection that breaks ${breakAt} a commit loses no receipt and blocks none`, async () => {
     const errors: unknown[] = []
     const queue = new ReceiptQueue({
       db: breaking(breakAt),
@@ -67,7 +67,7 @@ for (const breakAt of ['before', 'after'] as const) {
   })
 }
 
-test('what waits is written as the queue closes', async () => {
+test('queued receipts are written on close', async () => {
   const queue = new ReceiptQueue({
     db,
     onDropped: (count) => assert.fail(`${count} dropped`),

@@ -1,7 +1,7 @@
 /**
- * Receipts on their way to the database: in the background, through a bounded queue that no
- * auction ever waits for. When it is full, receipts are dropped by sampling and counted: what is
- * paid is explained by the seal alone, so a lost receipt loses detail and never a cent.
+ * Writes receipts in the background, through a bounded queue that no auction waits for. A full
+ * queue drops receipts by sampling and counts them. The seal alone explains what is paid, so a lost
+ * receipt loses detail and never a cent.
  */
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -17,16 +17,16 @@ export interface Receipt {
   readonly packed: Buffer
 }
 
-/** Some 40 MB at 2 kB each, and about two seconds of the most a node auctions. */
+/** About 40 MB at 2 kB each, and two seconds of a node's maximum. */
 const QUEUE_MAX = 20_000
 /**
- * Written as soon as so many wait. Larger batches cost each receipt less, but come as bursts: under
- * full load on two cores thousands at once took a core from everybody for 40 ms.
+ * Batch size. Larger batches cost less per receipt but come as bursts: under full load on two
+ * cores, thousands at once took a core for 40 ms.
  */
 const BATCH_MAX = 250
-/** However few wait: an auction can be explained this long after it ran. */
+/** The longest delay, so that a recent auction can be explained. */
 const FLUSH_MS = 200
-/** While the database is away the queue fills and then samples; it is not tried in a tight loop. */
+/** While the database is down the queue fills and then samples; retries are paced. */
 const RETRY_MS = 1_000
 
 export interface ReceiptQueueOptions {
@@ -38,7 +38,7 @@ export interface ReceiptQueueOptions {
 export class ReceiptQueue {
   readonly #options: ReceiptQueueOptions
   #queue: Receipt[] = []
-  /** The batch that failed last: it may be there after all, so it is tried again as it was. */
+  /** The batch that failed last. It may have been stored, so it is retried unchanged. */
   #unsure: readonly Receipt[] = []
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
@@ -51,7 +51,7 @@ export class ReceiptQueue {
 
   push(receipt: Receipt): void {
     if (this.#queue.length >= QUEUE_MAX) {
-      // Every second one that waits: what remains is still spread over the whole time.
+      // Drops every second one, so the rest is spread over the whole time.
       this.#queue = this.#queue.filter((_, index) => index % 2 === 0)
       this.#options.onDropped(QUEUE_MAX - this.#queue.length)
     }
@@ -59,12 +59,12 @@ export class ReceiptQueue {
     if (this.#timer === null || this.#queue.length === BATCH_MAX) this.#schedule()
   }
 
-  /** Writes what is queued; resolves when it is written, or could not be. */
+  /** Writes the queue; resolves when it is written, or could not be. */
   async close(): Promise<void> {
     await this.#writing
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#isAway = false // One more try, whatever came before.
+    this.#isAway = false // One more try, whatever happened before.
     while (this.#isAnyLeft() && !this.#isAway) await this.#writeBatch()
   }
 
@@ -98,7 +98,7 @@ export class ReceiptQueue {
     try {
       await insertReceipts(this.#options.db, batch)
     } catch (error) {
-      // Its commit was done, and only the answer lost.
+      // The commit succeeded and only its confirmation was lost.
       if (hasSqlState(error, UNIQUE_VIOLATION)) return
       this.#unsure = batch
       this.#isAway = true
@@ -108,8 +108,8 @@ export class ReceiptQueue {
 }
 
 /**
- * Receipts are no facts of the log: written without waiting for the disk. By binary COPY, because
- * at two kilobytes each their text form would cost more than the auctions they explain.
+ * Receipts are not facts of the log, so they do not wait for the disk. Binary COPY, because at two
+ * kilobytes each their text form would cost more than the auctions.
  */
 async function insertReceipts(
   database: Pick<Database, 'reserve'>,
@@ -139,10 +139,10 @@ const COPY_END = Buffer.from([0xff, 0xff])
 /** PostgreSQL counts microseconds from 2000. */
 const EPOCH_MS = Date.UTC(2000, 0, 1)
 const COLUMNS = 6
-/** Of everything but `packed`: the count, six lengths, 16 + 8 + 4 + 8 + 4 bytes. */
+/** Everything but `packed`: the count, six lengths, 16 + 8 + 4 + 8 + 4 bytes. */
 const FIXED_BYTES = 2 + COLUMNS * 4 + 40
 
-/** All rows in one buffer: as a thousand small ones they cost each auction 2 µs on their way. */
+/** All rows in one buffer: a thousand small ones cost each auction 2 µs. */
 function copyData(receipts: readonly Receipt[]): Buffer {
   const packedBytes = receipts.reduce((sum, { packed }) => sum + packed.length, 0)
   const bytes = receipts.length * FIXED_BYTES + packedBytes + COPY_HEAD.length + COPY_END.length
@@ -153,7 +153,7 @@ function copyData(receipts: readonly Receipt[]): Buffer {
   return data
 }
 
-/** Returns where the next row begins. */
+/** Returns where the next row starts. */
 function writeCopyRow(data: Buffer, receipt: Receipt, start: number): number {
   const { resultNumber, atMs, pubId, auctionId, merchId, packed } = receipt
   let at = data.writeInt16BE(COLUMNS, start)

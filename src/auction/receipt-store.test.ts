@@ -12,7 +12,7 @@ import {
   receiptsOfPublisher,
 } from './receipt-store.ts'
 
-test('a receipt stays while a click on its result may wait in the log, or was set aside', async (t) => {
+test('a receipt stays while a click on its result may be unfolded', async (t) => {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
   const left = async () => {
@@ -43,7 +43,7 @@ test('a receipt stays while a click on its result may wait in the log, or was se
   assert.deepEqual(await left(), ['clicked'])
 })
 
-test('an unclicked receipt of the very time until which others were let go goes with the next', async (t) => {
+test('an unclicked receipt at the exact time limit is deleted in the next run', async (t) => {
   const db = await testDatabase(t)
   const before = new Date(START_MS)
   assert.equal(await deleteUnclickedReceipts(db, before), 0)
@@ -52,7 +52,7 @@ test('an unclicked receipt of the very time until which others were let go goes 
   assert.equal(await deleteUnclickedReceipts(db, new Date(START_MS + DAY_MS)), 1)
 })
 
-test('the receipts of a day are read once each, also thousands of one moment', async (t) => {
+test('the receipts of a day are read once each, also thousands of one instant', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`
     insert into receipt
@@ -71,7 +71,7 @@ test('the receipts of a day are read once each, also thousands of one moment', a
   assert.ok(!read.includes(0))
 })
 
-test('a share of a publisher’s day is an even sample, the whole of it all', async (t) => {
+test("a share of a publisher's day is an even sample, and a share of one is all", async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`
     insert into receipt
@@ -89,5 +89,6 @@ test('a share of a publisher’s day is an even sample, the whole of it all', as
   assert.equal(await read(), 4_000)
   assert.equal(await read(1), 4_000)
   const tenth = await read(0.1)
-  assert.ok(tenth > 320 && tenth < 480, `${tenth}`) // Four deviations, and always the same.
+  // Four standard deviations, and always the same.
+  assert.ok(tenth > 320 && tenth < 480, `${tenth}`)
 })

@@ -1,4 +1,4 @@
-/** Kept receipts, read back: one to be explained, a day to be run again; and let go unclicked. */
+/** Stored receipts: read one to explain it, read a day to run it again, delete unclicked ones. */
 import { MONEY_LANE } from '../events/event.ts'
 import { oldestUnfolded } from '../events/unfolded-days-store.ts'
 import { deleteWhere } from '../platform/delete-in-batches.ts'
@@ -11,7 +11,7 @@ export interface ReceiptRow {
   readonly packed: Buffer
 }
 
-/** Some 2 MB at a time. */
+/** About 2 MB per batch. */
 const BATCH_ROWS = 1_000
 
 export async function findReceipt(db: Db, resultNumber: Buffer): Promise<Buffer | null> {
@@ -26,7 +26,7 @@ export function receiptsOfDay(db: Db, day: string): AsyncGenerator<readonly Rece
   return batchesOf(db, day, { columns: sql`packed`, isWanted: sql`true` })
 }
 
-/** A receipt with the valid clicks that its result had; one reversed since is none. */
+/** A receipt with its result's valid clicks; reversed ones do not count. */
 export interface ClickedReceipt {
   readonly packed: Buffer
   readonly clicks: number
@@ -46,7 +46,7 @@ export async function countReceipts(db: Db, { pubId, day }: PublisherDay): Promi
   return row?.receipts ?? 0
 }
 
-/** What the first two bytes of a result's number, all of them random, can be. */
+/** Values of the first two bytes of a result number, which are random. */
 const SAMPLE_SLOTS = 65_536
 
 /** A publisher's receipts of a day, oldest first, in batches: all, or an even share of them. */
@@ -72,7 +72,7 @@ async function* batchesOf<Row extends object>(
 ): AsyncGenerator<readonly Row[]> {
   let after = { at_text: `${day}T00:00:00Z`, result_number: Buffer.alloc(0) }
   for (;;) {
-    // The time as text: a Date holds milliseconds, and the column microseconds.
+    // The time as text: a Date has milliseconds, the column microseconds.
     const rows = await db.rows<Row & typeof after>(sql`
       select ${columns}, result_number, at::text as at_text from receipt
       where ${isWanted}
@@ -87,10 +87,10 @@ async function* batchesOf<Row extends object>(
 }
 
 /**
- * Deletes the receipts from before `wanted` that no click names, some at a time; how many. Those
- * stay for now whose clicks may wait in the log: after days without a worker all of them would go.
- * What an earlier call has kept, because of a click, is not looked at again: those are kept for
- * ever, and soon far more than there are new ones.
+ * Deletes receipts from before `wanted` without a click, in batches; returns how many. Receipts
+ * whose clicks may still be unfolded stay: after days without a worker all would be deleted.
+ * Receipts kept for a click are not examined again, because soon there are far more of them than
+ * new ones.
  */
 export async function deleteUnclickedReceipts(db: Db, wanted: Date): Promise<number> {
   const waiting = await oldestUnfolded(db, MONEY_LANE)

@@ -1,10 +1,10 @@
 /**
- * An auction packed into one row that explains itself: every number the decision was made of.
+ * An auction packed into one row that explains itself: every number of the decision.
  *
- * `replay` needs nothing else, no snapshot of that day and no other table: lists and masks are
- * kept as what they said about this request, one bit each. Little endian, every field at a fixed
- * place, 84 bytes a candidate: packing is a part of each auction, so it is plain stores into one
- * buffer that is used again.
+ * `replay` needs nothing else, neither a snapshot of that day nor another table: lists and masks
+ * are stored as their result for this request, one bit each. Little endian, fixed positions, 84
+ * bytes per candidate. Packing is part of each auction, so it is plain stores into one reused
+ * buffer.
  */
 import { MODEL } from '../events/event.ts'
 import type { CampaignState } from './campaign-state.ts'
@@ -23,19 +23,19 @@ import {
   lets,
 } from './targeting.ts'
 
-/** Of the layout below; never reused. */
+/** The layout below; never reused. */
 const FORMAT = 2
 const HEAD_BYTES = 144
 const CANDIDATE_BYTES = 84
-/** By format. Receipts of clicks are kept for ever: the first format ended before the category. */
+/** By format. Receipts of clicks are kept forever; the first format ended before the category. */
 const CANDIDATE_BYTES_OF: Readonly<Record<number, number>> = { 1: 80, [FORMAT]: CANDIDATE_BYTES }
-/** Stands for the categories of a receipt that does not tell them. */
+/** Stands for the categories of a receipt that has none. */
 export const CATEGORY_UNTOLD = -1
 /** The engine that computed the outcome, `14.6.202.33-node.20`. */
 const ENGINE = Buffer.from(process.versions.v8.slice(0, 255), 'latin1')
 export const RESULT_NUMBER_BYTES = 16
 
-/** An auction as it was: what went in and what came out. */
+/** An auction with its inputs and outcome. */
 export interface StoredAuction {
   readonly ruleVersion: number
   readonly engine: string
@@ -60,7 +60,7 @@ const MODEL_MASK = 0b1111
 const scratch = Buffer.alloc(HEAD_BYTES + ENGINE.length + CANDIDATES_MAX * CANDIDATE_BYTES)
 const view = new DataView(scratch.buffer, scratch.byteOffset, scratch.byteLength)
 
-/** Packs an auction right after it ran, while `outcome` and the campaigns' state are its own. */
+/** Packs an auction right after it ran, while `outcome` and the campaigns' state are unchanged. */
 export function packReceipt(auction: {
   readonly set: CandidateSet
   readonly request: AuctionRequest
@@ -104,7 +104,7 @@ function writeHead(set: CandidateSet, request: AuctionRequest): void {
   view.setFloat64(64, set.medianPriceMicros, true)
   view.setFloat64(72, publisher.floorMicros, true)
   view.setFloat64(80, publisher.beta, true)
-  // Letters, because the index of a country may change with the list of countries.
+  // As letters, because a country's index may change with the list of countries.
   const country = countryCode(request.country) ?? '\0\0'
   view.setUint8(88, country.charCodeAt(0))
   view.setUint8(89, country.charCodeAt(1))
@@ -124,7 +124,7 @@ function writeOutcome(outcome: Outcome): void {
   view.setFloat64(136, outcome.regretMicros, true)
 }
 
-/** What the candidates brought along. The three amounts are those of their payment model. */
+/** The candidates' own fields. The three amounts belong to their payment models. */
 function writeCandidates(set: CandidateSet, start: number): void {
   const { n, campaignId, merchId, offerId, model, value, posted, ceiling } = set
   const { alpha, nEff, valuePerOrder, quality, price, confidencePpm, category } = set
@@ -144,7 +144,7 @@ function writeCandidates(set: CandidateSet, start: number): void {
   }
 }
 
-/** What the state of the world and the request said about them, and what became of them. */
+/** The state's and the request's effect on them, and their results. */
 function writeVerdicts(
   set: CandidateSet,
   { request, losses, start }: { request: AuctionRequest; losses: Uint16Array; start: number },
@@ -183,7 +183,7 @@ function writeBits(set: CandidateSet, request: AuctionRequest, start: number): v
   }
 }
 
-/** Reads a receipt back; throws when it is not one, or one of a layout this version lacks. */
+/** Reads a receipt; throws for other data, or for a layout that this version does not know. */
 export function unpackReceipt(packed: Buffer): StoredAuction {
   const candidateBytes = CANDIDATE_BYTES_OF[packed[0] ?? 0]
   if (packed.length < HEAD_BYTES || candidateBytes === undefined) {
@@ -315,7 +315,7 @@ function readCategory(row: Buffer): number {
   return row.length < CANDIDATE_BYTES ? CATEGORY_UNTOLD : row.readInt32LE(80)
 }
 
-/** The floor that held in the request's country, which is the only one the receipt knows. */
+/** The floor in the request's country, the only one that the receipt has. */
 function floorEverywhere(floorMicros: number): Float64Array | null {
   return floorMicros === 0 ? null : new Float64Array(COUNTRY_SLOTS).fill(floorMicros)
 }

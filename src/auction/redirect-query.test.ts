@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { readRedirectQuery, redirectQuery } from './redirect-query.ts'
 
-/** What mail and chat programs, proxies and other tags make of an address on its way. */
+/** What mail and chat programs, proxies and other tags do to a URL. */
 const REWRITTEN: readonly ((query: string) => string)[] = [
   (query) => query.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
   (query) => query.replaceAll('%20', '+'),
@@ -13,7 +13,7 @@ const REWRITTEN: readonly ((query: string) => string)[] = [
   (query) => `${query}&a=1&uid_service=2&ar=x&url=https%3A%2F%2Fevil.example&uuid=3`,
 ]
 
-test('an address that was written otherwise on its way says what the auction sealed', () => {
+test('a URL that was rewritten on its way still has the sealed values', () => {
   const binding = fc
     .tuple(
       fc.bigInt(1n, 2n ** 63n - 1n).map(String),

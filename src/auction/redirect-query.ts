@@ -1,4 +1,4 @@
-/** The five parameters of a redirect address (interface 2.5) and of its pixel: written and read. */
+/** Writes and reads the five parameters of redirect and pixel URLs. */
 import type { SealBinding } from './seal.ts'
 
 /** `id` is the sealed result, which binds the others. */
@@ -8,7 +8,9 @@ export function redirectQuery(brand: string, id: string, binding: SealBinding): 
   return `a=${auctionId}&uid_${brand}=${uidService}&ar=${id}&url=${encoded}&uuid=${uuid}`
 }
 
-/** `words`: all that this deployment answers to. What is missing is empty: no seal binds that. */
+/**
+ * `words`: every brand word of this deployment. A missing parameter is empty, which no seal binds.
+ */
 export function readRedirectQuery(
   text: string,
   words: readonly string[],

@@ -33,7 +33,7 @@ test('exploring is scaled to cost 2 % of revenue, within 0.5 % and 10 %', () => 
   )
 })
 
-test('a publisher that switched exploring off stays off, an empty day changes nothing', () => {
+test('a publisher that switched exploring off stays off, and an empty day changes nothing', () => {
   assert.equal(nextEpsilonPpm(0, { regretMicros: 0, revenueMicros: 1e9 }), 0)
   assert.equal(nextEpsilonPpm(30_000, { regretMicros: 0, revenueMicros: 0 }), 30_000)
 })
@@ -90,7 +90,7 @@ test('a propensity is how often the winner wins over the draws', () => {
   assert.ok(Math.abs(sum - 1) < 0.08, `the two propensities sum to ${sum}`)
 })
 
-test('where nobody explores, who is not the best by mean cannot have won', () => {
+test('without exploring, a candidate that is not best by mean has propensity zero', () => {
   const specs = [
     { name: 'best', bidMicros: 500_000 },
     { name: 'other', bidMicros: 400_000 },

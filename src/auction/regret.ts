@@ -1,12 +1,12 @@
 /**
- * How much a publisher explores: enough to find better merchants, never at more than 2 % of what
- * it earns (economics 1.4).
+ * How much a publisher explores: enough to find better merchants, at a cost of at most 2 % of its
+ * earnings. See docs/spec/auction.md#exploration.
  */
 import { PPM } from '../platform/money.ts'
 import { earningsPerClick } from './expected-earnings.ts'
 import type { StoredAuction } from './receipt.ts'
 
-/** What exploring may cost, as a part of revenue. */
+/** What exploring may cost, as a share of revenue. */
 const REGRET_SHARE = 0.02
 /** Less would find nothing in a month; more would cost too much before the next day's check. */
 const EPSILON_MIN_PPM = 5_000
@@ -16,15 +16,15 @@ const EPSILON_MAX_PPM = 100_000
  * Tomorrow's exploring share from today's regret and revenue, both in micros summed over the day:
  * `clip(ε · 2 % of revenue / regret, 0.5 %, 10 %)`.
  *
- * A publisher that switched exploring off (0) stays off; a day without revenue or regret, such as
- * one without auctions, says nothing and changes nothing.
+ * A publisher that switched exploring off (0) stays off. A day without revenue or regret, such as
+ * one without auctions, changes nothing.
  */
 export function nextEpsilonPpm(
   epsilonPpm: number,
   { regretMicros, revenueMicros }: { regretMicros: number; revenueMicros: number },
 ): number {
   if (epsilonPpm === 0 || (regretMicros <= 0 && revenueMicros <= 0)) return epsilonPpm
-  // Not by the division: of the least revenue, 2 % may be nothing, and 0/0 is no number.
+  // Without the division: of a tiny revenue, 2 % may be 0, and 0/0 is no number.
   if (regretMicros <= 0) return EPSILON_MAX_PPM
   return clip((epsilonPpm * REGRET_SHARE * revenueMicros) / regretMicros)
 }

@@ -4,7 +4,7 @@ import { makeRepeats } from './repeats.ts'
 
 const MIB = 1024 * 1024
 
-test('long answers are forgotten before they fill the memory, the longest unused first', () => {
+test('long answers are dropped before they fill the memory, the least recently used first', () => {
   const repeats = makeRepeats(() => 0)
   for (let nth = 1; nth <= 30; nth += 1) repeats.set(String(nth), 'x'.repeat(5 * MIB))
   assert.equal(repeats.get('1'), undefined)
@@ -12,7 +12,7 @@ test('long answers are forgotten before they fill the memory, the longest unused
   assert.ok(repeats.calculatedSize <= 100 * MIB)
 })
 
-test('an answer is given again for five minutes', () => {
+test('an answer is repeated for five minutes', () => {
   let nowMs = 1
   const repeats = makeRepeats(() => nowMs)
   repeats.set('a', 'answer')

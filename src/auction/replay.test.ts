@@ -17,7 +17,7 @@ import { type ClickTerms, compareClick, replayStored, rerun } from './replay.ts'
 const WINNER_AT = 90
 const PRICE_AT = 104
 const SCORE_AT = 112
-/** Of a candidate, and its fields within. */
+/** Bytes of a candidate, and offsets of its fields. */
 const CANDIDATE_BYTES = 84
 const VALUE_AT = 16
 const LOSS_AT = 78
@@ -30,7 +30,7 @@ function stored(specs: readonly CandidateSpec[]): StoredAuction {
   return unpackReceipt(pack(hold(specs, {}, numberOf(5)), numberOf(5)))
 }
 
-/** What a click on the auction's winner is sealed with. */
+/** The sealed terms of a click on the auction's winner. */
 function termsOf({ set, request, outcome }: StoredAuction): ClickTerms {
   const { winner, priceMicros } = outcome
   const { pubId, sharePpm } = request.publisher
@@ -116,7 +116,7 @@ test('an outcome altered by one micro-dollar, or in any other field, fails its r
   assert.equal(wrongLoss.field, 'losses[2]')
 })
 
-test('each field of an outcome is compared with what its inputs come to', () => {
+test('each field of an outcome is compared with the replay', () => {
   const auction = stored([{ name: 'A' }, { name: 'B' }])
   const { losses, values, weights, scores, ...fields } = auction.outcome
   for (const [field, was] of Object.entries(fields)) {
@@ -126,7 +126,7 @@ test('each field of an outcome is compared with what its inputs come to', () => 
   }
 })
 
-test('each term of a click is compared with its receipt, but for the worth of a commission', () => {
+test("each term of a click is compared with its receipt, except a commission's worth", () => {
   const auction = stored([{ name: 'A' }, { name: 'B' }])
   const click = termsOf(auction)
   assert.equal(compareClick(auction, click), null)
@@ -140,7 +140,7 @@ test('each term of a click is compared with its receipt, but for the worth of a 
   assert.equal(compareClick(sale, sold), null)
 })
 
-test('a changed bid of the runner-up is found by what it does to the price', () => {
+test('a changed bid of the runner-up is found by its effect on the price', () => {
   const specs = [
     { name: 'A', bidMicros: 600_000 },
     { name: 'B', bidMicros: 500_000 },
@@ -154,7 +154,7 @@ test('a changed bid of the runner-up is found by what it does to the price', () 
   assert.equal(found.field, 'priceMicros')
 })
 
-test('what is no receipt is refused with the reason, and other rules are told, not guessed', () => {
+test('other data is refused with the reason, and other rules are reported, not guessed', () => {
   const packed = pack(hold([{ name: 'A' }], {}, numberOf(7)), numberOf(7))
   assert.throws(() => unpackReceipt(packed.subarray(0, packed.length - 1)), /another length/)
   assert.throws(() => unpackReceipt(Buffer.alloc(300)), /not a receipt of format/)

@@ -1,8 +1,8 @@
 /**
- * Runs a stored auction again and says whether the same comes out: to the bit, not to the cent.
+ * Runs a stored auction again and compares the outcome, to the bit.
  *
- * The core uses no arithmetic that engines may round differently (draw.ts), so a receipt holds on
- * every machine; its engine is told with a difference because it would be the first suspect.
+ * The core uses no arithmetic that engines may round differently (draw.ts), so a receipt replays on
+ * every machine. A difference names the engine because it would be the first suspect.
  */
 import { MODEL } from '../events/event.ts'
 import type { Replay } from './explanation-schema.ts'
@@ -45,7 +45,7 @@ export function replayStored(auction: StoredAuction): Replay {
   return { kind: 'equal' }
 }
 
-/** What a click was sealed with, as far as its auction's receipt says it too. */
+/** The sealed terms of a click that its auction's receipt also contains. */
 export interface ClickTerms {
   readonly pubId: number
   readonly merchId: number
@@ -56,9 +56,9 @@ export interface ClickTerms {
 }
 
 /**
- * The first field in which a click that somebody pays for is not what its auction came to; null: it
- * is. The log says what is paid and the receipt why, so whoever alters one of them is found by the
- * other. What a receipt knows of a commission is its worth, not its rate.
+ * The first field in which a paid click differs from its auction; null if none does. The log says
+ * what is paid and the receipt says why, so a change to either is found by the other. For a
+ * commission the receipt has its worth, not its rate.
  */
 export function compareClick(
   { set, request, outcome }: StoredAuction,
@@ -81,7 +81,7 @@ export function compareClick(
   return null
 }
 
-/** The outcome of a stored auction's inputs, in a record of its own. */
+/** The outcome of a stored auction's inputs, in a new record. */
 export function rerun({
   set,
   request,

@@ -35,7 +35,7 @@ async function merchantKey(...merchIds: number[]): Promise<string> {
   return (await createApiKey(api.db, wanted)).key
 }
 
-test('the publisher sees every candidate of its auction, a merchant its own, nobody else any', async () => {
+test('the publisher sees every candidate of its auction, a merchant its own, everybody else nothing', async () => {
   const { id } = await held()
   const path = `/api/v1/auction_results/${id}/`
   const seen = await api.call(path, { key })
@@ -54,13 +54,13 @@ test('the publisher sees every candidate of its auction, a merchant its own, nob
   assert.equal((await api.call('/api/v1/auction_results/nonsense/', { key })).failure().code, 4040)
 })
 
-test('who asks for a result the moment its auction is held is answered', async () => {
+test('a result can be read the moment its auction has run', async () => {
   const { auction_result } = await runAuction(api, await market.link(KETTLE))
   const asked = await api.call(`/api/v1/auction_results/${auction_result.id}/`, { key })
   assert.equal(asked.status, 200, asked.text)
 })
 
-test('a click whose receipt is gone is still explained, to those it concerns', async () => {
+test('a click whose receipt is gone is still explained to its parties', async () => {
   const { id, redirect } = await held()
   await sleep(320)
   await follow(api, redirect)
@@ -85,7 +85,7 @@ test('a click whose receipt is gone is still explained, to those it concerns', a
   assert.equal((await api.call(path, { key: stranger.key })).failure().code, 4040)
 })
 
-test('a click on a disabled link is explained: it held no auction', async () => {
+test('a click on a disabled link is explained: it ran no auction', async () => {
   const auctionId = await market.link()
   await disableLink(api.db, auctionId)
   await until(() => api.app.node.edge.market.disabledLinks.has(auctionId))
@@ -99,7 +99,7 @@ test('a click on a disabled link is explained: it held no auction', async () => 
   assert.equal(told.clicks[0]?.why, 'The smart link has been disabled.')
 })
 
-test('what if answers what a day would have earned under other settings', async () => {
+test('what-if returns what a day would have earned under other settings', async () => {
   const { redirect } = await held()
   await sleep(320)
   await follow(api, redirect)
@@ -134,7 +134,7 @@ test('what if answers what a day would have earned under other settings', async 
   assert.equal((await api.call('/api/v1/what_if/', { key, body: theirs })).failure().code, 4303)
 })
 
-test('what if answers a value that no text can be made of with its fault', async () => {
+test('what-if reports the fault of a value that has no text form', async () => {
   for (const odd of [{ toString: 1 }, [{ toString: 1 }], '\0', ['\0']]) {
     const change = { pub_id: pubId, date: odd, floor: odd }
     const answer = await api.call('/api/v1/what_if/', { key, body: change })
@@ -147,7 +147,7 @@ test('what if answers a value that no text can be made of with its fault', async
   }
 })
 
-test('what if counts a click no more once it is reversed', async () => {
+test('what-if does not count a reversed click', async () => {
   const clicks = async () => {
     const body = { pub_id: pubId, date: today() }
     const answer = await api.call('/api/v1/what_if/', { key, body })
@@ -171,7 +171,7 @@ test('what if counts a click no more once it is reversed', async () => {
   assert.equal(await clicks(), before)
 })
 
-test('a category’s floor sets the price, is explained by name, and replays', async () => {
+test("a category's floor sets the price, is explained by name, and replays", async () => {
   const floor = { category_id: 222, floor_micros: micros(550_000) }
   const elsewhere = { ...floor, country: 'GB', floor_micros: micros(590_000) }
   await updatePublisher(api.db, {
@@ -215,7 +215,7 @@ test('a category’s floor sets the price, is explained by name, and replays', a
   assert.deepEqual(twice.failure().fields, ['category_floors'])
 })
 
-test('the no-fill report says why links went unfilled, most money first', async () => {
+test('the no-fill report lists why links went unfilled, most money first', async () => {
   await held('https://nobody.example/x')
   const path = `/api/v1/publishers/${pubId}/no_fill/?date=${today()}`
   const answer = await api.call(path, { key })
@@ -227,7 +227,7 @@ test('the no-fill report says why links went unfilled, most money first', async 
   assert.equal((await api.call(path)).failure().code, 4302)
 })
 
-test('the dashboard’s page on unfilled auctions does not wait while a program runs a whole day', async () => {
+test('the page on unfilled auctions does not wait while a program processes a whole day', async () => {
   const { email, password } = market.account
   const login = await api.call('/dashboard/api/login/', { body: { email, password } })
   const cookie = (login.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
@@ -247,7 +247,7 @@ test('the dashboard’s page on unfilled auctions does not wait while a program 
   assert.deepEqual([(await page).status, (await program).status], [200, 200])
 })
 
-test('a publisher’s day has no auction of another one', async () => {
+test("a publisher's day contains no auction of another one", async () => {
   await held('https://nobody.example/y')
   const other = await api.account({})
   const noFill = await api.call(`/api/v1/publishers/${other.pubId}/no_fill/?date=${today()}`, {
@@ -259,7 +259,7 @@ test('a publisher’s day has no auction of another one', async () => {
   assert.equal(whatIf.entry<{ auctions: number }>().auctions, 0)
 })
 
-test('an auction is held by its publisher’s settings, each as its receipt tells', async () => {
+test("an auction uses its publisher's settings, each as its receipt shows", async () => {
   await updatePublisher(api.db, {
     pubId,
     changes: {
@@ -279,7 +279,7 @@ test('an auction is held by its publisher’s settings, each as its receipt tell
   assert.deepEqual(publisher, { ...settings, require_price: true })
 })
 
-test('where the market is first-price, the winner pays its bid', async () => {
+test('in a first-price market the winner pays its bid', async () => {
   const other = await startApi({ after }, { env: { PRICING: 'first_price' } })
   const shops = await makeMarket(other)
   await shops.campaign(shops.kettles, { bid_micros: micros(600_000) })
@@ -291,10 +291,10 @@ test('where the market is first-price, the winner pays its bid', async () => {
   assert.deepEqual([told.request.pricing, told.outcome.price], ['first_price', '0.60'])
 })
 
-test('a goal bounds the bid by what a click is expected to return, not by what was typed', async () => {
+test("a ROAS goal limits the bid by a click's expected return, not by the typed bid", async () => {
   const other = await startApi({ after })
   const shops = await makeMarket(other)
-  // Before anybody clicked: 2 orders in 100 clicks, $60 each; $1.20 a click over a goal of 4.
+  // Before any click: 2 orders in 100 clicks, $60 each; $1.20 a click over a goal of 4.
   await shops.campaign(shops.kettles, { bid_micros: micros(600_000), roas: 4 })
   const { auction_result } = await runAuction(
     other,

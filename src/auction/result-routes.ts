@@ -1,6 +1,6 @@
 /**
  * Why an auction ended as it did, what other settings would have earned, and why links went
- * unfilled: from the stored receipts, run again to the bit.
+ * unfilled: computed from stored receipts.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
@@ -34,7 +34,7 @@ export interface ResultDeps {
   readonly keys: KeyGuard
   /** The clicks on a result, as the fold judged them. */
   readonly clicksOf: (db: Db, resultNumber: Buffer) => Promise<readonly ResultClick[]>
-  /** The result of a click, by its id: all that a shop's own log knows of it. */
+  /** The result of a click by its id, which is all that a shop's own log contains. */
   readonly resultOfClick: (db: Db, clickId: string) => Promise<Buffer | null>
 }
 
@@ -131,8 +131,8 @@ function namedResult(id: string): Buffer {
 }
 
 /**
- * Null for the publisher, who sees every candidate; for a merchant those of its own, which it
- * sees. Everybody else is told that there is nothing: even that a result exists is not theirs.
+ * Null for the publisher, who sees every candidate; for a merchant, its ids: it sees only its own
+ * candidates. Everybody else gets a 404, because even the existence of a result is not theirs.
  */
 async function audienceOf(
   db: Db,
@@ -146,7 +146,7 @@ async function audienceOf(
   return new Set(own)
 }
 
-/** A merchant sees the clicks that led to it, and not what the publisher gets of its price. */
+/** A merchant sees the clicks that led to it, without the publisher's part of the price. */
 function clicksFor(
   merchIds: ReadonlySet<number> | null,
   clicks: readonly ResultClick[],
@@ -158,8 +158,8 @@ function clicksFor(
 }
 
 /**
- * What the schema cannot say of a body, whose fields may be of any type: one that is not of its
- * own is left to the schema, for not every value can be made a text.
+ * Faults that the schema cannot express. Values of a wrong type are left to the schema, because not
+ * every value has a text form.
  */
 function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): Fault[] {
   const {
@@ -189,7 +189,7 @@ function changeFaults(body: Partial<Record<keyof WhatIfBody, unknown>> | null): 
   return faults
 }
 
-/** The change of a body without a fault. */
+/** The change of a valid body. */
 function readChange(body: WhatIfBody): WhatIfChange {
   const floorMicros = parseDollars(body.floor ?? '')
   const { tolerance, beta, require_price, pricing, allow_merchants, block_merchants } = body
@@ -206,7 +206,7 @@ function readChange(body: WhatIfBody): WhatIfChange {
   }
 }
 
-/** As for a publisher's own floors, under the name that the body gives them. */
+/** As for a publisher's own floors, under the body's field name. */
 function categoryFaults(texts: readonly string[], floors: readonly CategoryFloor[]): Fault[] {
   const field = 'category_floors'
   const isRead = floors.length === texts.length

@@ -6,7 +6,7 @@ import { WORDS_TOLD } from './loss-reason.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
-/** An id that no list can hold is no merchant's. */
+/** An id that no list can hold belongs to no merchant. */
 const MerchantId = Type.Integer({ minimum: 1, maximum: LISTED_ID_MAX })
 
 export const ResultParams = Type.Object({

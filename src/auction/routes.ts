@@ -1,8 +1,8 @@
 /**
- * Interface 4.6: the auction a page runs for each of its smart links, and the placement pixel.
+ * The auction that a page runs for each of its smart links, and the placement pixel.
  *
- * Neither reads nor sets a cookie: it is called from other sites, where a stable id would follow
- * readers around (decisions 4.6).
+ * Neither reads nor sets a cookie: other sites call it, and a stable id would follow readers
+ * around.
  */
 import { randomUUID } from 'node:crypto'
 import { CONSENT, CONSENT_WORDS, consentNow, isConsentSaid } from '../events/consent.ts'
@@ -24,7 +24,7 @@ import { makeRepeats } from './repeats.ts'
 import type { SealBinding, SealedResult, Sealer } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
-/** How long a page waits for a link that this node does not hold; then it gets a 503. */
+/** How long a page waits for a link that this node lacks; then it gets a 503. */
 const LINK_PATIENCE_MS = 2_000
 
 export interface AuctionDeps extends AnswerDeps {
@@ -33,9 +33,9 @@ export interface AuctionDeps extends AnswerDeps {
   readonly findLink: Edge['findLink']
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
   readonly hashKeys: Pick<HashKeys, 'hash'>
-  /** The words of `uid_<word>` in addresses of ours. */
+  /** The words of `uid_<word>` in URLs. */
   readonly brandWords: readonly string[]
-  /** Throws 429 when this origin asks too often. */
+  /** Throws 429 over the limit of this origin. */
   readonly limit: (request: HotRequest, auctionId: string) => void
   readonly append: DurableAppend['append']
   readonly nextId: () => string
@@ -56,11 +56,11 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       deps.limit(request, auctionId)
       const sent = query.get('uuid') ?? ''
       const isSession = UUID.test(sent)
-      // Lower case in one place: the seal, the log and a repeat all mean one session.
+      // Lower case once, so that seal, log and repeat cache mean one session.
       const uuid = isSession ? sent.toLowerCase() : randomUUID()
       const answer = (link: LinkData | null): HotReply => {
         if (link === null) throw notFound(`a: no link ${auctionId}`)
-        // By the consent that applies: a signal switched on between two loads counts at once.
+        // With the consent in force: a signal that is switched on between two loads counts at once.
         const consent = deps.edge.consentFor(request, link.link.pub_id, said)
         const repeat = isSession ? `${uuid} ${auctionId} ${consent}` : null
         const before = repeat === null ? undefined : repeats.get(repeat)
@@ -77,7 +77,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
   }
 }
 
-/** Every fault of a query, for the answer that refuses it. */
+/** Every fault of a query. */
 function queryFaults(auctionId: string, said: string | undefined): Fault[] {
   const faults: Fault[] = []
   if (!isId(auctionId)) {
@@ -109,11 +109,11 @@ function auctionBody(
   return write(held, deps.sealer.seal(held.result, binding), binding)
 }
 
-/** Fresh for each result; 0 where the reader asked not to be told apart. */
+/** New for each result; 0 if the reader refused tracking. */
 function freshUid(consent: number): string {
   if (consent !== CONSENT.full) return '0'
   const bytes = drawRandomBytes(8)
-  // 53 bits: 21 and 32 of the 64, in a number that holds them exactly. Never 0.
+  // 53 bits, 21 and 32 of the 64, which a number holds exactly. Never 0.
   const high = bytes.readUInt32BE() >>> 11
   return String(high * 2 ** 32 + bytes.readUInt32BE(4) || 1)
 }

@@ -10,12 +10,12 @@ import { runAuction } from './run-auction.ts'
 const WARM_UP = 100_000
 const AUCTIONS = 100_000
 const ROUNDS = 4
-/** A tenth of the smallest object: what is left is the compiler's own. */
+/** A tenth of the smallest object; the rest is the compiler's own. */
 const BYTES_MAX = 4
 /**
- * Where the compiler came in another order it keeps a function apart, and boxes the number that
- * goes between the two: seen once in hundreds of runs, and in a third of those whose compiler was
- * held up. A fresh thread compiles anew; what the code itself allocates shows in every one.
+ * In another compilation order V8 keeps a function separate and boxes a number between the two:
+ * seen once in hundreds of runs, and in a third of those with a delayed compiler. A new thread
+ * compiles again; an allocation of the code shows in every one.
  */
 const THREADS_MAX = 8
 
@@ -55,7 +55,7 @@ function bytesAnAuction(): number {
     }
   }
   run(WARM_UP)
-  // On a busy machine the compiler may come late, and allocates itself: one clean round is proof.
+  // On a busy machine the compiler may come late and allocate: one clean round is proof.
   const rounds = Array.from({ length: ROUNDS }, () => {
     const before = allocatedBytes()
     run(AUCTIONS)

@@ -53,7 +53,7 @@ for (const file of readdirSync(CASES).sort()) {
   })
 }
 
-test('of equals the one that is a micro cheaper wins, of equal prices the higher draw', () => {
+test('of equal scores the cheaper offer wins, and of equal prices the higher draw', () => {
   const prices = [100_000_001, 100_000_000].map((priceMicros) => ({
     name: String(priceMicros),
     priceMicros,
@@ -72,7 +72,7 @@ test('of equals the one that is a micro cheaper wins, of equal prices the higher
   }
 })
 
-test('a dearer offer is held against by all of its price, as far as the publisher takes it', () => {
+test('a more expensive offer is penalized by its full price difference, within the tolerance', () => {
   const scoreAt = (percent: number) => {
     const specs = [{ name: 'a', priceMicros: percent * 1_000_000 }]
     const asked = { originalPriceMicros: 100_000_000, beta: 1, tolerancePpm: 200_000 }
@@ -84,7 +84,7 @@ test('a dearer offer is held against by all of its price, as far as the publishe
   }
 })
 
-test('the worked example comes out to the micro-dollar (needs the data kit)', (t) => {
+test('the worked example gives the documented price to the micro-dollar (needs the test data)', (t) => {
   const path = kitPath(t, 'oracles/auction-example.json')
   if (path === null) return
   const { inputs, candidates, expected } = JSON.parse(readFileSync(path, 'utf8'))
@@ -130,7 +130,7 @@ test('the worked example comes out to the micro-dollar (needs the data kit)', (t
   assert.equal(commission.outcome.priceMicros, 0)
 })
 
-test('the cut prefers whom both lists let, with a price where one is required, not too dear', () => {
+test('the cut prefers candidates that both lists admit, with a required price, within the tolerance', () => {
   type Asked = Parameters<typeof acceptedBy>[0]
   type Candidate = Parameters<ReturnType<typeof acceptedBy>>[0]
   const accepts = (

@@ -1,14 +1,13 @@
 /**
- * Decides which merchant gets a reader's click, and what the click costs.
+ * Decides which merchant gets a reader's click, and what the click costs: docs/spec/auction.md.
  *
  * Pure: no clock, no I/O, and every random choice is a function of the result number, so a stored
- * auction can be run again to the last bit. One pass over the candidates: each is screened by the
- * checks of economics 1.2 in their order, weighed (1.3, 1.4) and placed among the best two (1.6);
- * the winner is then priced (1.5). Nothing is allocated: the outcome and the working memory are
- * used again by every auction, which one thread runs one at a time.
+ * auction can be run again to the last bit. One pass over the candidates: each is checked, weighed,
+ * and compared with the best two; then the winner is priced. Nothing is allocated: outcome and
+ * working memory are reused by every auction, and one thread runs one auction at a time.
  *
- * The publisher's share is common to all candidates of an auction, cancels out of ranking and
- * price, and is therefore left out of every score.
+ * The publisher's share is the same for all candidates, cancels out of ranking and price, and is
+ * left out of every score.
  */
 import { PLATFORM_RESERVE } from '../demand/campaign.ts'
 import { gammaQuantile } from '../demand/predict.ts'
@@ -23,13 +22,16 @@ import type { Outcome } from './outcome.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import { deviceBit, type IdList, isAmong, lets } from './targeting.ts'
 
-/** Raised when the same inputs may lead to another outcome, as by another PLATFORM_RESERVE. */
+/**
+ * Raised when the same inputs may lead to another outcome, for example with another
+ * PLATFORM_RESERVE.
+ */
 export const RULE_VERSION = 1
-/** Below it, an offer is too likely to be another product (economics 1.2). */
+/** Below it, an offer is too likely to be another product. */
 export const CONFIDENCE_MIN_PPM = 950_000
 /**
- * A score divided by its own weight may come back 2^-52 above the whole number it was made from,
- * which rounding up would turn into a micro too much: of two equals, one would pay over its bid.
+ * Dividing a score by its weight may give 2^-52 more than the original whole number. Rounding that
+ * up would add a micro, and of two equal bidders the winner would pay more than its bid.
  */
 const ROUNDING_SLACK = 1 - 1e-12
 
@@ -37,29 +39,30 @@ const ROUNDING_SLACK = 1 - 1e-12
 export interface PublisherTerms {
   readonly pubId: number
   readonly floorMicros: number
-  readonly tolerancePpm: number // how much dearer than the original an offer may be
-  readonly beta: number // what a lower price is worth, 0 to 3
-  readonly epsilonPpm: number // share of auctions that explore
-  readonly sharePpm: number // of the price; the platform keeps the rest
-  readonly isPriceRequired: boolean // offers without a known price do not compete
-  readonly merchants: IdList | null // null: all
+  readonly tolerancePpm: number // How much more expensive than the original an offer may be.
+  readonly beta: number // What a lower price is worth, 0 to 3.
+  readonly epsilonPpm: number // The share of auctions that explore.
+  readonly sharePpm: number // The publisher's part of the price; the platform keeps the rest.
+  readonly isPriceRequired: boolean // Offers without a known price do not compete.
+  readonly merchants: IdList | null // Null means all.
 }
 
 export interface AuctionRequest {
   readonly publisher: PublisherTerms
-  readonly country: number // countryIndex of targeting.ts; 0: unknown
-  readonly device: number // as in events: 0 unknown, 1 desktop, 2 mobile, 3 tablet
-  readonly originalMerchId: number // whose page the link leads to; 0: nobody of the network
-  readonly originalPriceMicros: number // 0: unknown
-  readonly isOriginalInStock: boolean // for the receipt only: no rule depends on it
-  readonly isExclusive: boolean // locked to the original merchant
-  readonly isFirstPrice: boolean // market-wide switch (PRICING)
-  readonly hasCpaSecondRate: boolean // CPA and EPP pay the rate that would still have won
-  readonly nowMs: number // for the receipt only: refreshLive judges flights
+  readonly country: number // countryIndex of targeting.ts; 0 if unknown.
+  readonly device: number // As in events: 0 unknown, 1 desktop, 2 mobile, 3 tablet.
+  // The merchant of the linked page; 0 if it is not in the network.
+  readonly originalMerchId: number
+  readonly originalPriceMicros: number // 0 if unknown.
+  readonly isOriginalInStock: boolean // Only for the receipt; no rule depends on it.
+  readonly isExclusive: boolean // Locked to the original merchant.
+  readonly isFirstPrice: boolean // The market-wide switch (PRICING).
+  readonly hasCpaSecondRate: boolean // CPA and EPP pay the lowest rate that would still have won.
+  readonly nowMs: number // Only for the receipt; refreshLive judges flights.
 }
 
 const seed = createSeed()
-/** Facts of the auction under way. */
+/** Facts of the current auction. */
 const facts = {
   isExploring: false,
   device: 0,
@@ -72,7 +75,7 @@ const facts = {
 /** Mean scores, written only while exploring. */
 const means = new Float64Array(CANDIDATES_MAX)
 
-/** Runs one auction into `outcome`. `resultNumber` is 16 random bytes of the server's own. */
+/** Runs one auction into `outcome`. `resultNumber` is 16 random bytes of the server. */
 export function runAuction(
   set: CandidateSet,
   request: AuctionRequest,
@@ -118,7 +121,7 @@ function begin(
   outcome.regretMicros = 0
 }
 
-/** Who may run, and whom for: the checks that know neither price nor draw. */
+/** The checks that need neither price nor draw: state, stock, targeting, lists. */
 function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uint16Array): void {
   const { n, campaign, merchId, isInStock, price, deviceMask, countries, publishers } = set
   const { live } = set.state
@@ -132,7 +135,7 @@ function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uin
     if (standing === LIVE.inactive) loss = LOSS.inactive
     else if (standing === LIVE.outOfFlight) loss = LOSS.outOfFlight
     else if (isInStock[i] === 0) loss = LOSS.outOfStock
-    // A page that no feed tells of has no price to be stale.
+    // A page without a feed entry has no price that could be outdated.
     else if (standing === LIVE.staleFeed && price[i] !== 0) loss = LOSS.staleFeed
     else if (((deviceMask[i] as number) & device) === 0) loss = LOSS.device
     else if (!isAmong(inCountries, request.country)) loss = LOSS.country
@@ -142,7 +145,7 @@ function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uin
   }
 }
 
-/** Whether the offer is the product at an acceptable price, and the campaign can pay this time. */
+/** The checks of match, price, pacing and budget. */
 function screenOffers(set: CandidateSet, request: AuctionRequest, losses: Uint16Array): void {
   const { n, campaign, campaignId, merchId, confidencePpm, price } = set
   const { budgetOk, ptr } = set.state
@@ -165,7 +168,7 @@ function screenOffers(set: CandidateSet, request: AuctionRequest, losses: Uint16
   }
 }
 
-/** Scores who is left and keeps the best two. */
+/** Scores the remaining candidates and keeps the best two. */
 function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
   const { n, campaign, model, price, fit, ceiling } = set
   const { roasFactor } = set.state
@@ -194,13 +197,13 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
     scores[i] = value * weight
     if (value < reserve) losses[i] = LOSS.belowFloor
     else {
-      losses[i] = LOSS.outbid // until it turns out to have won
+      losses[i] = LOSS.outbid // Until it turns out to have won.
       place(set, i, outcome)
     }
   }
 }
 
-/** The mean is what exploring is measured against; the draw ranks and prices (1.5 caveat b). */
+/** The mean is the yardstick of exploring; the draw ranks and prices. */
 function noteMean(i: number, value: number, weight: number): void {
   const mean = value * weight
   means[i] = mean
@@ -210,7 +213,7 @@ function noteMean(i: number, value: number, weight: number): void {
   }
 }
 
-/** Thompson's draw of a click's value: the order rate from its posterior (economics 1.4). */
+/** A Thompson draw of a click's value: the order rate from its posterior. */
 function sampledValue(set: CandidateSet, i: number): number {
   const bits = drawBits(seed, set.campaignId[i] as number, PURPOSE.sample)
   const orders = gammaQuantile(set.alpha[i] as number, normalQuantile(bits))
@@ -220,18 +223,20 @@ function sampledValue(set: CandidateSet, i: number): number {
 type Median = Pick<CandidateSet, 'medianPriceMicros'>
 type Asked = Pick<AuctionRequest, 'publisher' | 'originalPriceMicros'>
 
-/** The price that candidates are compared with: the original's, or the median. 0: none is known. */
+/**
+ * The price that candidates are compared with: the original's, or the median; 0 if none is known.
+ */
 export function referencePrice(set: Median, request: Asked): number {
   return request.originalPriceMicros > 0 ? request.originalPriceMicros : set.medianPriceMicros
 }
 
-/** The dearest acceptable price, in whole micros: at exactly the tolerance an offer passes. */
+/** The highest acceptable price in whole micros; an offer at exactly the tolerance passes. */
 export function priceMax(set: Median, request: Asked): number {
   const reference = referencePrice(set, request)
   return reference + Math.floor((reference * request.publisher.tolerancePpm) / PPM)
 }
 
-/** The checks of a publisher that look at no reader: whom the cut to CANDIDATES_MAX prefers. */
+/** The publisher's checks that do not depend on the reader, for the cut to CANDIDATES_MAX. */
 export function acceptedBy({ publisher, originalPriceMicros }: Asked): CutRules['isAcceptable'] {
   const { pubId, merchants, isPriceRequired } = publisher
   return ({ campaign, merchId, priceMicros }, medianPriceMicros) =>
@@ -241,7 +246,7 @@ export function acceptedBy({ publisher, originalPriceMicros }: Asked): CutRules[
     priceMicros <= priceMax({ medianPriceMicros }, { publisher, originalPriceMicros })
 }
 
-/** The least price of a click for a candidate: the highest floor that binds it (economics 1.5). */
+/** The lowest price of a click for a candidate: the highest floor that applies. */
 export function reservePrice(set: CandidateSet, request: AuctionRequest, i: number): number {
   const floors = set.floors[i] as Float64Array | null
   const base = Math.max(PLATFORM_RESERVE, request.publisher.floorMicros)
@@ -249,8 +254,8 @@ export function reservePrice(set: CandidateSet, request: AuctionRequest, i: numb
 }
 
 /**
- * Puts an eligible candidate among the best two. Our choice: the runner-up is always another
- * merchant's, so that who runs two campaigns does not bid against itself.
+ * Places an eligible candidate among the best two. Our choice: the runner-up always belongs to
+ * another merchant, so that a merchant with two campaigns does not bid against itself.
  */
 function place(set: CandidateSet, i: number, outcome: Outcome): void {
   outcome.eligible += 1
@@ -268,7 +273,7 @@ function place(set: CandidateSet, i: number, outcome: Outcome): void {
   }
 }
 
-/** The total order of economics 1.6: score, reader's price, a fair draw by campaign, offer id. */
+/** The total order: score, reader's price, a fair draw by campaign, offer id. */
 function outranks(set: CandidateSet, { scores }: Outcome, i: number, j: number): boolean {
   const lead = (scores[i] as number) - (scores[j] as number)
   return lead !== 0 ? lead > 0 : winsTie(set, i, j)
@@ -295,7 +300,7 @@ function readerPrice(set: CandidateSet, i: number): number {
   return price === 0 ? facts.referenceMicros : price
 }
 
-/** What the winner pays (economics 1.5). */
+/** The winner's price: docs/spec/auction.md#price-of-a-click. */
 function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
   const { winner, runnerUp, scores, weights, values } = outcome
   const value = values[winner] as number
@@ -306,7 +311,7 @@ function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): v
   outcome.runnerUpScore = rival
   outcome.reserveMicros = reserve
   if (set.model[winner] !== MODEL.cpc) {
-    // The contract's commission on the sale; at most, and by switch only, what still wins.
+    // The contract's commission on the sale; with second rate, at most what still wins.
     const least = Math.max(rival / outcome.score, reserve / value)
     outcome.ratePpm = request.hasCpaSecondRate ? Math.min(PPM, Math.ceil(least * PPM)) : PPM
     return
@@ -319,7 +324,7 @@ function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): v
   }
 }
 
-/** What the draws cost against the best mean, per click of that best candidate. */
+/** The cost of the draws against the best mean, per click of that best candidate. */
 function regret(winner: number): number {
   const won = winner < 0 ? 0 : (means[winner] as number)
   return Math.max(0, facts.bestMean - won) / facts.bestMeanWeight

@@ -1,4 +1,4 @@
-/** Interface 2.5–2.7 as schemas: the auction's query and answer, for the API's description. */
+/** Schemas of the auction's query and response, for the API description. */
 import Type, { type Static } from 'typebox'
 import { CONSENT_SOURCES, CONSENT_TOLD, CONSENT_WORDS } from '../events/consent.ts'
 

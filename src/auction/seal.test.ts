@@ -61,13 +61,13 @@ test('any altered character of a token, and any altered parameter, breaks the se
   assert.equal(sealer.open('', binding), null)
 })
 
-test('a key that no longer signs still verifies; an unknown one does not', () => {
+test('a key that no longer signs still verifies, and an unknown one does not', () => {
   const token = new Sealer([older]).seal(result, binding)
   assert.notEqual(new Sealer([newer, older]).open(token, binding), null)
   assert.equal(new Sealer([newer]).open(token, binding), null)
 })
 
-test('a seal of another version is not opened, though it was made with our key', () => {
+test('a seal of another version is not opened, even with the right key', () => {
   const sealer = new Sealer([newer])
   const key = Buffer.from(hkdfSync('sha256', newer.key, '', 'souk seal authenticate', 32))
   const { auctionId, uidService, uuid, url } = binding
@@ -84,7 +84,7 @@ test('a seal of another version is not opened, though it was made with our key',
   assert.equal(sealer.open(asVersion(0), binding), null)
 })
 
-test('two seals of one price share no readable byte beyond the head', () => {
+test('two seals of one price share no readable byte beyond the header', () => {
   const sealer = new Sealer([newer])
   const seal = () => sealer.seal({ ...result, resultNumber: randomBytes(16) }, binding)
   const [a, b] = [seal(), seal()].map((token) => Buffer.from(token, 'base64url'))

@@ -1,10 +1,10 @@
 /**
  * The auction result id: an outcome that anybody may carry and nobody can read or alter (I4).
  *
- * Encrypt-then-MAC: AES-256-CTR with the random result number as IV, then HMAC-SHA256 cut to 128
- * bits over everything, the redirect's own parameters included. A page shows no price or bid (a
- * rival could otherwise poll the open auction), any node verifies a click without a look-up, and
- * what is paid is explained by the seal alone.
+ * Encrypt-then-MAC: AES-256-CTR with the random result number as IV, then HMAC-SHA256, cut to 128
+ * bits, over everything including the redirect's parameters. A page shows no price or bid, so a
+ * rival cannot poll the open auction. Any node verifies a click without a look-up, and the seal
+ * alone explains what is paid.
  *
  *   version 1 · key id 1 · result number 16 │ ciphertext 59 │ mac 16   = 93 bytes, 124 characters
  */
@@ -27,29 +27,30 @@ const SEALED_BYTES = 59
 const MAC_BYTES = 16
 const TOKEN_BYTES = HEAD_BYTES + SEALED_BYTES + MAC_BYTES
 
-/** A click a day after its auction: prices and stock have moved, so a fresh auction is held. */
+/** A day after the auction, prices and stock have changed, so a click runs a new auction. */
 export const RESULT_AGE_MAX_MS = DAY_MS
 
 /** What the edge needs to bill a click, fixed when the auction ran. */
 export interface SealedResult {
-  readonly resultNumber: Buffer // 16 random bytes: names the result in ledger and receipts
+  readonly resultNumber: Buffer // 16 random bytes: the result's name in ledger and receipts.
   readonly issuedAtMs: number
   readonly pubId: number
-  readonly merchId: number // 0: the original destination, nobody pays
-  readonly campaignId: number // 0: none
-  readonly offerId: string // '0': none
+  readonly merchId: number // 0 for the original destination, which nobody pays for.
+  readonly campaignId: number // 0 for none.
+  readonly offerId: string // '0' for none.
   readonly model: Model
   readonly priceMicros: Micros
   readonly sharePpm: number
   readonly isExclusive: boolean
-  readonly isKeylessForeign: boolean // made without a key, leads off the network: no open redirect
-  readonly isAtClick: boolean // the auction ran on the click itself
-  readonly consent: number // 0 unknown, 1 full, 2 contextual
+  // Created without a key, and leads off the network: no open redirect.
+  readonly isKeylessForeign: boolean
+  readonly isAtClick: boolean // The auction ran on the click itself.
+  readonly consent: number // 0 unknown, 1 full, 2 contextual.
   readonly runnerUpMicros: Micros
   readonly snapshotVersion: number
 }
 
-/** The parts of a redirect address that the seal binds but does not hold. */
+/** The redirect parameters that the seal binds but does not contain. */
 export interface SealBinding {
   readonly auctionId: string
   readonly uidService: string
@@ -59,7 +60,7 @@ export interface SealBinding {
 
 interface Key {
   readonly id: number
-  readonly encrypt: CounterCipher // and decrypt: it is its own inverse
+  readonly encrypt: CounterCipher // Also decrypts: it is its own inverse.
   readonly authenticate: Hmac
 }
 
@@ -87,10 +88,10 @@ export class Sealer {
     return token.toString('base64url')
   }
 
-  /** Null when the token is not one of ours, or anything it binds was altered. */
+  /** Null if the token is not Souk's, or anything it binds was altered. */
   open(text: string, binding: SealBinding): SealedResult | null {
     const token = Buffer.from(text, 'base64url')
-    // Re-encoding refuses second spellings of one token (padding bits, other alphabets).
+    // Re-encoding refuses other spellings of a token (padding bits, other alphabets).
     if (token.length !== TOKEN_BYTES || token.toString('base64url') !== text) return null
     const key = this.#keys.find(({ id }) => id === token[1])
     if (token[0] !== VERSION || key === undefined) return null
@@ -105,7 +106,7 @@ export class Sealer {
 
 const RESULT_NUMBER_HEX = /^[0-9a-f]{32}$/i
 
-/** Reads a result number in hex, or that of a token, unverified: enough to look a receipt up. */
+/** Reads a result number in hex, or from a token, unverified: enough to look up a receipt. */
 export function readResultNumber(text: string): Buffer | null {
   if (RESULT_NUMBER_HEX.test(text)) return Buffer.from(text, 'hex')
   const token = Buffer.from(text, 'base64url')
@@ -113,7 +114,7 @@ export function readResultNumber(text: string): Buffer | null {
 }
 
 function mac(key: Key, token: Buffer, { auctionId, uidService, url, uuid }: SealBinding): Buffer {
-  // Nothing that is sealed holds a line break, so no two bindings share one text.
+  // Nothing sealed contains a line break, so no two bindings share one text.
   const bound = `${auctionId}\n${uidService}\n${uuid}\n${url}`
   const sealed = token.subarray(0, HEAD_BYTES + SEALED_BYTES)
   return key.authenticate(sealed, bound).subarray(0, MAC_BYTES)

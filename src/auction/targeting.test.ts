@@ -6,7 +6,7 @@ import { countryBits, countryCode, countryIndex, idList, lets } from './targetin
 
 const ids = fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 12 })
 
-test('a list lets in exactly those that are allowed and not blocked', () => {
+test('a list admits exactly those that are allowed and not blocked', () => {
   fc.assert(
     fc.property(ids, ids, fc.integer({ min: 1, max: 5000 }), (allow, block, id) => {
       const list = idList(allow, block)
@@ -17,7 +17,7 @@ test('a list lets in exactly those that are allowed and not blocked', () => {
   )
 })
 
-test('a list keeps to its ids beyond the last word of its bits', () => {
+test('a list handles ids beyond the last word of its bits', () => {
   const allow = idList([3], [])
   const block = idList([], [3])
   assert.ok(allow !== null && block !== null)
@@ -26,7 +26,7 @@ test('a list keeps to its ids beyond the last word of its bits', () => {
   assert.throws(() => idList([2 ** 22], []), /above/)
 })
 
-test('every assigned country has an index of its own within the bits, and comes back', () => {
+test('every assigned country has its own index, which maps back to it', () => {
   const indexes = COUNTRIES.map(countryIndex)
   assert.equal(new Set(indexes).size, COUNTRIES.length)
   assert.ok(Math.min(...indexes) === 1 && Math.max(...indexes) < 256)
@@ -36,7 +36,7 @@ test('every assigned country has an index of its own within the bits, and comes 
   assert.equal(countryCode(0), null)
 })
 
-test('a country list holds its own countries only, and never the unknown one', () => {
+test('a country list contains only its own countries, and never the unknown one', () => {
   const bits = countryBits(['US', 'ZW', 'AD'])
   const held = COUNTRIES.filter((code) => {
     const index = countryIndex(code)
@@ -47,6 +47,6 @@ test('a country list holds its own countries only, and never the unknown one', (
   assert.equal(countryBits([]), null)
 })
 
-test('a list of nothing but unknown countries is open to none, not to all', () => {
+test('a list of only unknown countries is open to none, not to all', () => {
   assert.deepEqual(countryBits(['XX', '']), new Uint32Array(8))
 })

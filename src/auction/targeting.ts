@@ -1,29 +1,29 @@
 /**
- * Whom a campaign or a publisher is open to: devices, countries and lists of ids as bits.
+ * Targeting as bits: devices, countries and id lists of campaigns and publishers.
  *
- * Compiled once per snapshot of the market and shared by every candidate set, so that a check in
- * the auction is one load and one shift (economics 1.1).
+ * Compiled once per market snapshot and shared by every candidate set, so that a check in the
+ * auction is one load and one shift.
  */
 import assert from 'node:assert/strict'
 import { DEVICE, type Device } from '../events/user-agent.ts'
 import { COUNTRIES } from '../platform/countries.ts'
 
 const WORD_BITS = 32
-/** Listed ids are identities that count up from 1; 2^22 of them are half a megabyte a list. */
+/** Listed ids count up from 1; 2^22 of them are half a megabyte per list. */
 export const LISTED_ID_MAX = 2 ** 22 - 1
-/** Country 0 is "unknown": it is in no list, so a campaign with a list never meets it (511). */
+/** Country 0 is "unknown": it is in no list, so a campaign with a list never admits it (511). */
 export const COUNTRY_SLOTS = 256
-/** A campaign without a device list meets every device, also an unknown one. */
+/** A campaign without a device list admits every device, also an unknown one. */
 export const ANY_DEVICE = 0b1111
 const UNKNOWN_DEVICE_BIT = 0b1000
 
-/** Ids that are let in (`inside` 1: an allow list) or kept out (`inside` 0: a block list). */
+/** Admitted ids (`inside` 1: an allow list) or excluded ids (`inside` 0: a block list). */
 export interface IdList {
   readonly inside: 0 | 1
   readonly bits: Uint32Array
 }
 
-/** Allowed and not blocked; null when neither list says anything. */
+/** Allowed and not blocked; null if both lists are empty. */
 export function idList(allow: readonly number[], block: readonly number[]): IdList | null {
   if (allow.length > 0) {
     const blocked = new Set(block)
@@ -32,7 +32,7 @@ export function idList(allow: readonly number[], block: readonly number[]): IdLi
   return block.length > 0 ? { inside: 0, bits: bitsOf(block) } : null
 }
 
-/** No list lets everybody in. */
+/** Without a list everybody is admitted. */
 export function lets(list: IdList | null, id: number): boolean {
   return list === null || bitAt(list.bits, id) === list.inside
 }
@@ -49,7 +49,7 @@ export function countryCode(index: number): string | null {
   return COUNTRIES[index - 1] ?? null
 }
 
-/** Null: everywhere. A code that nobody knows leaves its list as strict as if it were absent. */
+/** Null means everywhere. An unknown code leaves its list as strict as if it were absent. */
 export function countryBits(codes: readonly string[]): Uint32Array | null {
   if (codes.length === 0) return null
   const bits = new Uint32Array(COUNTRY_SLOTS / WORD_BITS)
@@ -57,12 +57,12 @@ export function countryBits(codes: readonly string[]): Uint32Array | null {
   return bits
 }
 
-/** Whether a country is one of these; null: of all. */
+/** Whether a country is in the list; null contains all. */
 export function isAmong(countries: Uint32Array | null, country: number): boolean {
   return countries === null || bitAt(countries, country) === 1
 }
 
-/** The mask of a campaign's device words; none, or all of them, is every device. */
+/** The mask of a campaign's device words; none or all of them means every device. */
 export function deviceMask(devices: readonly Device[]): number {
   const mask = devices.reduce((bits, device) => bits | deviceBit(DEVICE[device]), 0)
   return mask === 0 || (mask | UNKNOWN_DEVICE_BIT) === ANY_DEVICE ? ANY_DEVICE : mask

@@ -65,7 +65,7 @@ test('without a change nothing differs, whatever was logged', () => {
   )
 })
 
-test('a higher floor raises the price it binds and loses the bids below it', () => {
+test('a higher floor raises the price it sets and loses the bids below it', () => {
   const log = [logged(market, asked, { clicks: 2 }), logged(market.slice(2), asked, { clicks: 1 })]
   const found = whatIf(log, { floorMicros: 550_000 })
   // The first sells at $0.55 instead of $0.50, the second no longer sells at its $0.01.
@@ -81,7 +81,7 @@ test('a higher floor raises the price it binds and loses the bids below it', () 
   ])
 })
 
-test('a block gives the click to the next merchant, at the price that then holds', () => {
+test("a block gives the click to the next merchant, at that merchant's price", () => {
   const found = whatIf([logged(market, asked)], { blockMerchants: [1] })
   assert.equal(found.before.earnings_micros, 375_000)
   assert.equal(found.after.earnings_micros, 75_000)
@@ -92,7 +92,7 @@ test('a block gives the click to the next merchant, at the price that then holds
   ])
 })
 
-test('a lifted block lets a merchant back in', () => {
+test('a removed block lets a merchant back in', () => {
   const log = [logged(market, { ...asked, blockMerchants: [1] })]
   assert.equal(whatIf(log, {}).winner_changed, 0)
   const found = whatIf(log, { blockMerchants: [] })
@@ -100,7 +100,7 @@ test('a lifted block lets a merchant back in', () => {
   assert.equal(found.after.earnings_micros, 375_000)
 })
 
-test('tolerance, beta and the price rule change what they say', () => {
+test('tolerance, beta and the price rule have their effect', () => {
   const log = [logged(market, asked)]
   assert.equal(whatIf(log, { tolerancePpm: 30_000 }).after.earnings_micros, 75_000)
   assert.equal(whatIf(log, { isFirstPrice: true }).after.earnings_micros, 450_000)
@@ -111,10 +111,10 @@ test('tolerance, beta and the price rule change what they say', () => {
   assert.equal(whatIf([logged(close, asked)], { beta: 3 }).winner_changed, 1)
 })
 
-test('other floors of categories bind theirs, a country’s own before the general one', () => {
+test("category floors apply to their category, a country's before the general one", () => {
   const held = [
-    { ...market[0], name: 'A', category: 222 }, // bids $0.60
-    { ...market[1], name: 'B', category: 333, floorMicros: { '*': 400_000 } }, // bids $0.50
+    { ...market[0], name: 'A', category: 222 }, // Bids $0.60.
+    { ...market[1], name: 'B', category: 333, floorMicros: { '*': 400_000 } }, // Bids $0.50.
   ]
   const log = [logged(held, asked), logged(held, { ...asked, country: 'GB' })]
   const floor = (category_id: number, floor_micros: number, country: string | null = null) => {
@@ -129,7 +129,7 @@ test('other floors of categories bind theirs, a country’s own before the gener
   assert.equal(paid(floor(222, 600_001)), 20_000, 'A is out, and the floor of the day is replaced')
 })
 
-test('a receipt of the first format runs again, but not under other floors of categories', () => {
+test('a receipt of the first format runs again, but not under other category floors', () => {
   const { auction } = logged(market, asked)
   const packed = packReceipt(auction)
   const old = { auction: unpackReceipt(asFirstFormat(packed, market.length)), clicks: 1 }
@@ -150,7 +150,7 @@ function asFirstFormat(packed: Buffer, candidates: number): Buffer {
   return old
 }
 
-test('a commission counts with its mean, its rate and the share, also where no price is known', () => {
+test('a commission counts with its mean, its rate and the share, also without a known price', () => {
   const cpa = {
     name: 'S',
     model: 'cpa',
@@ -175,7 +175,7 @@ test('a commission counts with its mean, its rate and the share, also where no p
   assert.equal(empty.before.earnings_per_click_micros, 0)
 })
 
-test('a reader price that is known on one side only makes no difference', () => {
+test('a reader price that is known on one side only gives no difference', () => {
   const specs = [
     { name: 'A', bidMicros: 600_000 },
     { name: 'B', priceMicros: 100 * DOLLAR },
@@ -186,7 +186,7 @@ test('a reader price that is known on one side only makes no difference', () => 
   assert.equal(found.difference.reader_price_micros, null)
 })
 
-test('the price that readers are asked is the mean of the winners that tell theirs', () => {
+test("the readers' price is the mean of the winners with a known price", () => {
   const [first, second] = [{ name: 'A', priceMicros: 100 * DOLLAR }, { name: 'A' }]
   const third = { name: 'A', priceMicros: 50 * DOLLAR }
   const found = whatIf(
@@ -197,7 +197,7 @@ test('the price that readers are asked is the mean of the winners that tell thei
   assert.equal(found.before.reader_price_micros, 75 * DOLLAR)
 })
 
-test('auctions of other rules are counted apart and in no figure', () => {
+test('auctions under other rules are counted apart and in no figure', () => {
   const { auction } = logged(market, asked)
   const found = whatIf([{ auction: { ...auction, ruleVersion: 99 }, clicks: 1 }], {})
   assert.equal(found.skipped, 1)
@@ -205,16 +205,16 @@ test('auctions of other rules are counted apart and in no figure', () => {
   assert.equal(found.before.earnings_micros, 0)
 })
 
-test('reasons for no winner are ranked by the money that each alone kept away', () => {
+test('reasons without a winner are ranked by the money that each alone cost', () => {
   const paused = { name: 'P', bidMicros: 900_000, flight: { isActive: false } }
   const unfunded = { name: 'U', bidMicros: 400_000, budgetOk: false }
   const both = { name: 'X', bidMicros: 2_000_000, isInStock: false, budgetOk: false }
   const log = [
-    // More a click than the next, and less in all.
+    // More per click than the next, and less in all.
     logged([paused], { ...asked, isFirstPrice: true }, { clicks: 1 }),
     logged([unfunded, both], { ...asked, isFirstPrice: true }, { clicks: 10 }),
     logged([], asked, { clicks: 4 }),
-    logged(market, asked, { clicks: 99 }), // was won: no part of this
+    logged(market, asked, { clicks: 99 }), // It was won, so it does not count.
   ]
   const ranked = rankNoFill(log)
   assert.deepEqual(
@@ -227,7 +227,7 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
     [
       ['unfunded', 1, 10, 3_000_000],
       ['inactive', 1, 1, 675_000],
-      ['out_of_stock', 1, 10, 0], // that offer is unfunded as well: stock alone cost nothing
+      ['out_of_stock', 1, 10, 0], // That offer is unfunded as well, so stock alone cost nothing.
       ['no_candidates', 1, 4, 0],
     ],
   )
@@ -235,7 +235,7 @@ test('reasons for no winner are ranked by the money that each alone kept away', 
   for (const { sentence } of ranked) assert.match(sentence, /\.$/)
 })
 
-test('each reason names the auction that missed most a click, and all auctions are counted', () => {
+test('each reason names its most expensive auction, and all auctions are counted', () => {
   const firstPrice = { ...asked, isFirstPrice: true }
   const paused = (bidMicros: number, number: number, clicks: number) =>
     logged([{ name: 'P', bidMicros, flight: { isActive: false } }], firstPrice, {
@@ -250,8 +250,8 @@ test('each reason names the auction that missed most a click, and all auctions a
   assert.deepEqual(run.totals(), { auctions: 4, unfilled: 3, unfilled_clicks: 10 })
 })
 
-test('missed money is rounded to the nearest micro, other rules’ auctions are counted without any', () => {
-  const asked = { sharePpm: 333_333, isFirstPrice: true } // 1/3 of a micro is lost on each click
+test("missed money is rounded to the nearest micro, and other rules' auctions count without any", () => {
+  const asked = { sharePpm: 333_333, isFirstPrice: true } // 1/3 of a micro is lost on each click.
   const cpa = {
     name: 'C',
     model: 'cpa',
@@ -268,13 +268,13 @@ test('missed money is rounded to the nearest micro, other rules’ auctions are 
   assert.deepEqual([other?.auctions, other?.clicks, other?.missed_micros], [1, 7, 0])
 })
 
-test('a price that is required and not known is waived like one that is too high', () => {
+test('a required but unknown price is waived like one that is too high', () => {
   const [reason] = rankNoFill([logged([{ name: 'N' }], { isPriceRequired: true }, { clicks: 1 })])
   assert.equal(reason?.word, 'price')
   assert.ok((reason?.missed_micros ?? 0) > 0)
 })
 
-test('reasons that cost the same are ranked by what they could cost, their number and code', () => {
+test('reasons with equal cost are ranked by possible cost, count and code', () => {
   const unclicked = { clicks: 0 }
   const away: CandidateSpec = { name: 'D', devices: ['mobile'] }
   const hidden = { name: 'H', flight: { isActive: false }, bidMicros: 9_000 }
@@ -292,7 +292,7 @@ test('reasons that cost the same are ranked by what they could cost, their numbe
   assert.deepEqual(order(log.toReversed()), words)
 })
 
-test('waiving the one reason of a lone candidate always lets it win', () => {
+test('waiving the only reason of a lone candidate always lets it win', () => {
   const bid = { bidMicros: 800_000 }
   const lone: Record<string, { spec: CandidateSpec; asked?: RequestSpec }> = {
     inactive: { spec: { name: 'A', flight: { isActive: false } } },

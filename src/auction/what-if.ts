@@ -1,10 +1,10 @@
 /**
  * What a publisher would have earned under other settings: its logged auctions, run again with
- * changed floors, also of categories, lists, tolerance or price rule.
+ * changed floors, lists, tolerance or price rule.
  *
- * The reader clicks before knowing the merchant (economics 1.3), so the same clicks would have
- * come and only winners and prices change. Bids and budgets are those of the day: how merchants
- * would have answered is no question a log can answer.
+ * The reader clicks before knowing the merchant, so the same clicks would have come and only
+ * winners and prices change. Bids and budgets stay those of the day: a log cannot say how merchants
+ * would have reacted.
  */
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import type { CandidateSet } from './candidate-set.ts'
@@ -17,10 +17,10 @@ import type { WhatIf, WhatIfSide } from './result-schema.ts'
 import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
 import { type IdList, idList } from './targeting.ts'
 
-/** Settings that are given replace those of the day; lists replace both lists. */
+/** Given settings replace those of the day; lists replace both lists. */
 export interface WhatIfChange {
   readonly floorMicros?: number
-  readonly categoryFloors?: readonly CategoryFloor[] // replace the floors of all categories
+  readonly categoryFloors?: readonly CategoryFloor[] // Replaces the floors of all categories.
   readonly tolerancePpm?: number
   readonly beta?: number
   readonly isPriceRequired?: boolean
@@ -29,20 +29,21 @@ export interface WhatIfChange {
   readonly blockMerchants?: readonly number[]
 }
 
-/** An auction of the log and the billable clicks that its result had. */
+/** An auction of the log and its result's billable clicks. */
 export interface LoggedAuction {
   readonly auction: StoredAuction
   readonly clicks: number
 }
 
 /**
- * Runs every auction again, as it was and changed, some at a time: a day's are too many for one
- * turn of the event loop. Tolerance and beta are as a publisher may set them (result-schema.ts).
+ * Runs every auction again, as it was and changed, in slices: a day is too much for one turn of the
+ * event loop. Tolerance and beta have a publisher's limits (result-schema.ts).
  */
 export class WhatIfRun {
   readonly #change: WhatIfChange
-  readonly #floors: CategoryFloors | null // null: those of the day
-  readonly #merchants: IdList | null | undefined // null: all; undefined: those of the day
+  readonly #floors: CategoryFloors | null // Null means those of the day.
+  // Null means all; undefined means those of the day.
+  readonly #merchants: IdList | null | undefined
   readonly #before = new Tally()
   readonly #after = new Tally()
   readonly #winners = new Map<number, { before: number; after: number }>()
