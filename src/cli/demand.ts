@@ -1,4 +1,6 @@
 /** Commands on merchants and campaigns. */
+
+import { listPublishers } from '../accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
 import {
@@ -21,6 +23,7 @@ import {
   updateCampaign,
 } from '../demand/campaign-store.ts'
 import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
+import { priceNote } from '../demand/price-note.ts'
 import { formatExact } from '../platform/money.ts'
 import { doesEdgeKnowCountries } from '../platform/node-registry.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -63,7 +66,9 @@ export async function createCampaignCommand(context: CommandContext, options: Gi
   const settings = { ...CAMPAIGN_DEFAULTS, ...readCampaignChanges(options) } as CampaignSettings
   const db = await context.database()
   const world = await worldOf(context, db)
-  return withConflicts(db, await insertCampaign(db, { settings, world }))
+  const created = await withConflicts(db, await insertCampaign(db, { settings, world }))
+  const floors = (await listPublishers(db, { uid: null })).map((each) => each.floor_micros)
+  return { ...created, price_note: priceNote(context.config.pricing, floors) }
 }
 
 export async function updateCampaignCommand(
