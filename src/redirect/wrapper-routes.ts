@@ -58,8 +58,7 @@ async function follow(
   const url = trimUrl(query.url ?? '')
   const target = parseWebUrl(url)
   if (target === null || !fitsUrlLimits(url)) {
-    const text = 'The address does not say which page it leads to. Please go back.'
-    return messagePage(400, 'This link is incomplete', text)
+    return messagePage(400, 'This link is incomplete', incompleteText(url))
   }
   const { market } = deps.edge
   const publisher = market.publishersBySlug.get((query.publisherSlug ?? '').toLowerCase())
@@ -100,6 +99,15 @@ async function follow(
 }
 
 const click = (auctionId: string) => ({ auctionId, verdict: REASON.ok })
+
+function incompleteText(url: string): string {
+  const hasScheme = /^[a-z][a-z0-9+.-]*:/i.test(url)
+  if (url === '' || (hasScheme && /^https?:/i.test(url))) {
+    return 'The address does not say which page it leads to. Please go back.'
+  }
+  const what = 'The page that this link leads to must be written with'
+  return `${what} https:// or http:// at its start. Please go back.`
+}
 
 /** Nobody clicked: what a check, a page or a robot loads must not fill the publisher's account. */
 function createsNothing(request: HotRequest): boolean {

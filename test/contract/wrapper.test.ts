@@ -189,6 +189,9 @@ test('a wrapper without a usable url is an error page', async () => {
   ]) {
     assert.equal((await follow(api, `/link/${query}`)).status, 400, query)
   }
+  const { status, text } = await follow(api, '/link/?url=kettles.example/kettle')
+  assert.equal(status, 400)
+  assert.match(text, /must be written with https:\/\/ or http:\/\//)
 })
 
 test('a wrapper is no open redirector: strangers see where they are going', async () => {
