@@ -633,9 +633,19 @@ create table network_row (
   sales bigint not null,
   revenue_micros bigint not null,
   earnings_micros bigint not null,
+  transaction_id text,
+  original_id text,
+  order_id text,
+  item text,
+  posted text,
+  amounts text,
+  are_sales_reported boolean,
   constraint network_row_pkey PRIMARY KEY (import_id, "row")
 );
+CREATE INDEX network_row_order ON network_row USING btree (order_id) WHERE (order_id IS NOT NULL);
+CREATE INDEX network_row_original ON network_row USING btree (original_id) WHERE (original_id IS NOT NULL);
 CREATE INDEX network_row_publisher ON network_row USING btree (pub_id, report_date);
+CREATE INDEX network_row_transaction ON network_row USING btree (transaction_id) WHERE (transaction_id IS NOT NULL);
 
 create table node (
   node_id integer not null,

@@ -149,9 +149,12 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
     const shared = { import_id, report_date: '2026-03-03' }
     const row = { kind: 'row', ...shared, row: 0, article_id: 0, advertiser: 'x', clicks: 1 }
     const amounts = { sales: 1, revenue_micros: 5_000_000, earnings_micros: 400_000 }
+    const names = { transaction_id: 't', original_id: 'a', order_id: 'o', item: 'i', posted: 'p' }
+    const stated = { ...names, amounts: '5 USD, 0.4 USD', are_sales_reported: true }
     const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: 1 }
     const pubId = one.publisher.pub_id
-    tell(events.at(START_MS, { type, body: JSON.stringify({ ...row, ...amounts }) }), { pubId })
+    const body = JSON.stringify({ ...row, ...amounts, ...stated })
+    tell(events.at(START_MS, { type, body }), { pubId })
     tell(events.at(START_MS, { type, body: JSON.stringify({ ...end, rows_hash: '00' }) }), {})
   }
 

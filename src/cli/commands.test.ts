@@ -60,7 +60,7 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   replay: ['date'],
   reverse: ['click', 'result', 'reason'],
   'rates import': ['file', 'source'],
-  'import-network': ['network', 'file', 'map'],
+  'import-network': ['network', 'file', 'map', 'replace-days', 'rejects'],
   'payment record': ['merchant', 'amount', 'on', 'reference'],
   'check-page': [],
   doctor: [],

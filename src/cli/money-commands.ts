@@ -1,6 +1,7 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
 import { REPORT_NAMES } from '../reports/report.ts'
 import { NETWORK_FIELDS } from '../stats/network-map.ts'
+import { READY_MAPS } from '../stats/ready-network-maps.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
 import {
@@ -106,16 +107,23 @@ const INTAKE_COMMANDS: readonly CommandSpec[] = [
     options: [
       {
         flags: '--network <N>',
-        help: 'its name; cj, rakuten and awin have maps',
+        help: `its name; ready maps: ${Object.keys(READY_MAPS).join(', ')}`,
         isRequired: true,
       },
       FILE,
       {
         flags: '--map <M>',
         help:
-          'name of a ready map, or a JSON object in a file: which column, or list of columns, has ' +
-          `what of ${NETWORK_FIELDS.join(', ')}. Needed are date, earnings, and sub_id (our click ` +
-          'id), publisher (a slug) or article_url',
+          'name of a ready map, or a JSON file: our field to a column, or a list of columns. ' +
+          `Fields: ${NETWORK_FIELDS.join(', ')}; status, decimal_separator, date_order and ` +
+          'currency_code: docs/spec/networks.md. Needed are date, earnings, and sub_id (our ' +
+          'click id) or publisher (a slug)',
+      },
+      {
+        flags: '--replace-days',
+        help:
+          'the report is the whole of its days: remove stored lines that it lacks. Without it ' +
+          'lines are merged by transaction id, or the import is refused',
       },
       REJECTS,
     ],

@@ -248,12 +248,19 @@ test('another network’s report is imported by its ready map, row by row or not
     ].join('\n'),
   )
   const command = ['import-network', '--network', 'rakuten', '--file', report]
+  const unknown = { column: null, value: null }
+  const detail = 'no sub id of the line is a click id, and no stored line is of its transaction'
   assert.deepEqual(await done(...command), {
-    rows: 5,
-    imported: 3,
-    unchanged: 0,
-    rejected: 2,
+    ...{ rows: 5, imported: 3, unchanged: 0, declined: 0, rejected: 2 },
     reasons: { publisher_unknown: 1, date_unreadable: 1 },
+    read_as: { date_order: 'mdy', decimal_separator: '.', currencies: { USD: 4 } },
+    rejects: [
+      { line: 5, reason: 'publisher_unknown', ...unknown, detail: `${detail} or order` },
+      {
+        ...{ line: 6, reason: 'date_unreadable', column: 'Transaction Date', value: 'soon' },
+        detail: null,
+      },
+    ],
   })
   const shouted = ['import-network', '--network', 'Rakuten', '--file', report]
   assert.equal((await done(...shouted)).unchanged, 3, 'the same network, however it is written')
@@ -301,6 +308,26 @@ test('a report of any other network is read by the operator’s own map', async 
   const rows = await db.rows(sql`
     select article_id, earnings_micros from network_row where report_date = '2026-04-09'`)
   assert.deepEqual(rows, [{ article_id: article.articleId, earnings_micros: '1500000' }])
+})
+
+test('stored days of another network are replaced only when that is asked for', async () => {
+  const map = await file('whole.json', '{"date":"day","earnings":"won","publisher":"who"}')
+  const first = await file('first.csv', 'day,won,who\n2026-04-07,1,gazette\n')
+  const second = await file('second.csv', 'day,won,who\n2026-04-07,2,gazette\n')
+  const command = (path: string) => [
+    'import-network',
+    '--network',
+    'whole',
+    '--map',
+    map,
+    '--file',
+    path,
+  ]
+  await done(...command(first))
+  const { code, err } = await souk(...command(second))
+  assert.equal(code, 1)
+  assert.match(err, /^2026-04-07: 1 of the 1 lines .*--replace-days/)
+  assert.equal((await done(...command(second), '--replace-days')).imported, 1)
 })
 
 test('a row of another network without a real day is left out, and its report imported', async () => {

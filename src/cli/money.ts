@@ -16,9 +16,12 @@ import { requireText } from '../platform/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/csv.ts'
 import { badRequest, notFound } from '../platform/errors.ts'
 import type { Micros } from '../platform/money.ts'
+import { withSessionLocks } from '../platform/session-locks.ts'
 import { explainOrder, listHeldOrders } from '../reports/order-record-store.ts'
 import { importNetwork } from '../stats/import-network.ts'
-import { type NetworkMap, READY_MAPS, readNetworkMap } from '../stats/network-map.ts'
+import { type NetworkMap, readNetworkMap } from '../stats/network-map.ts'
+import { lockNetwork } from '../stats/network-store.ts'
+import { READY_MAPS } from '../stats/ready-network-maps.ts'
 import { acceptReversal, showReversal } from '../stats/reverse-clicks.ts'
 import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
@@ -79,6 +82,7 @@ export async function importNetworkCommand(
     readonly file: string
     readonly map?: string
     readonly rejects?: string
+    readonly replaceDays?: boolean
   },
 ) {
   // One network whatever the case: its name is part of what an import replaces.
@@ -87,13 +91,22 @@ export async function importNetworkCommand(
   const text = await readText(options.file)
   const read = [options.file, options.map].filter((path) => path !== undefined)
   await using rejects = await openRejects(options.rejects, { read })
-  return await withEventWriter(context, async (writer) => {
-    const { rejects: rejected, ...imported } = await importNetwork(writer, { network, map, text })
-    await rejects.add(rejected)
-    await writer.folded()
-    return imported
+  const { replaceDays: replacesDays = false } = options
+  const db = await context.database()
+  return await withSessionLocks(db, IMPORT_SILENCE_MS_MAX, async (session) => {
+    await lockNetwork(session, network)
+    return await withEventWriter(context, async (writer) => {
+      const file = { network, map, text, replacesDays }
+      const { rejects: rejected, ...imported } = await importNetwork(writer, file)
+      await rejects.add(rejected)
+      await writer.folded()
+      return { ...imported, rejects: rejected.slice(0, REJECTS_SHOWN) }
+    })
   })
 }
+
+/** Longer than an import of the largest file with its fold. */
+const IMPORT_SILENCE_MS_MAX = 30 * 60_000
 
 /** The map that was asked for, a ready one or the operator's own file; else the network's. */
 async function findMap(network: string, asked: string | undefined): Promise<NetworkMap> {

@@ -78,7 +78,8 @@ const OUTPUT: Readonly<Record<string, string>> = {
   merchant_payment: `event_id paid_on amount_micros day at reversal_event_id reversed_at
     reverse_reason`,
   network_partition: 'rows at until',
-  network_row: 'pub_id article_id clicks sales revenue_micros earnings_micros',
+  network_row: `pub_id article_id advertiser clicks sales revenue_micros earnings_micros
+    transaction_id original_id order_id item posted amounts are_sales_reported`,
   page_day: 'day impressions robot_impressions',
   page_session: 'day',
   link_day: 'day auction_id impressions viewable_impressions',

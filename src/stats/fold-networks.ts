@@ -20,6 +20,14 @@ export interface NetworkRowBody {
   readonly sales: number
   readonly revenue_micros: number
   readonly earnings_micros: number
+  // What names the line in the report; imports before 0185 did not store it.
+  readonly transaction_id?: string | null
+  readonly original_id?: string | null
+  readonly order_id?: string | null
+  readonly item?: string | null
+  readonly posted?: string | null
+  readonly amounts?: string | null // of the sale and of the earnings, as the report states them
+  readonly are_sales_reported?: boolean
 }
 
 export interface NetworkPartitionBody {
@@ -42,9 +50,11 @@ export async function foldNetworks(tx: Db, events: readonly StoredEvent[]): Prom
   )
   await tx.run(sql`
     insert into network_row (import_id, row, pub_id, article_id, report_date, advertiser, clicks,
-      sales, revenue_micros, earnings_micros)
+      sales, revenue_micros, earnings_micros, transaction_id, original_id, order_id, item, posted,
+      amounts, are_sales_reported)
     select import_id, row, pub_id, article_id, report_date, advertiser, clicks, sales,
-      revenue_micros, earnings_micros
+      revenue_micros, earnings_micros, transaction_id, original_id, order_id, item, posted,
+      amounts, are_sales_reported
     from jsonb_populate_recordset(null::network_row, ${JSON.stringify(rows)}::jsonb)
     on conflict do nothing`)
   for (const { event, body } of told) {

@@ -1,125 +1,107 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../platform/errors.ts'
-import {
-  findColumns,
-  type NetworkMap,
-  READY_MAPS,
-  readNetworkMap,
-  readReportAmount,
-  readReportDay,
-} from './network-map.ts'
+import { findColumns, missingColumns, type NetworkMap, readNetworkMap } from './network-map.ts'
+import { READY_MAPS } from './ready-network-maps.ts'
 
-/** What is said of the fields that no column of a file with these columns is found for. */
-function refusal(map: NetworkMap, headers: string[]): unknown {
-  try {
-    return findColumns(map, { headers })
-  } catch (error) {
-    return error instanceof ApiError ? error.data : assert.fail(String(error))
-  }
-}
-
-test('what a file lacks is told by the names looked for, what a map lacks as the map’s own', () => {
-  const looked = 'no column of the file says it; looked for Day, Date'
-  assert.deepEqual(refusal({ date: ['Day', 'Date'] }, ['when']), [
-    { field: 'date', rule: looked },
+test('a missing column is reported by the names looked for, a missing field as the map’s own', () => {
+  const missingOf = (map: NetworkMap, header: string[]) =>
+    missingColumns(map, findColumns(map, header))
+  assert.deepEqual(missingOf({ date: ['Day', 'Date'] }, ['when']), [
+    { field: 'date', rule: 'no column of the file holds it; looked for Day, Date' },
     { field: 'earnings', rule: 'the map names no column for it' },
   ])
-  const lacking = refusal({ date: ['Day'], earnings: ['Paid'] }, ['day'])
-  assert.partialDeepStrictEqual(lacking, [{ field: 'earnings' }])
-  assert.deepEqual(refusal({ date: ['Day'], earnings: ['Paid'] }, ['day', 'paid']), {
-    date: 'day',
-    earnings: 'paid',
-  })
+  const both = { date: ['Day'], earnings: ['Paid'] }
+  assert.partialDeepStrictEqual(missingOf(both, ['day']), [{ field: 'earnings' }])
+  assert.deepEqual(missingOf(both, ['day', 'paid']), [])
+  const status = { columns: ['State'], approved: ['a'], pending: [], declined: [] }
+  assert.partialDeepStrictEqual(missingOf({ ...both, status }, ['day', 'paid']), [
+    { field: 'status' },
+  ])
+  const optional: NetworkMap = { ...both, status: { ...status, is_optional: true } }
+  assert.deepEqual(missingOf(optional, ['day', 'paid']), [])
 })
 
-/** Headers as the networks write them, by field: their older and newer exports, and their APIs. */
-const HEADERS: Record<string, Record<string, string>[]> = {
+test('a column is found without case, punctuation and the currency in its name', () => {
+  const find = (name: string, ...header: string[]) =>
+    findColumns({ earnings: [name] }, header).earnings
+  assert.deepEqual(find('Commission', 'x', 'COMMISSION ')?.indexes, [1])
+  assert.deepEqual(find('Order ID', 'order_id')?.indexes, [0])
+  for (const header of ['Commission (EUR)', 'Commission [€]', 'commission EUR', 'EUR commission']) {
+    const column = find('Commission', 'Commission rate', header)
+    assert.deepEqual(column?.indexes, [1], header)
+    assert.match(column?.currency.join() ?? '', /EUR|€/, header)
+  }
+  assert.deepEqual(find('Commission', 'Commission (all)', 'Commission rate'), undefined)
+  assert.deepEqual(find('Commission', 'Commission EUR', 'Commission')?.indexes, [1])
+  assert.deepEqual(find('saleAmount', 'saleAmountUsd')?.currency, ['USD'])
+})
+
+/** Headers as the networks write them: older and newer exports, and their APIs. */
+const HEADERS: Record<string, string[]> = {
   cj: [
-    {
-      ...{ date: 'eventDate', account: 'websiteId', advertiser: 'advertiserName' },
-      ...{ sub_id: 'shopperId', order_id: 'orderId' },
-      ...{ revenue: 'saleAmountUsd', earnings: 'pubCommissionAmountUsd' },
-    },
-    {
-      ...{
-        date: 'Event Date',
-        account: 'Website ID',
-        advertiser: 'Advertiser Name',
-        sub_id: 'SID',
-      },
-      ...{ order_id: 'Order ID', revenue: 'Sale Amount (USD)' },
-      earnings: 'Publisher Commission (USD)',
-    },
-    {
-      ...{
-        date: 'event-date',
-        account: 'website-id',
-        advertiser: 'advertiser-name',
-        sub_id: 'sid',
-      },
-      ...{ order_id: 'order-id', revenue: 'sale-amount', earnings: 'commission-amount' },
-    },
-    {
-      ...{ date: 'eventDate', account: 'publisherId', advertiser: 'Advertiser' },
-      ...{ revenue: 'Sale Amount', earnings: 'Publisher Commission' },
-    },
+    'eventDate postingDate websiteId advertiserName shopperId commissionId originalActionId orderId saleAmountUsd pubCommissionAmountUsd actionStatus',
+    'Event Date|Posting Date|Website ID|Advertiser Name|SID|Commission ID|Original Action ID|Order ID|Sale Amount (USD)|Publisher Commission (USD)|Action Status',
+    'event-date posting-date website-id advertiser-name sid commission-id original-action-id order-id sale-amount commission-amount action-status',
   ],
   rakuten: [
-    {
-      ...{ date: 'Transaction Date', account: 'Publisher ID', advertiser: 'Advertiser Name' },
-      ...{ sub_id: 'Member ID (U1)', order_id: 'Order ID', revenue: 'Sales' },
-      ...{ earnings: 'Total Commission', currency: 'Currency' },
-    },
-    {
-      ...{ date: 'Transaction Date', account: 'SID' },
-      ...{ revenue: 'Gross Sales', earnings: 'Gross Total Commissions' },
-    },
+    'Transaction Date|Process Date|Publisher ID|Advertiser Name|Member ID (U1)|Transaction ID|Order ID|SKU|Sales|Total Commission|Currency',
+    'Transaction Date|Process Date|SID|Advertiser Name|Member ID (U1)|Transaction ID|Order ID|SKU Number|Gross Sales|Gross Total Commissions|Currency',
   ],
   awin: [
-    {
-      ...{ date: 'transactionDate', account: 'publisherId', advertiser: 'advertiserName' },
-      ...{ sub_id: 'clickRefs.clickRef', order_id: 'orderRef', revenue: 'saleAmount.amount' },
-      ...{ earnings: 'commissionAmount.amount', currency: 'commissionAmount.currency' },
-    },
-    {
-      ...{ date: 'Transaction Date', account: 'Publisher ID', advertiser: 'Advertiser' },
-      ...{ sub_id: 'Click Ref', order_id: 'Order Reference', revenue: 'Sale Amount' },
-      ...{ earnings: 'Commission', currency: 'Currency' },
-    },
-    {
-      ...{ date: 'transactionDate', advertiser: 'siteName', sub_id: 'clickRef', order_id: 'id' },
-      ...{ revenue: 'saleAmount', earnings: 'commissionAmount', currency: 'currency' },
-    },
-    {
-      ...{ date: 'Transaction Date', advertiser: 'advertiserId', sub_id: 'Clickref' },
-      ...{ order_id: 'ID', earnings: 'Commission' },
-    },
+    'transactionDate publisherId advertiserName clickRefs.clickRef id orderRef saleAmount.amount commissionAmount.amount commissionAmount.currency saleAmount.currency commissionStatus',
+    'Transaction Date|Publisher ID|Advertiser|Click Ref|ID|Order Reference|Sale Amount|Commission|Currency|saleAmount.currency|Status',
+  ],
+  impact: [
+    'EventDate MediaId CampaignName SubId1 Id Oid SKU Amount Payout Currency State',
+    'Action Date|Media Partner Id|Campaign|Sub Id 1|Action Id|Order Id|SKU|Sale Amount|Action Earnings|Currency|Status',
+  ],
+  amazon: [
+    'Date Shipped|Tracking ID|Seller|ascsubtag|Tracking ID|ASIN|Items Shipped|Revenue($)|Ad Fees($)|Currency',
+  ],
+  partnerize: [
+    'conversion_time publisher_id campaign_title publisher_reference conversion_id conversion_reference conversion_item_id value publisher_commission currency conversion_status',
+  ],
+  skimlinks: [
+    'transaction_details.transaction_date publisher_domain_id merchant_details.name click_details.custom_id click_details.page_url commission_id transaction_details.invoice_id transaction_details.basket.order_amount transaction_details.basket.publisher_amount transaction_details.basket.currency transaction_details.status',
+  ],
+  tradedoubler: [
+    'timeOfTransaction sourceId programName epi transactionId orderNumber productNumber orderValue commission currencyCode status',
+    'Time of event|Site name|Program|EPI 1|Transaction ID|Order NR|Product name|Order value|Affiliate commission|Currency|Pending status',
+  ],
+  shareasale: [
+    'Trans Date|User ID|Merchant Organization|Aff Comment|Trans ID|Order Number|Trans Amount|Commission|Voided',
+    'transdate userid merchantid affcomment transid orderid transamount commission voided',
   ],
 }
 
-test('the ready maps find each field in their networks’ reports, older and newer', () => {
+test('the ready maps find each of their fields in their networks’ reports', () => {
+  assert.deepEqual(Object.keys(HEADERS), Object.keys(READY_MAPS))
   for (const [network, reports] of Object.entries(HEADERS)) {
+    const map = READY_MAPS[network] ?? {}
     for (const report of reports) {
-      const lowered = Object.entries(report).map(([field, name]) => [field, name.toLowerCase()])
-      const headers = lowered.map(([, name]) => name ?? '')
-      const found = findColumns(READY_MAPS[network] ?? {}, {
-        headers: ['other', ...headers],
-      })
-      assert.deepEqual(found, Object.fromEntries(lowered), network)
+      const header = ['other', ...report.split(report.includes('|') ? '|' : ' ')]
+      const found = findColumns(map, header)
+      assert.deepEqual(Object.keys(found).sort(), Object.keys(map).sort(), network)
+      const indexes = Object.values(found).map((column) => column?.indexes[0])
+      assert.deepEqual(new Set(indexes).size, new Set(header).size - 1, `${network}: ${indexes}`)
     }
   }
 })
 
-test('a map of one’s own names a column or several for each field, and all its faults are told', () => {
-  const told = { date: 'When', account: ['Site', 'Shop'], clicks: 'Clicks', sales: 'Sales' }
-  assert.deepEqual(
-    readNetworkMap(JSON.stringify({ ...told, publisher: 'Slug', article_url: 'Page' })),
-    {
-      ...{ date: ['When'], account: ['Site', 'Shop'], clicks: ['Clicks'], sales: ['Sales'] },
-      ...{ publisher: ['Slug'], article_url: ['Page'] },
-    },
-  )
+const OWN = { date: 'When', account: ['Site', 'Shop'], clicks: 'Clicks', sales: 'Sales' }
+
+test('an operator’s map names columns, statuses and how values are written', () => {
+  const status = { columns: 'State', approved: ['ok'], declined: ['no'] }
+  const settings = { decimal_separator: ',', date_order: 'dmy', currency_code: 'eur' }
+  assert.deepEqual(readNetworkMap(JSON.stringify({ ...OWN, status, ...settings })), {
+    ...{ date: ['When'], account: ['Site', 'Shop'], clicks: ['Clicks'], sales: ['Sales'] },
+    status: { columns: ['State'], approved: ['ok'], pending: [], declined: ['no'] },
+    ...{ decimal_separator: ',', date_order: 'dmy', currency_code: 'EUR' },
+  })
+})
+
+test('all faults of a map are reported', () => {
   const faults = (text: string) => {
     try {
       return readNetworkMap(text)
@@ -132,42 +114,20 @@ test('a map of one’s own names a column or several for each field, and all its
     const rule = 'must be an object of fields and column names'
     assert.deepEqual(faults(text), [{ field: 'map', rule }], text)
   }
-  assert.partialDeepStrictEqual(faults('{"when":"Day"}'), [{ field: 'map.when' }])
-  const wrong = { when: 'Day', date: 3, account: ['Site', null], earnings: 'Paid' }
+  const wrong = {
+    ...{ when: 'Day', date: 3, account: ['Site', null], earnings: 'Paid' },
+    ...{ decimal_separator: '·', date_order: 'ydm', currency_code: 'EURO' },
+    status: { approved: ['x'], declined: [' X'], paid: ['y'] },
+  }
   assert.partialDeepStrictEqual(faults(JSON.stringify(wrong)), [
     { field: 'map.when' },
     { field: 'map.date', rule: 'must be a column’s name, or a list' },
     { field: 'map.account', rule: 'must be a column’s name, or a list' },
+    { field: 'map.decimal_separator', rule: 'must be one of . ,' },
+    { field: 'map.date_order', rule: 'must be one of dmy mdy ymd' },
+    { field: 'map.currency_code' },
+    { field: 'map.status.paid' },
+    { field: 'map.status.columns' },
+    { field: 'map.status', rule: '"x" is in two lists' },
   ])
-})
-
-test('days are read as networks write them, and none is made up', () => {
-  for (const [text, day] of Object.entries({
-    ...{ '2026-03-02': '2026-03-02', '2026-03-02T23:59:59-08:00': '2026-03-02' },
-    ...{ '2026-03-02 11:00': '2026-03-02', '3/2/26': '2026-03-02', '12/31/2026': '2026-12-31' },
-    ...{ '03/02/2026 1:02 PM': '2026-03-02', '2026-02-29': null, '2/29/2026': null },
-    ...{ '31/12/2026': null, '2026-3-2': null, '2026-03-021': null, '3/2/026': null },
-    ...{ '0000-01-01': null, '0000-00-00': null, '1/1/0000': null },
-    ...{ '': null, soon: null, 'on 2026-03-02': null, 'x3/2/26': null, '2026-13-01': null },
-  })) {
-    assert.equal(readReportDay(text), day, text)
-  }
-})
-
-test('amounts are read to the millionth as networks write them, and none is made up', () => {
-  for (const [text, millionths] of Object.entries({
-    ...{
-      '20': 20_000_000n,
-      '$20.00': 20_000_000n,
-      '€0.5': 500_000n,
-      '.25': 250_000n,
-      '7.': 7_000_000n,
-    },
-    ...{ '-1,295.658': -1_295_658_000n, '(3.10)': -3_100_000n, '12,345,678': 12_345_678_000_000n },
-    ...{ '0.0000019': 1n, '-0.0000019': -1n, '1.123456789': 1_123_456n },
-    ...{ '': null, '.': null, '-': null, $: null, '1,23': null, '1.234,56': null, '1e3': null },
-    ...{ '(3.10': null, x1: null, '1x': null, '--1': null, '12 USD': null },
-  })) {
-    assert.equal(readReportAmount(text), millionths, text)
-  }
 })

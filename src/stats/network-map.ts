@@ -1,74 +1,58 @@
 /**
- * Reports of other networks: which of their columns says what.
+ * Which column of another network's report holds what (docs/spec/networks.md#maps).
  *
- * A map names, for each thing we keep, the columns it may stand in, in capitals or not; the first
- * that the file has is taken. Three large networks' public report formats are ready; any other CSV
- * needs a map of its own, a JSON object of the same shape with one name or a list of names per
- * field.
+ * A map names, for each field, the columns that may hold it; the first one that the file has is
+ * used. The maps of large networks are ready; any other report needs a map of its own.
  */
-import type { CsvTable } from '../platform/csv.ts'
+import { isCurrency } from '../catalog/read-currency.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
-import { dayOf } from '../platform/timestamp.ts'
+import { plainName, readColumnName } from './header-currency.ts'
+import { DECIMAL_SEPARATORS, type DecimalSeparator } from './report-amounts.ts'
+import { DATE_ORDERS, type DateOrder } from './report-dates.ts'
 
-/** What a row may say. `date` and `earnings` are needed, and something that names the publisher. */
+/** `date` and `earnings` are needed, and a field that names the publisher. */
 export const NETWORK_FIELDS = [
   'date', // of the sale
-  'account', // the publisher's account there; part of what an import replaces
+  'posting_date', // when the network entered the line: lines of one order are told apart by it
+  'account', // the publisher's account at the network
   'advertiser',
   'sub_id', // our click id, as our links pass it on
-  'publisher', // slug, where the file itself says it
+  'publisher', // slug, where the file itself names it
   'article_url',
+  'transaction_id', // lines are merged by it
+  'original_id', // the transaction or action that a correction corrects
   'order_id', // rows of one order are one sale
+  'item', // of an order with several lines
   'clicks',
-  'sales', // where there is no such column, one for each order that earned something
+  'sales', // without such a column, one for each order that earned something
   'revenue',
   'earnings',
-  'currency', // where there is no such column, that of the amounts’ sign, else USD
+  'currency', // of the earnings; and of the revenue unless it has a column of its own
+  'revenue_currency',
 ] as const
 export type NetworkField = (typeof NETWORK_FIELDS)[number]
-export type NetworkMap = Readonly<Partial<Record<NetworkField, readonly string[]>>>
 
-export const READY_MAPS: Readonly<Record<string, NetworkMap>> = {
-  // Commission records: amounts in US dollars, the sub id in `shopperId` (SID).
-  cj: {
-    date: ['eventDate', 'Event Date', 'event-date'],
-    account: ['websiteId', 'Website ID', 'website-id', 'publisherId'],
-    advertiser: ['advertiserName', 'Advertiser Name', 'Advertiser', 'advertiser-name'],
-    sub_id: ['shopperId', 'SID'],
-    order_id: ['orderId', 'Order ID', 'order-id'],
-    revenue: ['saleAmountUsd', 'Sale Amount (USD)', 'Sale Amount', 'sale-amount'],
-    earnings: [
-      'pubCommissionAmountUsd',
-      'Publisher Commission (USD)',
-      'Publisher Commission',
-      'commission-amount',
-    ],
-  },
-  // The signature orders report: one row per item, the sub id in `Member ID (U1)`.
-  rakuten: {
-    date: ['Transaction Date'],
-    account: ['Publisher ID', 'SID'],
-    advertiser: ['Advertiser Name'],
-    sub_id: ['Member ID (U1)'],
-    order_id: ['Order ID'],
-    revenue: ['Sales', 'Gross Sales'],
-    earnings: ['Total Commission', 'Gross Total Commissions'],
-    currency: ['Currency'],
-  },
-  // Transactions: amounts in the advertiser's currency, the sub id in the click reference.
-  awin: {
-    date: ['transactionDate', 'Transaction Date'],
-    account: ['publisherId', 'Publisher ID'],
-    advertiser: ['advertiserName', 'Advertiser', 'siteName', 'advertiserId'],
-    sub_id: ['clickRefs.clickRef', 'clickRef', 'Click Ref'],
-    order_id: ['orderRef', 'Order Reference', 'id'],
-    revenue: ['saleAmount.amount', 'saleAmount', 'Sale Amount'],
-    earnings: ['commissionAmount.amount', 'commissionAmount', 'Commission'],
-    currency: ['commissionAmount.currency', 'currency'],
-  },
+/** Which words say that a line counts (approved, pending) or does not (declined). */
+export interface StatusMap {
+  readonly columns: readonly string[]
+  readonly approved: readonly string[]
+  readonly pending: readonly string[]
+  readonly declined: readonly string[]
+  /** Older exports of a ready map's network have no such column: all their lines count. */
+  readonly is_optional?: true
 }
 
-/** Reads a map of the operator's own. Throws a 400 that names every fault. */
+export interface NetworkMap extends Readonly<Partial<Record<NetworkField, readonly string[]>>> {
+  readonly status?: StatusMap
+  readonly decimal_separator?: DecimalSeparator
+  readonly date_order?: DateOrder
+  readonly currency_code?: string
+}
+
+const STATUS_PARTS = ['columns', 'approved', 'pending', 'declined'] as const
+const SETTINGS = ['decimal_separator', 'date_order', 'currency_code'] as const
+
+/** Reads an operator's own map. Throws a 400 that names every fault. */
 export function readNetworkMap(text: string): NetworkMap {
   let value: unknown
   try {
@@ -76,66 +60,142 @@ export function readNetworkMap(text: string): NetworkMap {
   } catch {
     throw badRequest([{ field: 'map', rule: 'is not valid JSON' }])
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw badRequest([{ field: 'map', rule: 'must be an object of fields and column names' }])
   }
   const entries = Object.entries(value)
-  const known: readonly string[] = NETWORK_FIELDS
-  const faults = entries.flatMap(([field, names]): Fault[] => {
-    if (!known.includes(field)) {
-      return [{ field: `map.${field}`, rule: `unknown; known: ${NETWORK_FIELDS.join(', ')}` }]
-    }
-    const isNames = [names].flat().every((name) => typeof name === 'string')
-    return isNames ? [] : [{ field: `map.${field}`, rule: 'must be a column’s name, or a list' }]
-  })
+  const faults = entries.flatMap(([field, entry]) => entryFaults(field, entry))
   if (faults.length > 0) throw badRequest(faults)
-  return Object.fromEntries(entries.map(([field, names]) => [field, [names].flat()]))
+  return Object.fromEntries(entries.map(([field, entry]) => [field, readEntry(field, entry)]))
 }
 
-/** Which column of this very file each field stands in; absent: in none. */
-export type FoundColumns = Readonly<Partial<Record<NetworkField, string>>>
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
-/** Throws a 400 that names what the file lacks. */
-export function findColumns(map: NetworkMap, { headers }: Pick<CsvTable, 'headers'>): FoundColumns {
-  const found: Partial<Record<NetworkField, string>> = {}
+function entryFaults(field: string, entry: unknown): Fault[] {
+  const fault = (rule: string, name = field): Fault[] => [{ field: `map.${name}`, rule }]
+  const allowed = (values: readonly string[]) =>
+    values.includes(entry as string) ? [] : fault(`must be one of ${values.join(' ')}`)
+  if (field === 'decimal_separator') return allowed(DECIMAL_SEPARATORS)
+  if (field === 'date_order') return allowed(DATE_ORDERS)
+  if (field === 'currency_code') {
+    const isCode = typeof entry === 'string' && isCurrency(entry.toUpperCase())
+    return isCode ? [] : fault('must be a currency code of ISO 4217, such as EUR')
+  }
+  if (field === 'status') return statusFaults(entry)
+  if (!(NETWORK_FIELDS as readonly string[]).includes(field)) {
+    const known = [...NETWORK_FIELDS, 'status', ...SETTINGS].join(', ')
+    return fault(`unknown; known: ${known}`)
+  }
+  return areTexts(entry) ? [] : fault('must be a column’s name, or a list')
+}
+
+function areTexts(entry: unknown): boolean {
+  return [entry].flat().every((name) => typeof name === 'string')
+}
+
+function statusFaults(entry: unknown): Fault[] {
+  if (!isObject(entry)) {
+    return [{ field: 'map.status', rule: `must be an object of ${STATUS_PARTS.join(', ')}` }]
+  }
+  const known: readonly string[] = STATUS_PARTS
+  const faults = Object.entries(entry).flatMap(([part, words]): Fault[] => {
+    const field = `map.status.${part}`
+    if (!known.includes(part)) return [{ field, rule: `unknown; known: ${known.join(', ')}` }]
+    return areTexts(words) ? [] : [{ field, rule: 'must be a text, or a list' }]
+  })
+  if (entry.columns === undefined) {
+    faults.push({ field: 'map.status.columns', rule: 'is needed: where the status is' })
+  }
+  const texts = (part: string) => [entry[part] ?? []].flat().map(String).map(statusWord)
+  const all = ['approved', 'pending', 'declined'].flatMap((part) => [...new Set(texts(part))])
+  const twice = all.find((word, index) => all.indexOf(word) !== index)
+  if (twice !== undefined) {
+    faults.push({ field: 'map.status', rule: `${JSON.stringify(twice)} is in two lists` })
+  }
+  return faults
+}
+
+function readEntry(field: string, entry: unknown): unknown {
+  if (field === 'currency_code') return String(entry).toUpperCase()
+  if ((SETTINGS as readonly string[]).includes(field)) return entry
+  if (field !== 'status') return [entry].flat()
+  const parts = entry as Record<string, unknown>
+  return Object.fromEntries(STATUS_PARTS.map((part) => [part, [parts[part] ?? []].flat()]))
+}
+
+export type LineStatus = 'counts' | 'declined'
+
+/** Null: the map does not know the word. */
+export function readStatus(word: string, map: StatusMap): LineStatus | null {
+  const isIn = (words: readonly string[]) => words.map(statusWord).includes(statusWord(word))
+  if (isIn(map.approved) || isIn(map.pending)) return 'counts'
+  return isIn(map.declined) ? 'declined' : null
+}
+
+function statusWord(word: string): string {
+  return word.trim().toLowerCase()
+}
+
+/** A field's place in a file. */
+export interface FoundColumn {
+  /** As the file writes it. */
+  readonly name: string
+  /** The cells to look in, the first filled one counts: some files have two columns of a name. */
+  readonly indexes: readonly number[]
+  /** The currency that the name itself has, `Commission (EUR)`. */
+  readonly currency: readonly string[]
+}
+
+export type FoundColumns = Readonly<Partial<Record<NetworkField | 'status', FoundColumn>>>
+
+/** Finds the map's columns among the cells of a header. */
+export function findColumns(map: NetworkMap, header: readonly string[]): FoundColumns {
+  const written = header.map((name) => name.replace(/^\ufeff/, '').trim())
+  const named = written.map(readColumnName)
+  const find = (wanted: readonly string[]): FoundColumn | undefined => {
+    for (const isSame of SAME_NAME) {
+      for (const name of wanted) {
+        const indexes = [...written.keys()].filter((index) =>
+          isSame(name.trim(), written[index] ?? '', named[index]?.name ?? ''),
+        )
+        const [first] = indexes
+        if (first === undefined) continue
+        return { name: written[first] ?? '', indexes, currency: named[first]?.currency ?? [] }
+      }
+    }
+    return undefined
+  }
+  const found: Partial<Record<NetworkField | 'status', FoundColumn>> = {}
   for (const field of NETWORK_FIELDS) {
-    const wanted = (map[field] ?? []).map((name) => name.trim().toLowerCase())
-    const column = wanted.find((name) => headers.includes(name))
+    const column = find(map[field] ?? [])
     if (column !== undefined) found[field] = column
   }
-  const faults = (['date', 'earnings'] as const)
-    .filter((field) => found[field] === undefined)
-    .map((field) => ({ field, rule: missing(map[field] ?? []) }))
-  if (faults.length > 0) throw badRequest(faults)
+  const status = find(map.status?.columns ?? [])
+  if (status !== undefined) found.status = status
   return found
+}
+
+type IsSameName = (wanted: string, written: string, plain: string) => boolean
+
+/** The exact name first, then without case and punctuation, then without a currency. */
+const SAME_NAME: readonly IsSameName[] = [
+  (wanted, written) => written !== '' && wanted.toLowerCase() === written.toLowerCase(),
+  (wanted, written) => plainName(written) !== '' && plainName(wanted) === plainName(written),
+  (wanted, _, plain) => plain !== '' && readColumnName(wanted).name === plain,
+]
+
+/** What a file lacks for this map; none: it can be read. */
+export function missingColumns(map: NetworkMap, found: FoundColumns): Fault[] {
+  const needed = (['date', 'earnings'] as const).filter((field) => found[field] === undefined)
+  const faults = needed.map((field) => ({ field, rule: missing(map[field] ?? []) }))
+  const { status } = map
+  if (status === undefined || status.is_optional || found.status !== undefined) return faults
+  return [...faults, { field: 'status', rule: missing(status.columns) }]
 }
 
 function missing(names: readonly string[]): string {
   if (names.length === 0) return 'the map names no column for it'
-  return `no column of the file says it; looked for ${names.join(', ')}`
-}
-
-const ISO_DAY = /^(\d{4}-\d{2}-\d{2})(?:$|[T ])/
-const US_DAY = /^(\d{1,2})\/(\d{1,2})\/(\d{2}|\d{4})(?:$| )/
-
-/** The day of `2026-03-02…` or `3/2/26`, null for anything else. */
-export function readReportDay(text: string): string | null {
-  const iso = ISO_DAY.exec(text)?.[1]
-  const [, month = '', day = '', year = ''] = US_DAY.exec(text) ?? []
-  const written = `${year.padStart(4, '20')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  return dayOf(iso ?? written)
-}
-
-const AMOUNT = /^(-?)[$€£]?(\d{1,3}(?:,\d{3})+|\d{1,12})?(?:\.(\d{0,12}))?$/
-
-/**
- * `-1,295.658` or `$20.00` as whole millionths of its currency, what is smaller cut away; null
- * for anything else. Networks print more decimals than a currency has.
- */
-export function readReportAmount(text: string): bigint | null {
-  const match = AMOUNT.exec(text.replace(/^\((.*)\)$/, '-$1').trim())
-  if (match === null || !/\d/.test(text)) return null
-  const whole = (match[2] ?? '0').replaceAll(',', '')
-  const millionths = BigInt(`${whole}${(match[3] ?? '').slice(0, 6).padEnd(6, '0')}`)
-  return match[1] === '-' ? -millionths : millionths
+  return `no column of the file holds it; looked for ${names.join(', ')}`
 }

@@ -1,7 +1,13 @@
-/** What an import from another network must know: whose click, which publisher, what is there. */
+/** What an import from another network reads: click owners, publishers, stored lines. */
 import { clickIdBytes } from '../events/click-id.ts'
+import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
+import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import type { NetworkLine } from './merge-network-lines.ts'
+import type { ReadRow } from './read-network-row.ts'
+
+type ReportNames = Pick<ReadRow, 'day' | 'transactionId' | 'originalId' | 'orderId'>
 
 export interface RowOwner {
   readonly pubId: number
@@ -58,7 +64,7 @@ export async function findArticlesByKeys(
 }
 
 /** The hash (hex) of the rows that are shown of each partition: `<account> <day>`. */
-export async function findPartitions(
+export async function findShownPartitions(
   db: Db,
   { network, days }: { readonly network: string; readonly days: readonly string[] },
 ): Promise<Map<string, string>> {
@@ -68,4 +74,96 @@ export async function findPartitions(
   return new Map(
     rows.map((row) => [`${row.account} ${row.report_date}`, row.rows_hash.toString('hex')]),
   )
+}
+
+/** A line that is shown, with all that an import needs to show it again. */
+export type ShownLine = NetworkLine
+
+interface ShownLineRow {
+  readonly account: string
+  readonly report_date: string
+  readonly pub_id: number
+  readonly article_id: number
+  readonly advertiser: string | null
+  readonly clicks: string
+  readonly sales: string
+  readonly revenue_micros: string
+  readonly earnings_micros: string
+  readonly transaction_id: string | null
+  readonly original_id: string | null
+  readonly order_id: string | null
+  readonly item: string | null
+  readonly posted: string | null
+  readonly amounts: string | null
+  readonly are_sales_reported: boolean | null
+}
+
+/**
+ * All shown lines of the partitions that a report touches: of its days, and those that hold a
+ * transaction or an order which it names.
+ */
+export async function findShownLines(
+  db: Db,
+  { network, rows }: { readonly network: string; readonly rows: readonly ReportNames[] },
+): Promise<ShownLine[]> {
+  const distinct = (values: readonly (string | null)[]) => [
+    ...new Set(values.filter((value) => value !== null)),
+  ]
+  const days = distinct(rows.map(({ day }) => day))
+  const ids = distinct(rows.flatMap(({ transactionId, originalId }) => [transactionId, originalId]))
+  const originals = distinct(rows.map(({ originalId }) => originalId))
+  const orders = distinct(rows.map(({ orderId }) => orderId))
+  const found = await db.rows<ShownLineRow>(sql`
+    with shown as (
+      select import_id, account, report_date from network_partition
+      where network = ${network} and until is null
+    ), touched as (
+      select import_id from shown where report_date = any(${days}::date[])
+      union select import_id from network_row where transaction_id = any(${ids}::text[])
+      union select import_id from network_row where original_id = any(${originals}::text[])
+      union select import_id from network_row where order_id = any(${orders}::text[])
+    )
+    select account, report_date::text, pub_id, article_id, advertiser, clicks, sales,
+      revenue_micros, earnings_micros, transaction_id, original_id, order_id, item, posted,
+      amounts, are_sales_reported
+    from touched join shown using (import_id) join network_row using (import_id, report_date)
+    order by import_id, row`)
+  return found.map((row) => ({
+    account: row.account,
+    day: row.report_date,
+    pubId: row.pub_id,
+    articleId: row.article_id,
+    advertiser: row.advertiser,
+    clicks: Number(row.clicks),
+    sales: Number(row.sales),
+    revenueMicros: Number(row.revenue_micros),
+    earningsMicros: Number(row.earnings_micros),
+    transactionId: row.transaction_id,
+    originalId: row.original_id,
+    orderId: row.order_id,
+    item: row.item,
+    posted: row.posted,
+    amounts: row.amounts,
+    areSalesReported: row.are_sales_reported ?? true,
+  }))
+}
+
+/** Whether an import was recorded that the fold does not show yet. */
+export async function isImportWaiting(db: Db): Promise<boolean> {
+  const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
+  const row = await db.row<{ is_waiting: boolean }>(sql`
+    select exists (
+      select from event join lane using (lane)
+      where lane = ${MONEY_LANE} and seq > position and day >= ${dayFrom}
+        and type = ${EVENT_TYPE.networkRow}
+    ) as is_waiting`)
+  return row?.is_waiting === true
+}
+
+/** First key of the advisory lock of a network's imports; the second is its name, hashed. */
+const IMPORT_LOCK = 1_852_143_476
+
+/** Imports of one network wait for each other: each replaces what it has read before. */
+export async function lockNetwork(session: Db, network: string): Promise<void> {
+  await session.run(sql`select pg_advisory_lock(${IMPORT_LOCK}::int, hashtext(${network}))`)
 }

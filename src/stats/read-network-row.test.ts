@@ -1,17 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { keyOfUrl } from '../platform/url.ts'
-import { readNetworkRow } from './read-network-row.ts'
+import type { NetworkMap } from './network-map.ts'
+import { readNetworkReport } from './read-network-report.ts'
 
-const COLUMNS = { date: 'date', account: 'account', advertiser: 'advertiser', earnings: 'earnings' }
+const MAP: NetworkMap = {
+  ...{ date: ['date'], account: ['account'], advertiser: ['advertiser'], earnings: ['earnings'] },
+  ...{ revenue: ['revenue'], clicks: ['clicks'], sales: ['sales'], currency: ['currency'] },
+  ...{ sub_id: ['sub'], article_url: ['page'], publisher: ['slug'], order_id: ['order'] },
+}
 
-function read(cells: Record<string, string>) {
-  const row = readNetworkRow(
-    { line: 2, cells: { date: '2026-03-02', earnings: '1', ...cells } },
-    COLUMNS,
-  )
-  if (typeof row === 'string') throw new Error(row)
-  return row
+/** What a file with this one row is read as; it earns 1 on 2 March unless it says otherwise. */
+function report(own: Record<string, string>, map: NetworkMap = MAP) {
+  const cells = { date: '2026-03-02', earnings: '1', ...own }
+  const quoted = Object.values(cells).map((cell) => `"${cell}"`)
+  return readNetworkReport(`${Object.keys(cells)}\n${quoted}\n`, map)
+}
+
+function read(own: Record<string, string>) {
+  const { rows, rejected } = report(own)
+  return rows[0]?.row ?? assert.fail(JSON.stringify(rejected))
+}
+
+const rejection = (own: Record<string, string>) => {
+  const [rejected] = report(own).rejected
+  return [rejected?.reason, rejected?.column, rejected?.value]
 }
 
 test('names too long for the database are cut, between two characters', () => {
@@ -24,68 +37,49 @@ test('names too long for the database are cut, between two characters', () => {
   assert.equal(advertiser?.length, 2_048)
 })
 
-test('a row with a cell that cannot be read is left out, and says why', () => {
-  const columns = { ...COLUMNS, revenue: 'revenue', clicks: 'clicks', sales: 'sales' }
-  const reasonOf = (cells: Record<string, string>) =>
-    readNetworkRow(
-      { line: 2, cells: { date: '2026-03-02', earnings: '1', ...cells } },
-      { ...columns, currency: 'currency' },
-    )
-  assert.equal(reasonOf({ date: 'soon' }), 'date_unreadable')
-  assert.equal(reasonOf({ earnings: 'much' }), 'amount_unreadable')
-  assert.equal(reasonOf({ revenue: 'much' }), 'amount_unreadable')
-  for (const count of ['1.5', 'x', '1234567890']) {
-    assert.equal(reasonOf({ clicks: count }), 'count_unreadable', count)
-    assert.equal(reasonOf({ sales: count }), 'count_unreadable', count)
+test('a row with a cell that cannot be read is left out with the column and the value', () => {
+  assert.deepEqual(rejection({ date: 'soon' }), ['date_unreadable', 'date', 'soon'])
+  assert.deepEqual(rejection({ earnings: 'much' }), ['amount_unreadable', 'earnings', 'much'])
+  assert.deepEqual(rejection({ revenue: 'much' }), ['amount_unreadable', 'revenue', 'much'])
+  const ambiguous = { revenue: '1.299', currency: 'EUR' }
+  assert.deepEqual(rejection(ambiguous), ['amount_ambiguous', 'revenue', '1.299'])
+  for (const count of ['1.5', 'x', '1234567890', '1,23', '1234,567', ',123', '1,234,567,890']) {
+    assert.deepEqual(rejection({ clicks: count }), ['count_unreadable', 'clicks', count])
   }
-  assert.equal(reasonOf({ currency: 'XYZ' }), 'currency_unknown')
+  assert.deepEqual(rejection({ sales: 'x' }), ['count_unreadable', 'sales', 'x'])
+  assert.deepEqual(rejection({ currency: 'XYZ' }), ['currency_unknown', 'currency', 'XYZ'])
+  assert.deepEqual(rejection({ account: '\0' }).slice(0, 1), ['row_malformed'])
 })
 
 test('an empty cell is no count, no amount and dollars; a correction may be negative', () => {
-  const columns = { ...COLUMNS, clicks: 'clicks', sales: 'sales', currency: 'currency' }
-  const row = (cells: Record<string, string>) =>
-    readNetworkRow({ line: 2, cells: { date: '2026-03-02', ...cells } }, columns)
-  const known = { clicks: 0, sales: null, currency: 'USD', earningsMillionths: 0n }
-  assert.partialDeepStrictEqual(row({}), known)
-  const told = { clicks: 7, sales: -1, currency: 'EUR', earningsMillionths: -1_500_000n }
-  const cells = { clicks: '7', sales: '-1', currency: 'eur', earnings: '-1.50' }
-  assert.partialDeepStrictEqual(row(cells), told)
-})
-
-test('a count is read with its thousands set apart, as an amount is', () => {
-  const columns = { ...COLUMNS, clicks: 'clicks', sales: 'sales' }
-  const row = (clicks: string, sales: string) =>
-    readNetworkRow(
-      { line: 2, cells: { date: '2026-03-02', earnings: '$1,295.66', clicks, sales } },
-      columns,
-    )
-  assert.partialDeepStrictEqual(row('1,234', '-1,000'), { clicks: 1_234, sales: -1_000 })
-  assert.partialDeepStrictEqual(row('123,456,789', ''), { clicks: 123_456_789, sales: null })
-  for (const count of ['1,23', '1234,567', ',123', '1,234,567,890']) {
-    assert.equal(row(count, ''), 'count_unreadable', count)
-  }
+  const known = { clicks: 0, sales: null, earnings: { millionths: 0n, currency: 'USD' } }
+  assert.partialDeepStrictEqual(read({ earnings: '', clicks: '', order: 'NULL' }), {
+    ...known,
+    orderId: null,
+  })
+  const cells = { clicks: '7', sales: '-1,000', currency: 'eur', earnings: '-1.50' }
+  assert.partialDeepStrictEqual(read(cells), {
+    ...{ clicks: 7, sales: -1_000, earnings: { millionths: -1_500_000n, currency: 'EUR' } },
+  })
 })
 
 test('an amount that shows its currency is of that one, and never against the column', () => {
-  const columns = { ...COLUMNS, revenue: 'revenue', currency: 'currency' }
-  const currencyOf = (cells: Record<string, string>) => {
-    const row = readNetworkRow({ line: 2, cells: { date: '2026-03-02', ...cells } }, columns)
-    return typeof row === 'string' ? row : row.currency
+  const of = (cells: Record<string, string>) => {
+    const { revenue, earnings } = read(cells)
+    return [revenue.currency, earnings.currency]
   }
-  assert.equal(currencyOf({ earnings: '£10.00' }), 'GBP')
-  assert.equal(currencyOf({ earnings: '1', revenue: '(€20.00)' }), 'EUR')
-  assert.equal(currencyOf({ earnings: '$10.00' }), 'USD')
-  assert.equal(currencyOf({ earnings: '$10.00', currency: 'CAD' }), 'CAD')
-  assert.equal(currencyOf({ earnings: '€10.00', currency: 'eur' }), 'EUR')
-  assert.equal(currencyOf({ earnings: '£10.00', currency: 'USD' }), 'currency_unknown')
-  assert.equal(currencyOf({ earnings: '£10.00', revenue: '$100.00' }), 'currency_unknown')
+  assert.deepEqual(of({ earnings: '£10.00' }), ['GBP', 'GBP'])
+  assert.deepEqual(of({ earnings: '1', revenue: '(€20.00)' }), ['EUR', 'EUR'])
+  assert.deepEqual(of({ earnings: '£10.00', revenue: '$100.00' }), ['USD', 'GBP'])
+  assert.deepEqual(of({ earnings: '$10.00', currency: 'CAD' }), ['CAD', 'CAD'])
+  assert.deepEqual(of({ earnings: '€10.00', currency: 'eur' }), ['EUR', 'EUR'])
+  const against = { earnings: '£10.00', currency: 'USD' }
+  assert.deepEqual(rejection(against), ['currency_unknown', 'earnings', '£10.00'])
 })
 
 test('a row names its click, its page and its publisher only by what can be one', () => {
-  const columns = { ...COLUMNS, sub_id: 'sub', article_url: 'page', publisher: 'slug' }
   const named = (cells: Record<string, string>) => {
-    const row = readNetworkRow({ line: 2, cells: { date: '2026-03-02', ...cells } }, columns)
-    if (typeof row === 'string') throw new Error(row)
+    const row = read(cells)
     return [row.clickId, row.urlKey?.toString('hex') ?? null, row.slug]
   }
   const clickId = '00c0ffee'.repeat(4)
@@ -98,4 +92,27 @@ test('a row names its click, its page and its publisher only by what can be one'
   for (const sub of [`${clickId}0`, `x${clickId}`, clickId.slice(1), 'home']) {
     assert.deepEqual(named({ sub, page: 'page 3' }), [null, null, null], sub)
   }
+})
+
+test('lines above the header are skipped, and a line that is no row costs itself only', () => {
+  const text = [
+    ...['\ufeffEarnings Report from 11-01-2026 to 11-05-2026', '', '# paid in euros', 'sep=;'],
+    ...['date;earnings;order', '2026-03-02;1;a', '2026-03-02;1;b;c;d', '2026-03-02;2', '"x;y'],
+  ]
+  const { rows, rejected } = readNetworkReport(text.join('\r\n'), MAP)
+  assert.deepEqual(
+    rows.map(({ line, row }) => [line, row.earnings.millionths, row.orderId]),
+    [
+      [6, 1_000_000n, 'a'],
+      [8, 2_000_000n, null],
+    ],
+  )
+  assert.deepEqual(
+    rejected.map(({ line, reason }) => [line, reason]),
+    [
+      [7, 'row_malformed'],
+      [9, 'row_truncated'],
+    ],
+  )
+  assert.equal(readNetworkReport('date,earnings\r2026-03-02,1\r', MAP).rows.length, 1)
 })

@@ -12,7 +12,11 @@ with told as (
   select (body->>'import_id')::bigint as import_id, (body->>'row')::int as row, pub_id,
     (body->>'article_id')::int as article_id, (body->>'clicks')::bigint as clicks,
     (body->>'sales')::bigint as sales, (body->>'revenue_micros')::bigint as revenue_micros,
-    (body->>'earnings_micros')::bigint as earnings_micros, report_date
+    (body->>'earnings_micros')::bigint as earnings_micros, body->>'advertiser' as advertiser,
+    body->>'transaction_id' as transaction_id, body->>'original_id' as original_id,
+    body->>'order_id' as order_id, body->>'item' as item, body->>'posted' as posted,
+    body->>'amounts' as amounts, (body->>'are_sales_reported')::boolean as are_sales_reported,
+    report_date
   from event join told on told.import_id = (body->>'import_id')::bigint
   where lane = 0 and type = 15 and body->>'kind' = 'row'
     and seq <= (select position from lane where lane = 0)
@@ -27,17 +31,24 @@ cross join lateral (
 where wanted is distinct from had
   and report_date between pg_temp.day_from() and pg_temp.day_to()
 union all
-select import_id || ' row ' || row, name, wanted::text, had::text, 'import ' || import_id
+select import_id || ' row ' || row, name, wanted, had, 'import ' || import_id
 from told_row
 full join (
   select network_row.* from network_row join network_partition using (import_id, report_date)
 ) as found using (import_id, row)
 cross join lateral (
-  values ('pub_id', told_row.pub_id::bigint, found.pub_id::bigint),
-    ('article_id', told_row.article_id, found.article_id),
-    ('clicks', told_row.clicks, found.clicks), ('sales', told_row.sales, found.sales),
-    ('revenue_micros', told_row.revenue_micros, found.revenue_micros),
-    ('earnings_micros', told_row.earnings_micros, found.earnings_micros)
+  values ('pub_id', told_row.pub_id::text, found.pub_id::text),
+    ('article_id', told_row.article_id::text, found.article_id::text),
+    ('clicks', told_row.clicks::text, found.clicks::text),
+    ('sales', told_row.sales::text, found.sales::text),
+    ('revenue_micros', told_row.revenue_micros::text, found.revenue_micros::text),
+    ('earnings_micros', told_row.earnings_micros::text, found.earnings_micros::text),
+    ('advertiser', told_row.advertiser, found.advertiser),
+    ('transaction_id', told_row.transaction_id, found.transaction_id),
+    ('original_id', told_row.original_id, found.original_id),
+    ('order_id', told_row.order_id, found.order_id), ('item', told_row.item, found.item),
+    ('posted', told_row.posted, found.posted), ('amounts', told_row.amounts, found.amounts),
+    ('are_sales_reported', told_row.are_sales_reported::text, found.are_sales_reported::text)
 ) as compared (name, wanted, had)
 where wanted is distinct from had
   and coalesce(told_row.report_date, found.report_date)
