@@ -1,6 +1,6 @@
 /**
- * Calls to the service over a socket, for contract tests: short ways to make users, publishers and
- * keys, to send a request, and to read an answer.
+ * Calls to the service over a socket, for contract tests: create users, publishers and keys, send a
+ * request, read an answer.
  */
 
 import assert from 'node:assert/strict'
@@ -21,11 +21,11 @@ export interface Api {
   readonly db: Database
   readonly app: TestApp
   readonly url: string
-  /** Sends a request; JSON bodies are written, other text is sent as it is. */
+  /** Sends a request. A JSON body is serialized; a text is sent as it is. */
   call(path: string, options?: CallOptions): Promise<Answer>
-  /** A user with a key, and publishers with these settings, the defaults where nothing is said. */
+  /** A user with a key, and publishers with these settings and otherwise the defaults. */
   account(...publishers: Partial<PublisherSettings>[]): Promise<Account>
-  /** Waits until the edge has heard of a campaign: by notification, within 2 s. */
+  /** Waits until the edge has received a campaign by notification, within 2 s. */
   untilKnown(campaign: { campaign_id: number }): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body as JSON; throws when it is none. */
+  /** The body as JSON; throws if it is not JSON. */
   json<T = unknown>(): T
   /** The first entry of `data`. */
   entry<T = Readonly<Record<string, unknown>>>(): T
@@ -55,10 +55,10 @@ export interface Account {
   readonly key: string
   readonly tokenId: number
   readonly publishers: readonly Publisher[]
-  readonly pubId: number // of the first publisher
+  readonly pubId: number // The first publisher's id.
 }
 
-/** The whole service under public addresses of its own; `options` as for `startTestApp`. */
+/** The whole service under its own public URLs; `options` as for `startTestApp`. */
 export async function startApi(scope: Scope, options: TestAppOptions = {}): Promise<Api> {
   const env = { LINK_URL, AUCTION_URL, BASE_URL, CORS_ORIGINS: 'https://tools.example' }
   const app = await startTestApp(scope, { ...options, env: { ...env, ...options.env } })
@@ -127,7 +127,7 @@ function accountMaker({ node }: TestApp, now: () => Date): Api['account'] {
     }
     const made = await createApiKey(db, { uid, description: name, expiresAt: null, now: now() })
     const pubId = publishers[0]?.pub_id ?? 0
-    // The edge hears of new publishers by notification, within 2 s.
+    // The edge receives new publishers by notification, within 2 s.
     while (!publishers.every(({ pub_id }) => edge.market.publishers.has(pub_id))) await sleep(10)
     return { uid, email, password, key: made.key, tokenId: made.row.token_id, publishers, pubId }
   }

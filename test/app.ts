@@ -1,4 +1,4 @@
-/** Starts everything in this process on a database of its own: what contract tests talk to. */
+/** Starts the whole service in this process on its own database, for contract tests. */
 import { after } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type App, startApp } from '../src/app.ts'
@@ -13,11 +13,11 @@ import { lanesBehind } from './fold-log.ts'
 import { freePort } from './free-port.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** A browser's; the service records what sends none as a robot. */
+/** A browser's user agent; the service treats requests without one as robots. */
 export const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0 Safari/537.36'
 
-/** A second, mostly; a busy machine's. */
+/** Usually a second; this is for a busy machine. */
 const FOLDED_MS = 60_000
 
 const PATIENCE_TIMES = 20
@@ -37,9 +37,9 @@ export interface TestApp {
 export interface TestAppOptions {
   readonly env?: Record<string, string>
   readonly now?: () => number
-  /** Takes the log's lines, at the level of LOG_LEVEL, instead of standard error. */
+  /** Receives log lines, at the level of LOG_LEVEL, instead of standard error. */
   readonly logLines?: string[]
-  /** Where the service finds its database, when that is not the database itself: a proxy. */
+  /** Replaces the address of the database, for example by a proxy's. */
   readonly reach?: (connection: Connection) => Promise<Connection>
 }
 
@@ -49,7 +49,7 @@ export async function startTestApp(
 ): Promise<TestApp> {
   const { reach = async (connection: Connection) => connection } = options
   await buildBrowserParts({ isOnlyIfStale: true })
-  // Ends in the opposite order, and at once where the start fails: the database goes last.
+  // Closes in reverse order, also if the start fails: the database last.
   await using started = new AsyncDisposableStack()
   const scopeOfStart: Scope = { after: (work) => started.defer(work) }
   const database = await testDatabase(scopeOfStart)
@@ -101,26 +101,26 @@ export async function startTestApp(
 }
 
 /**
- * A reader's click is not recorded where its link is not found within a quarter of a second, and a
- * busy machine's database may take longer. Who tests outages, by `reach`, has what readers have.
+ * A click is not recorded if its link is not found within a quarter of a second, and a busy
+ * machine's database may take longer. Tests of outages (`reach`) keep readers' timeouts.
  */
 function waitLonger({ edge }: Node): void {
   const find = edge.findLink.bind(edge)
   edge.findLink = (auctionId, patienceMs) => find(auctionId, PATIENCE_TIMES * patienceMs)
 }
 
-/** A test asks nothing more by the connections it keeps, for which a stop waits half a second. */
+/** A test no longer uses its open connections, for which a stop would wait half a second. */
 async function closeSoon(app: App): Promise<void> {
   app.http.server.closeIdleConnections()
   await nextTurn()
   await app.close()
 }
 
-/** Waits until every lane stands at its last event, and none is still on its way from the spool. */
+/** Waits until every lane is folded to its end and the spool is empty. */
 async function untilFolded({ database, appender }: Node): Promise<void> {
   const deadline = Date.now() + FOLDED_MS
   for (;;) {
-    // A busy machine answers late, and the spool has taken what its caller was told is durable.
+    // Also the spool, because on a busy machine events may have gone there.
     const isSpoolEmpty = appender.isSpoolEmpty()
     if ((await lanesBehind(database)).length === 0 && isSpoolEmpty) return
     if (Date.now() > deadline) throw new Error('the fold did not catch up within a minute')

@@ -12,7 +12,7 @@ const SEED = 20_260_413
 const given = sample(candidates, request)
 const held = given.map((one) => hold(...one))
 
-test('of the random auctions most have a winner, many a rival, and each check fails somewhere', () => {
+test('most random auctions have a winner, many a rival, and each check fails somewhere', () => {
   const share = (is: (outcome: Held['outcome']) => boolean) =>
     held.filter(({ outcome }) => is(outcome)).length / AUCTIONS
   assert.ok(share(({ winner }) => winner >= 0) > 0.5)
@@ -28,7 +28,7 @@ test('of the random auctions most have a winner, many a rival, and each check fa
   )
 })
 
-test('of the random auctions some are a tie between merchants, and some are cut', () => {
+test('some random auctions are a tie between merchants, and some are cut', () => {
   const tied = (some: readonly Held[]) => some.filter(isTie).length / AUCTIONS
   assert.ok(tied(held) > 0.03)
   assert.ok(tied(sample(rivals, open).map((one) => hold(...one))) > 0.1)

@@ -7,7 +7,7 @@ import fc from './fast-check.ts'
 
 const DOLLAR = 1_000_000
 
-/** Round prices meet each other; odd ones meet the rounding. */
+/** Round bids collide; odd ones test the rounding. */
 const bidMicros = fc.oneof(
   fc.constantFrom(10_000, 20_000, 300_000, 500_000, 600_000),
   fc.integer({ min: 5_000, max: 3 * DOLLAR }),
@@ -17,7 +17,7 @@ const priceMicros = fc.oneof(
   fc.integer({ min: 60 * DOLLAR, max: 110 * DOLLAR }),
 )
 const share = evenly(0.01, 1)
-/** One check in twenty, so that of several candidates some pass all of them. */
+/** One check in twenty fails, so that of several candidates some pass all of them. */
 const rarely = <T>(value: fc.Arbitrary<T>, otherwise: T) =>
   fc.oneof({ weight: 19, arbitrary: fc.constant(otherwise) }, { weight: 1, arbitrary: value })
 const sometimes = fc.nat({ max: 6 }).map((side) => side === 0)
@@ -31,7 +31,7 @@ const flight = fc.constantFrom(
   { feedImportedAtMs: NOON_MS - FEED_AGE_MAX_MS - 1 },
 )
 
-/** A candidate on which every check may fail, each of them seldom. */
+/** A candidate on which every check may fail, each rarely. */
 const candidate = fc.record({
   model: fc.constantFrom('cpc' as const, 'cpc' as const, 'cpa' as const, 'epp' as const),
   merchant: fc.integer({ min: 1, max: 6 }),
@@ -82,7 +82,7 @@ export const resultNumber = fc
   .uint8Array({ minLength: 16, maxLength: 16 })
   .map((bytes) => Buffer.from(bytes))
 
-/** Up to 70 candidates of up to 6 merchants, each a campaign of its own. */
+/** Up to 70 candidates of up to 6 merchants, each with its own campaign. */
 export const candidates: fc.Arbitrary<CandidateSpec[]> = named(
   withTwin(
     fc.oneof(
@@ -93,7 +93,7 @@ export const candidates: fc.Arbitrary<CandidateSpec[]> = named(
   ),
 )
 
-/** Plain CPC rivals that pass every check, of a merchant each. */
+/** Plain CPC rivals that pass every check, one per merchant. */
 export const rivals: fc.Arbitrary<CandidateSpec[]> = named(
   withTwin(
     fc.array(
@@ -102,7 +102,7 @@ export const rivals: fc.Arbitrary<CandidateSpec[]> = named(
           fc.constantFrom(300_000, 500_000, 600_000),
           fc.integer({ min: 20_000, max: 3 * DOLLAR }),
         ),
-        // On a grid: two that differ in the last bit of a double are a tie in one scale only (P14).
+        // On a grid: two that differ in the last bit of a double would tie in one scale only (P14).
         quality: fc.integer({ min: 10, max: 1000 }).map((perMille) => perMille / 1000),
         priceMicros: fc.oneof(
           fc.constantFrom(90 * DOLLAR, 100 * DOLLAR),
@@ -111,11 +111,11 @@ export const rivals: fc.Arbitrary<CandidateSpec[]> = named(
       }),
       { minLength: 1, maxLength: 7 },
     ),
-    (spec) => spec, // by their places they are of other merchants
+    (spec) => spec, // Their positions give them different merchants.
   ),
 )
 
-/** The open auction that `rivals` compete in. */
+/** The open auction in which `rivals` compete. */
 export const open: fc.Arbitrary<RequestSpec> = fc.record({
   floorMicros: fc.constantFrom(0, 20_000),
   beta: evenly(0, 3),
@@ -123,8 +123,8 @@ export const open: fc.Arbitrary<RequestSpec> = fc.record({
 })
 
 /**
- * Half of the lists with a copy of one of them at the end, of another merchant: what is random in
- * bid, quality and price never ties by itself.
+ * Half of the lists end with a copy of an entry by another merchant, because random values never
+ * tie by themselves.
  */
 function withTwin<T>(specs: fc.Arbitrary<T[]>, ofAnother: (spec: T) => T): fc.Arbitrary<T[]> {
   return fc.tuple(specs, fc.option(fc.nat(), { freq: 2 })).map(([list, pick]) => {

@@ -1,8 +1,8 @@
 /**
- * Auctions in a few words: what a test or a case file does not say has a plain default.
+ * Auctions in a few words, with plain defaults.
  *
- * Used by the case runner, the properties and the benchmark, so that all of them build candidate
- * sets the way the service does.
+ * The case runner, the properties and the benchmark use this, so that all of them build candidate
+ * sets as the service does.
  */
 import {
   type CampaignFlight,
@@ -26,27 +26,27 @@ import { micros, PPM } from '../src/platform/money.ts'
 
 export interface CandidateSpec {
   readonly name: string
-  readonly campaign?: number // its place in the list, from 1
-  readonly merchant?: number // likewise
+  readonly campaign?: number // Default: its position in the list, from 1.
+  readonly merchant?: number // The same default.
   readonly offerId?: string
   readonly model?: 'cpc' | 'cpa' | 'epp'
   readonly bidMicros?: number
-  readonly exclusiveBidMicros?: number // the bid
+  readonly exclusiveBidMicros?: number // Default: the bid.
   readonly orders?: number
   readonly clicks?: number
   readonly valuePerOrderMicros?: number
-  readonly ceilingMicros?: number // none
+  readonly ceilingMicros?: number // Default: none.
   readonly roasFactor?: number
   readonly quality?: number
   readonly confidencePpm?: number
-  readonly priceMicros?: number // unknown
+  readonly priceMicros?: number // Default: unknown.
   readonly isInStock?: boolean
   readonly devices?: readonly Device[]
   readonly countries?: readonly string[]
   readonly allowPublishers?: readonly number[]
   readonly blockPublishers?: readonly number[]
-  readonly floorMicros?: Readonly<Record<string, number>> // by country code; `*`: everywhere
-  readonly category?: number // none; says only what other floors would hold
+  readonly floorMicros?: Readonly<Record<string, number>> // By country code; `*` means everywhere.
+  readonly category?: number // Default: none. It only selects other floors.
   readonly flight?: Partial<Omit<CampaignFlight, 'index'>>
   readonly budgetOk?: boolean
   readonly ptr?: number
@@ -163,7 +163,7 @@ export function makeRequest(spec: RequestSpec = {}): AuctionRequest {
   }
 }
 
-/** The n-th of a row of result numbers; neighbours differ in one bit, which must not show. */
+/** The n-th of a series of result numbers; neighbours differ in one bit, which must not matter. */
 export function resultNumber(n: number): Buffer {
   const bytes = Buffer.alloc(16)
   bytes.writeUInt32LE(n, 4)
@@ -175,7 +175,7 @@ export interface Held {
   readonly set: CandidateSet
   readonly request: AuctionRequest
   readonly winner: string | null
-  /** Loss of each candidate by name, in words of LOSS; the winner has none. */
+  /** The loss of each candidate by name, in words of LOSS; the winner has none. */
   readonly losses: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,4 @@
-/** A request that never arrives whole is nobody's fault but its sender's. */
+/** Incomplete requests are the client's fault only. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -9,7 +9,7 @@ const logLines: string[] = []
 const api = await startApi({ after }, { logLines, env: { LOG_LEVEL: 'info' } })
 const { pubId } = await api.account({ is_partner: true })
 
-test('a body that breaks off is not logged as a failure of ours', async () => {
+test('a body that breaks off is not logged as a server error', async () => {
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
   const path = `/api/v1/publishers/${pubId}/linkmate/smart_links/`
   socket.write(
@@ -26,12 +26,13 @@ test('a body that breaks off is not logged as a failure of ours', async () => {
   )
 })
 
-// A proxy that hears an answer in the middle of a body may leave it there and send the next
-// reader's request over the same connection (HAProxy 2.6): it would be read as the body's rest.
+// A proxy that receives an answer in the middle of a body may leave the body there and send the
+// next reader's request over the same connection (HAProxy 2.6). It would be read as the rest of the
+// body.
 test('an answer in the middle of a body is the last one of its connection', async () => {
   const length = 100_000
   for (const target of [
-    'POST /api/v1/smart_links/', // without a key
+    'POST /api/v1/smart_links/', // Without a key.
     'PUT /api/v1/events/impressions/page_impression/',
     'GET /api/v1/auction/',
     'GET /healthz',
@@ -83,8 +84,8 @@ test('every answer forbids the browser to guess its type, also at the level of t
   }
 })
 
-// Answers wait in this process's memory, and each connection may have asked for hundreds at once.
-test('who reads no answer does not hold its connection for ever', async (t) => {
+// Answers wait in this process's memory, and each connection may have hundreds of them.
+test('a client that reads no answer does not hold its connection forever', async (t) => {
   const { server } = api.app.http
   assert.ok(server.timeout > 60_000 && server.timeout < 600_000, `${server.timeout}`)
   const whole = server.timeout
@@ -94,7 +95,7 @@ test('who reads no answer does not hold its connection for ever', async (t) => {
   })
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause()
   const [taken] = await once(server, 'connection')
-  const requests = 200 // Together more than the system's buffers take.
+  const requests = 200 // Together more than the system's buffers hold.
   socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests))
   await once(taken, 'close', { signal: AbortSignal.timeout(10_000) })
   socket.destroy()

@@ -1,4 +1,4 @@
-/** What runs in browsers is there however the service was started: nothing is to be built first. */
+/** The browser parts exist however the service was started: no separate build is needed. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ async function makeClone(scope: Scope): Promise<string> {
   return clone
 }
 
-test('souk serve straight after an installation builds what browsers load', async (t) => {
+test('souk serve builds the browser parts right after an installation', async (t) => {
   const scope = scopeOf(t)
   const clone = await makeClone(scope)
   const { connection } = await testDatabase(scope)
@@ -42,7 +42,7 @@ test('souk serve straight after an installation builds what browsers load', asyn
   assert.equal(await first.stop(), 0)
   assert.deepEqual(statuses, [200, 200, 200])
 
-  // A build that fails (here: a folder that cannot be replaced by a file) keeps nobody waiting.
+  // A failing build (here: a folder in the way of a file) blocks nobody.
   await rm(join(clone, 'dist'), { recursive: true })
   await writeFile(join(clone, 'dist'), 'in the way')
   const second = await start()
@@ -52,9 +52,9 @@ test('souk serve straight after an installation builds what browsers load', asyn
   assert(!existsSync(join(clone, 'dist', 'tag')))
 })
 
-test('a start that is told to stop while it builds ends at once, and opens nothing', async (t) => {
+test('a start that is stopped during its build exits at once and opens nothing', async (t) => {
   const clone = await makeClone(scopeOf(t))
-  // However late the signal comes, the build is under way.
+  // However late the signal arrives, the build is still running.
   await writeFile(join(clone, 'scripts/build-tag.ts'), 'setTimeout(() => undefined, 30_000)\n')
   const env = { SOUK_DATA: join(clone, 'data'), PORT: '0' }
   const child = spawn(process.execPath, [join(clone, 'bin/souk.mjs'), 'serve'], {

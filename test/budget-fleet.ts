@@ -1,10 +1,10 @@
 /**
- * A fleet of nodes that lives through crashes, lost, repeated, late and reordered messages and
- * wrong clocks, while it spends the budgets of many campaigns: the worlds of
+ * A fleet of nodes that survives crashes, lost, repeated, late and reordered messages and wrong
+ * clocks while it spends many campaigns' budgets: the worlds of
  * src/demand/budget-simulation.test.ts.
  *
- * The real lease book, the real statements. Simulated are readers, time, the network between a
- * node and the database, the event log and its judge.
+ * It uses the real lease book and the real statements. Readers, time, the network to the database,
+ * the event log and its judge are simulated.
  */
 import assert from 'node:assert/strict'
 import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
@@ -26,7 +26,7 @@ import type { Random } from './seeded-random.ts'
 
 const TICK_MS = 4_000
 const TICKS = 7
-const SKEW_MS = 2_000 // The error that the design allows a clock (economics 2.2).
+const SKEW_MS = 2_000 // The clock error that the design tolerates.
 
 interface SimNode {
   readonly nodeId: number
@@ -36,9 +36,9 @@ interface SimNode {
   isUp: boolean
   restartTick: number
   books: Map<World, LeaseBook>
-  inFlight: ClickEntry[] // sent to the log, answer outstanding
-  spool: ClickEntry[] // durable on the node's disk
-  stuck: { requestNo: number; requests: LeaseRequest[] }[] // statements that run late
+  inFlight: ClickEntry[] // Sent to the log, without an answer yet.
+  spool: ClickEntry[] // Durable on the node's disk.
+  stuck: { requestNo: number; requests: LeaseRequest[] }[] // Statements that run late.
 }
 
 export interface FleetTotals {
@@ -70,7 +70,7 @@ export class Fleet {
     this.#log = new BudgetLog(db, random)
   }
 
-  /** Lives the whole life of the fleet; throws at the first moment that a rule is broken. */
+  /** Runs the fleet to its end; throws as soon as a rule is broken. */
   async live(): Promise<FleetTotals> {
     this.#worlds = await createWorlds(this.#db, this.#random, this.#options)
     await this.#createNodes(2 + Math.floor(this.#random() * 8))
@@ -160,7 +160,7 @@ export class Fleet {
     if (this.#chance(0.1)) this.#crash(node)
   }
 
-  /** One statement for all worlds; each world's part of it has its own fate on the wire. */
+  /** One statement for all worlds; each world's part of it succeeds or fails on its own. */
   async #ask(node: SimNode): Promise<void> {
     const nowMs = this.#trueMs() + node.skewMs
     node.requestNo += 1
@@ -172,13 +172,13 @@ export class Fleet {
       const requests = book.prepare(requestNo, nowMs)
       if (requests.length === 0) continue
       const fate = this.#random()
-      if (fate < 0.1) continue // lost on the way
-      if (fate < 0.24) again.push(...requests) // runs late: alone, when the node gave up on it …
+      if (fate < 0.1) continue // Lost on the way.
+      if (fate < 0.24) again.push(...requests) // Runs late: alone, after the node gave up on it …
       if (fate < 0.17) continue
-      sent.push(...requests) // … or a second time
-      if (fate > 0.34) heard.push({ book, requests }) // else the answer is lost
+      sent.push(...requests) // … or a second time.
+      if (fate > 0.34) heard.push({ book, requests }) // Otherwise the answer is lost.
     }
-    // Most of what comes late never comes: each of these costs a statement of its own.
+    // Most late statements never run, because each one costs a statement of its own.
     if (again.length > 0 && this.#chance(0.4)) node.stuck.push({ requestNo, requests: again })
     if (sent.length === 0) return
     const batch = { requestNo, requests: sent, nowMs: this.#trueMs() }
@@ -194,7 +194,7 @@ export class Fleet {
     }
   }
 
-  /** Statements that were sent before and run only now, also after their node crashed. */
+  /** Statements sent earlier that run only now, also after their node crashed. */
   async #runStuck({ nodeId, incarnation, stuck }: SimNode): Promise<void> {
     for (const { requestNo, requests } of stuck.splice(0)) {
       const batch = { requestNo, requests, nowMs: this.#trueMs() }
@@ -202,18 +202,18 @@ export class Fleet {
     }
   }
 
-  /** Answers of the log arrive: what was in flight is durable, or must wait in the spool. */
+  /** The log answers: events in flight are durable, or must wait in the spool. */
   #deliver(node: SimNode): void {
     for (const click of node.inFlight.splice(0)) {
       const { world, day, leaseId, micros } = click
       const fate = this.#random()
       if (fate < 0.05) {
-        // Refused by log and spool alike: the reader was redirected, nobody is charged.
+        // Refused by log and spool: the reader was redirected and nobody is charged.
         node.books.get(world)?.release(world.campaignId, leaseId, micros)
         countReserved(world, day, -micros)
         continue
       }
-      // In between: the log took it as well, only its answer was lost. Both carry one id.
+      // The log accepted it as well and only its answer was lost. Both carry the same id.
       if (fate < 0.25) node.spool.push(click)
       if (fate > 0.15) this.#log.append(click)
     }
@@ -241,7 +241,7 @@ export class Fleet {
     const leaseId = book.reserve(world.campaignId, micros, nowMs)
     if (leaseId === null) {
       this.#unfunded += 1
-      // The click asks for itself; it is gone before the answer comes, the next one finds it.
+      // The click asks for its price and leaves before the answer; the next click finds it.
       book.want(world.campaignId, micros, nowMs)
       return
     }
@@ -252,7 +252,7 @@ export class Fleet {
     const place = { nodeId, incarnation, leaseId, micros, day }
     node.inFlight.push({ kind: 'click', eventId, resultNumber, world, ...place })
     countReserved(world, day, micros)
-    // An impatient reader: the same result again, reserved again, never paid twice.
+    // An impatient reader: the same result is reserved again and never paid twice.
     if (this.#chance(0.05)) this.#click(node, on)
   }
 
@@ -260,19 +260,21 @@ export class Fleet {
     this.#crashes += 1
     node.isUp = false
     node.books = new Map()
-    // Some never come back, and what they held stays in escrow.
+    // Some never return, and their leases stay in escrow.
     const downTicks = 1 + Math.floor(this.#random() * 4)
     node.restartTick = this.#chance(0.15) ? Number.POSITIVE_INFINITY : this.#tick + downTicks
   }
 
-  /** The next process on that disk: writes the dead one's spool to the log, then its last word. */
+  /**
+   * The next process on that disk writes the dead one's spool to the log, then its last message.
+   */
   async #restart(node: SimNode): Promise<void> {
     const zombies: ClickEntry[] = []
     for (const click of node.inFlight.splice(0)) {
       const fate = this.#random()
       if (fate < 0.4) this.#log.append(click)
       else countReserved(click.world, click.day, -click.micros)
-      if (fate > 0.8) zombies.push(click) // its insert was on the way and commits too late
+      if (fate > 0.8) zombies.push(click) // Its insert was in flight and commits late.
     }
     this.#drain(node)
     this.#announce(node)
@@ -289,7 +291,10 @@ export class Fleet {
     this.#log.append({ kind: 'close', eventId: this.#lastEvent, nodeId, incarnation })
   }
 
-  /** Every node that lives drains and says its last word; then nothing may be left in escrow. */
+  /**
+   * Every live node drains its spool and sends its last message; then nothing may be left in
+   * escrow.
+   */
   async #end(): Promise<void> {
     let isAllClosed = true
     for (const node of this.#nodes) {

@@ -1,7 +1,6 @@
 /**
- * The event log of a simulated fleet and its fold: an array in one order, entries that come twice,
- * a judge, and transactions that fail and are done again. Part of
- * src/demand/budget-simulation.test.ts.
+ * The event log of a simulated fleet and its fold: an array in one order, repeated entries, a
+ * judge, and transactions that fail and are repeated. Part of src/demand/budget-simulation.test.ts.
  */
 import assert from 'node:assert/strict'
 import { closeLeases, leaseCloseBody, settleClicks } from '../src/demand/settle.ts'
@@ -55,14 +54,14 @@ export class BudgetLog {
 
   append(entry: Entry): void {
     this.#entries.push(entry)
-    if (this.#random() < 0.05) this.#entries.push(entry) // a retry; both writes succeeded
+    if (this.#random() < 0.05) this.#entries.push(entry) // A retry; both writes succeeded.
   }
 
   get isFolded(): boolean {
     return this.#folded === this.#entries.length
   }
 
-  /** Folds some entries in one transaction, which fails now and then and is done again. */
+  /** Folds some entries in one transaction, which sometimes fails and is repeated. */
   async fold(limit: number): Promise<void> {
     const batch = this.#entries.slice(this.#folded, this.#folded + limit)
     const verdicts = this.#judge(this.#withoutRepeats(batch))
@@ -87,7 +86,7 @@ export class BudgetLog {
     })
   }
 
-  /** Looks at what was remembered and changes nothing, so that a fold may fail and be repeated. */
+  /** Reads the remembered state without changing it, so that a fold may fail and be repeated. */
   #judge(entries: readonly Entry[]): Verdict[] {
     const closed = new Set(this.#closed)
     const results = new Map<World, Set<number>>()

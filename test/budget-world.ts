@@ -9,7 +9,7 @@ import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 import type { Random } from './seeded-random.ts'
 
-/** The account of a campaign's whole life; the others are named by their day. */
+/** The account of a campaign's whole life; other accounts are named by their day. */
 const LIFE = 'life'
 
 export interface World {
@@ -18,11 +18,11 @@ export interface World {
   readonly readersPerTick: number
   dailyCap: number | null
   totalCap: number | null
-  /** The most that may ever be charged, by account. Infinity: no cap. */
+  /** The most that may ever be charged, by account; Infinity without a cap. */
   readonly ceilings: Map<string, number>
-  /** Reserved for clicks that exist or may still come to exist, by account. */
+  /** Reserved for clicks that exist or may still appear, by account. */
   readonly reserved: Map<string, number>
-  /** Paid by the judge, as far as the log is folded, by account. */
+  /** Paid by the judge so far, by account. */
   readonly paid: Map<string, number>
   readonly judgedResults: Set<number>
 }
@@ -32,7 +32,7 @@ export interface WorldRange {
   readonly count: number
 }
 
-/** Makes campaigns of all kinds of caps, with accounts for yesterday, today and tomorrow. */
+/** Creates campaigns with all kinds of caps, with accounts for yesterday, today and tomorrow. */
 export async function createWorlds(
   db: Db,
   random: Random,
@@ -82,7 +82,7 @@ function makeWorld(random: Random, campaignId: number): World {
   }
 }
 
-/** The claim itself: at no instant do the clicks that may be charged exceed a cap. */
+/** The claim itself: at no time do chargeable clicks exceed a cap. */
 export function countReserved(world: World, day: string, changeMicros: number): void {
   for (const account of [LIFE, day]) {
     const reserved = (world.reserved.get(account) ?? 0) + changeMicros
@@ -105,7 +105,7 @@ interface AccountRow {
   readonly escrow_micros: string
 }
 
-/** B1, and settled = truth, for every account of every world. */
+/** Invariant B1, and settled = truth, for every account of every world. */
 export async function checkAccounts(db: Db, worlds: readonly World[]): Promise<AccountRow[]> {
   const rows = await db.rows<AccountRow>(sql`
     select campaign_id, day, settled_micros, escrow_micros from budget_account
@@ -122,7 +122,7 @@ export async function checkAccounts(db: Db, worlds: readonly World[]): Promise<A
 
 const usedOf = (row: AccountRow): number => Number(row.settled_micros) + Number(row.escrow_micros)
 
-/** Escrow is what open leases hold and no more; nothing of it when all of them are closed. */
+/** Escrow equals the open leases, and is zero once all of them are closed. */
 export async function checkEscrow(
   db: Db,
   worlds: readonly World[],
@@ -141,7 +141,7 @@ export async function checkEscrow(
   }
 }
 
-/** A few merchants raise or lower their budgets, some below what is spent already. */
+/** A few merchants raise or lower their budgets, some below what is already spent. */
 export async function changeBudgets(
   db: Db,
   random: Random,
@@ -166,7 +166,7 @@ export async function changeBudgets(
     })
     for (const account of world.ceilings.keys()) {
       const cap = (account === LIFE ? world.totalCap : world.dailyCap) ?? Number.POSITIVE_INFINITY
-      // Leases already out may still be spent; nothing beyond them.
+      // Existing leases may still be spent; nothing beyond them.
       world.ceilings.set(account, Math.max(cap, used.get(`${world.campaignId} ${account}`) ?? 0))
     }
   }

@@ -1,7 +1,7 @@
 /**
- * A log with everything in it: paid, repeated and reversed clicks, orders told by several sources,
- * moved, held, approved, rejected, cancelled, returned early and late, payments, other networks,
- * and views. For whatever must hold on all of it.
+ * A log with every kind of event: paid, repeated and reversed clicks; orders from several sources,
+ * moved, held, approved, rejected, cancelled; early and late returns; payments; other networks;
+ * views. For guarantees that must hold on all of it.
  */
 import {
   EVENT_TYPE,
@@ -21,7 +21,7 @@ import { makePublisherWorld, type PublisherWorld } from './publisher-world.ts'
 
 const MINUTE_MS = 60_000
 
-/** Two publishers of a database and their log, which is folded. */
+/** Two publishers and their folded log. */
 export async function foldBusyLog(scope: Scope, db: Database) {
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const log = openFoldedLog(scope, db)
@@ -51,7 +51,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   const click = (name: string, world = one, fields: Partial<StoredEvent> = {}, atMs = START_MS) =>
     tell(events.click(name, atMs, { ...place(world), ...fields }), {})
 
-  // Clicks: one result twice, a visitor who repeats and goes on, robots, nobody's budget.
+  // Clicks: one result twice, a visitor who repeats, robots, and clicks without a budget.
   click('a', one, cpc)
   click('a again', one, { ...cpc, resultNumber: Buffer.from(clickId('result a'), 'hex') })
   for (let minute = 0; minute < 90; minute += 11) {
@@ -68,7 +68,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   click('exact', other)
   click('epp', other, { model: MODEL.epp, priceMicros: 1_500_001, sharePpm: 333_333 })
 
-  // Orders: by several sources, moved to another publisher, odd amounts, held and decided.
+  // Orders: from several sources, moved to another publisher, odd amounts, held and decided.
   const order = (id: string, atMs: number, told: Parameters<MoneyEvents['order']>[2]) =>
     tell(events.order(id, atMs, told))
   const back = (id: string, atMs: number, told: Parameters<MoneyEvents['goodsBack']>[2]) =>
@@ -82,14 +82,14 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   order('cpc sale', START_MS + MINUTE_MS, { click: 'a' })
   order('epp sale', START_MS + MINUTE_MS, { exact: 'epp' })
   order('nobody', START_MS, { click: 'unknown' })
-  const midnight = { ordered_at_ms: START_MS - DAY_MS / 2 } // It was told with a plain date.
+  const midnight = { ordered_at_ms: START_MS - DAY_MS / 2 } // It was reported with a plain date.
   order('dated', START_MS + MINUTE_MS, { exact: 'exact', report: midnight })
   const odd = { value_micros: 1_000_003, lines: [1, 2, 3].map((n) => orderLine(`ö ${n}`, n, n)) }
   order('odd/ö', START_MS + MINUTE_MS, { click: 'odd', report: odd })
-  // Three cents over four lines: the last one costs nothing, and yet is part of the earnings.
+  // Three cents over four lines: the last one costs nothing but is part of the earnings.
   const crumbs = { value_micros: 300_000, lines: [1, 2, 3, 4].map((n) => orderLine(`${n}`, 1, 1)) }
   order('crumbs', START_MS + MINUTE_MS, { click: 'cpa', report: crumbs })
-  // What moves no figure: a gift that comes back, an order of which nothing is left.
+  // Events that move no figure: a returned gift, an order with nothing left.
   const gift = { lines: [orderLine('A1', 1_000, 1), orderLine('gift', 0, 1)] }
   order('gift', START_MS + MINUTE_MS, { click: 'cpa', report: gift })
   for (const day of [7, 8]) back('gift', START_MS + day * DAY_MS, { product_id: 'gift' })
@@ -126,7 +126,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
     tell(events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }))
   }
 
-  // Payments, one told twice and one taken back; another network, replaced once.
+  // Payments, one repeated and one reversed; another network, replaced once.
   for (const [reference, micros, day] of [
     ['one', 2_000_000, 3],
     ['one', 2_000_000, 4],

@@ -1,4 +1,4 @@
-/** A campaign with clicks and orders, as the fold would have left them: what is learned from. */
+/** A campaign with clicks and orders as the fold leaves them, as training data. */
 import type { TestContext } from 'node:test'
 import type { Database } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
@@ -6,7 +6,7 @@ import { testDatabase } from './database.ts'
 
 export const BID_MICROS = 500_000
 
-/** A merchant's campaign for clicks, with a goal for its return. */
+/** A merchant's campaign for clicks, with a ROAS goal. */
 export async function makeCampaign(t: TestContext): Promise<Database> {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
@@ -36,7 +36,7 @@ interface ClickOptions {
   readonly reason?: number
 }
 
-/** One sale of the campaign, led to by its first click. */
+/** One sale of the campaign, attributed to its first click. */
 export async function addOrder(
   db: Database,
   orderId: string,

@@ -1,4 +1,4 @@
-/** Merchants with offers, for tests: the real import, over a feed held in memory. */
+/** Merchants with offers, for tests: the real import of a feed in memory. */
 import type { FeedFile } from '../src/catalog/feed-file.ts'
 import { type ImportResult, importFeed } from '../src/catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
@@ -12,20 +12,20 @@ export interface OfferSpec {
   readonly id: string
   readonly link: string
   readonly title?: string
-  readonly price?: string // "49.99 USD"
+  readonly price?: string // Such as "49.99 USD".
   readonly salePrice?: string
   readonly gtin?: string
   readonly brand?: string
   readonly image?: string
   readonly availability?: string
-  readonly category?: string // a number of Google's taxonomy
+  readonly category?: string // A number of Google's taxonomy.
   readonly description?: string
   readonly color?: string
   readonly size?: string
   readonly group?: string
 }
 
-/** Makes a merchant and imports its offers. */
+/** Creates a merchant and imports its offers. */
 export async function makeMerchant(
   db: Database,
   { name, domain, offers }: { name: string; domain: string; offers: readonly OfferSpec[] },
@@ -62,7 +62,7 @@ export function importOffers(
   return importFeed(db, { merchId, file, format: 'jsonl', at: new Date(), seed: 1 })
 }
 
-/** A CPC campaign of $0.60, or whatever is said otherwise. */
+/** A CPC campaign of $0.60, or with these settings. */
 export function makeCampaign(
   db: Database,
   merchId: number,

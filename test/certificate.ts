@@ -1,4 +1,4 @@
-/** Of 127.0.0.1 alone, vouched for by itself, good until 2119; the key guards nothing. */
+/** A self-signed certificate for 127.0.0.1, valid until 2119; its key protects nothing. */
 export const LOOPBACK_CERTIFICATE = `\
 -----BEGIN CERTIFICATE-----
 MIIBkDCCATagAwIBAgIUXFjj2XaVBki7pjCPxsZWgExqhJ8wCgYIKoZIzj0EAwIw

@@ -1,4 +1,4 @@
-/** Commands write all settings of a record: of two at once, neither may undo the other. */
+/** Commands write all settings of a record; of two concurrent ones, neither may undo the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createUser } from '../src/accounts/create-account.ts'
@@ -15,7 +15,7 @@ import { testDatabase, whileWritten } from './database.ts'
 const db = await testDatabase()
 const world = { now: new Date('2026-03-02T12:00:00Z'), knowsCountries: true }
 
-test('a change of a publisher keeps what another one changed in the meantime', async () => {
+test('a change of a publisher keeps a concurrent change of another setting', async () => {
   const user = { email: 'ann@pub.example', password: 'long enough', isAdmin: false }
   const { uid } = await createUser(db, user)
   const settings = { ...PUBLISHER_DEFAULTS, uid, name: 'Daily', slug: 'daily' }
@@ -27,7 +27,7 @@ test('a change of a publisher keeps what another one changed in the meantime', a
   assert.deepEqual([changed.name, changed.is_partner], ['Weekly', true])
 })
 
-test('a change of a merchant keeps what another one changed in the meantime', async () => {
+test('a change of a merchant keeps a concurrent change of another setting', async () => {
   const settings = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
   const { merch_id: merchId } = await insertMerchant(db, settings)
   const other = sql`update merchant set click_param = 'sub' where merch_id = ${merchId}`
@@ -37,7 +37,7 @@ test('a change of a merchant keeps what another one changed in the meantime', as
   assert.deepEqual([changed.name, changed.click_param], ['Store', 'sub'])
 })
 
-test('a change of a campaign keeps what another one changed in the meantime', async () => {
+test('a change of a campaign keeps a concurrent change of another setting', async () => {
   const shop = { ...MERCHANT_DEFAULTS, name: 'Mill', domains: ['mill.example'] }
   const { merch_id } = await insertMerchant(db, shop)
   const bid_micros = micros(600_000)

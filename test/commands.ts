@@ -1,4 +1,4 @@
-/** A command as typed, run in this process: what it printed, and its exit code. */
+/** Runs a command in this process; returns its output and exit code. */
 import { COMMANDS } from '../src/cli/commands.ts'
 import { runProgram } from '../src/cli/program.ts'
 import { type Config, readConfig } from '../src/config.ts'

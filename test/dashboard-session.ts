@@ -1,4 +1,4 @@
-/** The dashboard's routes in process, with somebody logged in: what their tests talk to. */
+/** The dashboard's routes in this process, with a signed-in user. */
 import assert from 'node:assert/strict'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -12,7 +12,7 @@ const BASE_URL = 'http://souk.example'
 export interface DashboardSession {
   /** A call below /dashboard/api/, as the page sends it; with a body it is a POST. */
   call<T>(path: string, body?: object): Promise<{ status: number; json: Answer<T> }>
-  /** What a browser gets of such an address. */
+  /** The response that a browser gets. */
   open(path: string): Promise<{ status: number; headers: OutgoingHttpHeaders; text: string }>
 }
 
@@ -21,7 +21,7 @@ interface Answer<T> {
   readonly error: { readonly code: number; readonly data: readonly { field: string }[] }
 }
 
-/** Serves the routes given inside the login; logs in whoever is asked for. */
+/** Serves the given routes behind the sign-in; signs in any user. */
 export async function startDashboard(
   scope: Scope,
   { db, inside }: { db: Db; inside: readonly FastifyPluginAsyncTypebox[] },

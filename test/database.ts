@@ -1,10 +1,10 @@
 /**
- * Real databases for tests: one embedded server per checkout, one migrated template, and a copy
- * of that template for whoever asks.
+ * Real databases for tests: one embedded server per checkout, one migrated template, and copies of
+ * it.
  *
- * The server is shared by every test process of the checkout in the way the product shares it,
- * so a single file runs alone as well as the whole suite. It writes without fsync, and into memory
- * where there is enough: no test here outlives a crash of the machine.
+ * All test processes of the checkout share the server in the way the product does, so a single file
+ * runs alone as well as the whole suite. It writes without fsync, and into memory where there is
+ * enough, because no test outlives a crash of the machine.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -23,16 +23,16 @@ import { testFolder } from './test-folder.ts'
 
 const MIGRATIONS = join(ROOT, 'migrations')
 const OWNER = 'souk'
-const TEMPLATE_LOCK = 1 // In the admin database of the tests' own cluster; nothing else uses it.
+const TEMPLATE_LOCK = 1 // In the admin database of the tests' own cluster, which nothing else uses.
 
-/** Something that can be told what to do at the end: a test's context, or a whole file's. */
+/** Registers work for the end: of a test, or of a whole file. */
 export interface Scope {
   after(work: () => Promise<void>): unknown
 }
 
 /**
- * A migrated, empty database of its own; closed and dropped at the end of the test, or of the
- * file when no test context is given.
+ * A migrated, empty database; closed and dropped at the end of the test, or of the file if no test
+ * context is given.
  */
 export async function testDatabase(scope: Scope = { after }): Promise<Database> {
   const { server, admin, template } = await enterServer()
@@ -44,14 +44,14 @@ export async function testDatabase(scope: Scope = { after }): Promise<Database> 
   })
   scope.after(async () => {
     await db.close()
-    // With force: a test that leaks a connection must not keep its database for ever.
+    // With force, so that a test that leaks a connection does not keep its database.
     await admin.run(dropDatabase(name))
     await leaveServer()
   })
   return db
 }
 
-/** Resolves when `work` waits for a lock that somebody else has; rejects if it ends instead. */
+/** Resolves when `work` waits for a lock that somebody else holds; rejects if it ends instead. */
 export async function untilWaiting(db: Database, work: Promise<unknown>): Promise<void> {
   let hasEnded = false
   const end = () => {
@@ -67,7 +67,7 @@ export async function untilWaiting(db: Database, work: Promise<unknown>): Promis
   }
 }
 
-/** What `work` comes to, which has to wait until another transaction's statement is committed. */
+/** The result of `work`, which must wait until another transaction's statement is committed. */
 export async function whileWritten<T>(
   db: Database,
   statement: Sql,
@@ -77,21 +77,21 @@ export async function whileWritten<T>(
     await tx.run(statement)
     const waiting = work()
     await untilWaiting(db, waiting)
-    return { waiting } // Not the promise itself, which waits for this transaction.
+    return { waiting } // Wrapped, because the promise itself waits for this transaction.
   })
   return waiting
 }
 
-/** The address to give a child process as DATABASE_URL. */
+/** The DATABASE_URL for a child process. */
 export function databaseUrl({ user, database, host, port }: Connection): string {
   const url = new URL(`postgres://localhost/${database}`)
   url.username = String(user)
   url.port = String(port)
-  url.searchParams.set('host', String(host)) // A socket's folder cannot stand before the path.
+  url.searchParams.set('host', String(host)) // A socket's folder cannot be the host of a URL.
   return url.href
 }
 
-/** Keeps the tests' server running over many test processes; the caller closes it. */
+/** Keeps the server running over many test processes; the caller closes it. */
 export function openTestServer(): Promise<EmbeddedPostgres> {
   return openEmbeddedPostgres({
     dataDir: testFolder(),
@@ -99,9 +99,9 @@ export function openTestServer(): Promise<EmbeddedPostgres> {
     settings: {
       fsync: 'off',
       full_page_writes: 'off',
-      // A test process takes twenty or so, and on many cores many run at once.
+      // A test process uses about twenty, and on many cores many run at once.
       max_connections: String(200 + 40 * availableParallelism()),
-      // Its files lie in memory already: neither a cache before them nor a long log is of use.
+      // Its files are in memory already, so neither a large cache nor a long log helps.
       shared_buffers: '128MB',
       min_wal_size: '32MB',
       max_wal_size: '256MB',
@@ -121,7 +121,7 @@ let isWatching = false
 
 function enterServer(): Promise<TestServer> {
   users += 1
-  // Or Ctrl-C, which ends the runner and the tests alike, would have the server run on.
+  // Otherwise the server would keep running after Ctrl-C, which ends runner and tests.
   if (!isWatching) whenInterrupted(async () => (await entered)?.server.close())
   isWatching = true
   entered ??= (async () => {
@@ -163,7 +163,7 @@ async function findTemplate(server: EmbeddedPostgres, admin: Database): Promise<
   }
 }
 
-/** What killed runs and older migrations left behind, unless somebody is using it. */
+/** Drops databases of killed runs and old migrations, unless they are in use. */
 async function dropLeftovers(admin: Database, template: string): Promise<void> {
   const idle = await admin.rows<{ datname: string }>(sql`
     select datname from pg_database
@@ -194,7 +194,7 @@ async function hashOfMigrations(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** By files: a copy through the write-ahead log, the default, takes five times as long. */
+/** By file copy: the default, a copy through the write-ahead log, takes five times as long. */
 function createDatabase(name: string, template: string): Sql {
   const names = [identifier(name), identifier(template), identifier(OWNER)] as const
   return sql`

@@ -1,4 +1,4 @@
-/** An installation for `souk doctor` to look at, with a clock and a data folder of its own. */
+/** An installation for `souk doctor` to examine, with its own clock and data folder. */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

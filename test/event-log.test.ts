@@ -1,6 +1,4 @@
-/**
- * The contract of the event log, run on every implementation (src/events/event-log.ts).
- */
+/** The contract of the event log, run on every implementation (src/events/event-log.ts). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EVENT_TYPE, type LogEvent, newEvent, type StoredEvent } from '../src/events/event.ts'
@@ -14,7 +12,7 @@ import { type Scope, testDatabase } from './database.ts'
 import { startNats } from './nats.ts'
 import { scopeOf } from './scope.ts'
 
-/** Opens any number of logs over one store, as so many processes would. */
+/** Opens any number of logs over one store, like several processes. */
 type OpenLogs = (scope: Scope) => Promise<() => Promise<EventLog>>
 
 const implementations: { name: string; openLogs: OpenLogs }[] = [
@@ -22,7 +20,7 @@ const implementations: { name: string; openLogs: OpenLogs }[] = [
   { name: 'JetStream', openLogs: openJetStreamLogs },
 ]
 
-/** A database that writes dates for others in another way than they are read here. */
+/** A database that formats dates for other clients differently from ours. */
 async function openForeignDatabase(scope: Scope): Promise<Connection> {
   const db = await testDatabase(scope)
   const name = identifier(String(db.connection.database))
@@ -48,7 +46,7 @@ async function openJetStreamLogs(scope: Scope): Promise<() => Promise<EventLog>>
       installation: 'one',
       connection,
       isCarrier: true,
-      onProblem: () => undefined, // A busy machine’s database answers late; it is asked again.
+      onProblem: () => undefined, // A busy machine's database may answer late; it is asked again.
     })
     scope.after(() => log.close())
     return log
@@ -63,7 +61,7 @@ function makeEvents(count: number, fields: Partial<LogEvent> = {}): LogEvent[] {
   return Array.from({ length: count }, () => newEvent({ id: next(), atMs, lane, type, ...fields }))
 }
 
-/** All events of a lane, once there are `count`: some logs show them a little after the append. */
+/** All events of a lane, once there are `count`; some logs show them a little after the append. */
 async function readAll(log: EventLog, lane: number, count: number): Promise<StoredEvent[]> {
   const all: StoredEvent[] = []
   while (true) {
@@ -118,7 +116,7 @@ for (const { name, openLogs } of implementations) {
     assert.match(seq, /^[1-9][0-9]*$/)
   })
 
-  test(`${name}: any millisecond comes back, before 1970 and after 2038 too`, async (t) => {
+  test(`${name}: any millisecond comes back, also before 1970 and after 2038`, async (t) => {
     const log = await (await openLogs(scopeOf(t)))()
     const times = [0, 1, 999, 1_000_001, -1, Date.UTC(2039, 0, 1, 0, 0, 0, 123)]
     for (let n = 0; n < 500; n += 1) times.push(Date.UTC(2026, 0, 1) + n * 86_399_993)
@@ -130,7 +128,7 @@ for (const { name, openLogs } of implementations) {
     )
   })
 
-  test(`${name}: text that no database takes is stored with a replacement`, async (t) => {
+  test(`${name}: text that no database accepts is stored with a replacement character`, async (t) => {
     const log = await (await openLogs(scopeOf(t)))()
     const body = JSON.stringify({ 'k\0': ['\ud800', 'ok\\u0000', 'x\0y'] })
     await log.append(makeEvents(1, { u1: 'a\0b', url: 'half \udc00 pair', body }))
@@ -160,7 +158,7 @@ for (const { name, openLogs } of implementations) {
     )
   })
 
-  test(`${name}: an event appended again, in any company, is stored once`, async (t) => {
+  test(`${name}: an event that is appended again, with any others, is stored once`, async (t) => {
     const open = await openLogs(scopeOf(t))
     const [log, other] = [await open(), await open()]
     const events = makeEvents(30)
@@ -185,7 +183,7 @@ for (const { name, openLogs } of implementations) {
     assert.equal(seen.length, events.length + 2)
   })
 
-  test(`${name}: events of one append stay together in the order given`, async (t) => {
+  test(`${name}: events of one append stay together in their order`, async (t) => {
     const log = await (await openLogs(scopeOf(t)))()
     const groups = Array.from({ length: 50 }, () => makeEvents(7))
     await Promise.all(groups.map((group) => log.append(group)))
@@ -210,7 +208,7 @@ for (const { name, openLogs } of implementations) {
     await log.append([])
   })
 
-  test(`${name}: a reader that keeps its position misses nothing while others append`, async (t) => {
+  test(`${name}: a reader that stores its position misses nothing while others append`, async (t) => {
     const open = await openLogs(scopeOf(t))
     const lanes = [0, 3, 15]
     const appended = new Map(lanes.map((lane) => [lane, new Set<string>()]))
@@ -218,7 +216,8 @@ for (const { name, openLogs } of implementations) {
 
     const writer = async (log: EventLog) => {
       for (let round = 0; round < 30; round += 1) {
-        // Large and small together: a small one begun later commits first if nothing prevents it.
+        // Large and small batches mixed: a small one that starts later commits first unless
+        // prevented.
         const batches = [200, 1, 1].map((count, index) =>
           lanes.flatMap((lane) => makeEvents(count, { lane: lanes[(lane + index) % 3] ?? 0 })),
         )
@@ -253,7 +252,7 @@ for (const { name, openLogs } of implementations) {
     }
   })
 
-  test(`${name}: readers of this and of other processes are told of an append`, async (t) => {
+  test(`${name}: readers of this and of other processes are notified of an append`, async (t) => {
     const open = await openLogs(scopeOf(t))
     const [here, elsewhere] = [await open(), await open()]
     const told = (log: EventLog) =>
@@ -263,7 +262,7 @@ for (const { name, openLogs } of implementations) {
     await Promise.all(hears)
   })
 
-  test(`${name}: what was appended before closing is there, later appends are refused`, async (t) => {
+  test(`${name}: events appended before closing are stored, later appends are refused`, async (t) => {
     const open = await openLogs(scopeOf(t))
     const log = await open()
     const events = makeEvents(100)

@@ -1,8 +1,8 @@
 /**
- * fast-check as every property test takes it: what a test allows by `maxLength` also comes.
+ * fast-check for every property test, set to use the whole range that `maxLength` allows.
  *
- * By itself fast-check makes lists, texts and buffers of ten elements or so, whatever length they
- * are allowed.
+ * By default fast-check creates lists, texts and buffers of about ten elements, whatever length is
+ * allowed.
  */
 import fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** The log and its fold on request: what the worker does all the time. */
+/** The log, and its fold on request, as the worker does it. */
 import assert from 'node:assert/strict'
 import { type LogEvent, MONEY_LANE } from '../src/events/event.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
@@ -12,7 +12,7 @@ export interface FoldedLog {
   append(events: readonly LogEvent[]): Promise<void>
   /** Appends and folds. */
   tell(...events: readonly LogEvent[]): Promise<void>
-  /** Folds all that the log has. */
+  /** Folds everything in the log. */
   fold(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ interface LaneBehind {
   readonly position: string
 }
 
-/** Lanes with events that are not folded: asked for at once, as reading each takes far longer. */
+/** Lanes with unfolded events, in one query, because reading each takes far longer. */
 export function lanesBehind(db: Db): Promise<LaneBehind[]> {
   return db.rows(sql`
     select lane, position from lane

@@ -1,8 +1,8 @@
-/** A tiny MaxMind country database, by hand: a tree of address bits, data, a description. */
+/** A tiny MaxMind country database, built by hand: a tree of address bits, data, a description. */
 
 /**
- * IPv4 blocks of whole bits, each with its country, `{ '203.0.113.0/24': 'US' }`, or with whatever
- * else such a database says of it.
+ * IPv4 blocks, each with its country, `{ '203.0.113.0/24': 'US' }`, or with other data of such a
+ * database.
  */
 export function makeGeoip(blocks: Readonly<Record<string, string | object>>): Buffer {
   const nodes: [Child, Child][] = [[null, null]]
@@ -32,7 +32,7 @@ export function makeGeoip(blocks: Readonly<Record<string, string | object>>): Bu
 const RECORD_BITS = 24
 const SEPARATOR_BYTES = 16
 
-/** Null: nothing is known; a number: the next node; else where the data of a block begins. */
+/** Null: unknown; a number: the next node; otherwise the offset of a block's data. */
 type Child = null | number | { readonly at: number }
 
 function insert(nodes: [Child, Child][], block: string, leaf: { at: number }): void {
@@ -62,7 +62,7 @@ function child(value: Child, { length }: readonly unknown[]): Buffer {
 
 const TYPE = { text: 2, unsigned32: 6, map: 7 } as const
 
-/** The format's own way to write a value; texts and maps here are shorter than 29. */
+/** The format's encoding of a value; texts and maps here are shorter than 29. */
 function encode(value: string | number | object): Buffer {
   if (typeof value === 'string') {
     return Buffer.concat([control(TYPE.text, Buffer.byteLength(value)), Buffer.from(value)])

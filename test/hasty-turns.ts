@@ -1,11 +1,11 @@
-/** For tests of who waits for a turn in vain: patience that does not keep the test waiting. */
+/** For tests of queue timeouts: shortens them so that the test does not wait. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { CLIENT_PATIENCE_MS, Turns } from '../src/platform/turns.ts'
 
 const HASTE = 500
 
-/** Until the test ends, who waits for as long as a client does, at most, waits hardly at all. */
+/** Until the test ends, waits of up to a client's timeout end almost at once. */
 export function hurryTurns(t: TestContext): void {
   const { run } = Turns.prototype
   function runSoon(this: Turns, work: () => Promise<unknown>, patienceMs?: number | null) {

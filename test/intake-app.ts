@@ -1,6 +1,6 @@
 /**
- * Merchants' intake in-process: real SQL, real log, the fold on request, and a clock that tests
- * may move.
+ * Merchants' intake in this process: real SQL, real log, the fold on request, and a clock that
+ * tests may move.
  */
 import { checkoutRoutes } from '../src/attribution/checkout-routes.ts'
 import type { IntakeDeps } from '../src/attribution/intake.ts'
@@ -22,7 +22,7 @@ export interface IntakeApp {
   readonly merchant: Merchant
   readonly clock: { nowMs: number }
   readonly deps: IntakeDeps
-  /** Folds all that the log's money lane has. */
+  /** Folds everything in the money lane. */
   fold(): Promise<void>
   /** A signed request of the merchant's server; `changes` break it. */
   post(path: 'orders' | 'returns', body: object, changes?: SignedCall): Promise<Answer>
@@ -31,7 +31,7 @@ export interface IntakeApp {
 
 interface SignedCall {
   readonly key?: string
-  readonly slash?: string // at the end of the path
+  readonly slash?: string // The end of the path.
   readonly timestamp?: string
   readonly secret?: string
   readonly signature?: string
@@ -44,13 +44,13 @@ export interface Answer {
   readonly json: any
 }
 
-/** An order as a shop tells it. */
+/** An order as a shop reports it. */
 export const orderEntry = (id: string, changes: object = {}, products?: readonly object[]) => ({
   order: { id, value: '550.00', currency: 'USD', ...changes },
   ...(products === undefined ? {} : { products }),
 })
 
-/** What the merchant tag sends of a reader's checkout. */
+/** What the merchant tag sends about a reader's checkout. */
 export const checkoutOf = (
   organization_id: number,
   events: readonly object[],

@@ -1,6 +1,6 @@
 /**
- * The main job, end to end, as strangers would do it: commands, a feed, HTTP, and the statistics;
- * with the server and PostgreSQL killed on the way.
+ * The main job from end to end: commands, a feed, HTTP, and the statistics, with the server and
+ * PostgreSQL killed on the way.
  */
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -18,32 +18,32 @@ K-1,"Stagwell Kettle, 0.9 L",https://www.kettles.example/p/k-1?utm_source=feed,4
 K-2,Plume Kettle,https://www.kettles.example/p/k-2,89.00 USD,in stock,9521000000025,Ostrava,
 `
 
-test('a feed becomes offers, an article’s link is auctioned, clicked, paid and counted, across kill -9', async (t) => {
-  const dataDir = await temporaryFolder(t, 'souk journey ') // with a space in it
+test('a feed becomes offers, a link is auctioned, clicked, paid and counted, across kill -9', async (t) => {
+  const dataDir = await temporaryFolder(t, 'souk journey ') // With a space in it.
   const env = { SOUK_DATA: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' }
   const { key, pubId, merchId } = await makeNetwork(env, dataDir)
 
   let server = await serve(env)
-  // Stopped rather than killed at the end, so that its PostgreSQL stops as well.
+  // Stopped instead of killed at the end, so that its PostgreSQL stops as well.
   t.after(() => server.stop())
   const created = await createLink(server.url, key)
   const first = await auction(server.url, created.auction_id)
   assert.equal(first.auction_result.product.price, '49.99')
   assert.equal(first.auction_result.product.merchant.id, merchId)
-  await sleep(320) // No person clicks within 300 ms; the service knows.
+  await sleep(320) // The service treats a click within 300 ms as a program's.
   const location = await click(server.url, first.auction_result.redirect_url)
   assert.match(
     location,
     /^https:\/\/kettles\.example\/p\/k-1\?utm_medium=article&cid=[0-9a-f]{32}$/,
   )
 
-  // Everything dies the moment the click was answered: what was answered was durable (I2).
+  // Everything dies the moment the click was answered; the answered click is durable (I2).
   await server.kill()
   await killPostgres(dataDir)
   server = await serve(env)
   await untilStats(server.url, { key, pubId }, { clicks: 1, earnings: '0.45' })
 
-  // Only PostgreSQL dies: the reader goes on, and the click is counted once it is back.
+  // Only PostgreSQL dies: the reader is redirected, and the click is counted once it is back.
   const second = await auction(server.url, created.auction_id)
   await sleep(320)
   await killPostgres(dataDir)
@@ -130,7 +130,10 @@ async function click(url: string, redirectUrl: string): Promise<string> {
   return response.headers.get('location') ?? ''
 }
 
-/** The statistics show so much (within 5 s while everything is up): of two days at midnight. */
+/**
+ * Waits until the statistics show this (within 5 s while everything is up); around midnight of two
+ * days.
+ */
 async function untilStats(
   url: string,
   { key, pubId }: { key: string; pubId: number },
@@ -157,7 +160,7 @@ async function untilStats(
   }
 }
 
-/** kill -9 of the embedded server, by the process id that it notes in its folder. */
+/** kill -9 of the embedded server, by the process id in its folder. */
 async function killPostgres(dataDir: string): Promise<void> {
   const pid = Number(
     (await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0],

@@ -1,8 +1,8 @@
 /**
- * Where is the test data that lives beside the repository?
+ * Finds the test data beside the repository.
  *
- * It is real data under other people's licences, so it is never copied in here. A test that needs
- * it says so: skipped with a reason where the kit is missing, a loud failure under `CI`.
+ * It is real data under other licences, so it is never copied into the project. A test that needs
+ * it is skipped with a reason if it is missing, and fails under `CI`.
  */
 import { existsSync } from 'node:fs'
 import type { TestContext } from 'node:test'
@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url'
 const KIT = fileURLToPath(new URL('../../shared/data/', import.meta.url))
 
 /**
- * The absolute path of a file or folder of the kit, such as `oracles/gtin-cases.json`.
+ * The absolute path of a file or folder of the test data, such as `oracles/gtin-cases.json`.
  *
- * Null after marking the test as skipped; throws instead when `CI` is set.
+ * Null after marking the test as skipped; throws instead if `CI` is set.
  */
 export function kitPath(t: TestContext, path: string): string | null {
   const found = `${KIT}${path}`

@@ -1,6 +1,6 @@
 /**
- * Who starts Souk also stops it: signals, exit codes and deaths pass through the launcher, both
- * where Node can replace its process by the program and where it must stay and watch.
+ * Signals, exit codes and deaths pass through the launcher, both where Node can replace its process
+ * and where it must stay and watch.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -30,7 +30,7 @@ const WAYS = [
 ]
 
 for (const { name, before } of WAYS) {
-  test(`${name} passes signals on and ends as the program does`, async (t) => {
+  test(`${name} passes signals on and exits like the program`, async (t) => {
     const { launcher, exited } = await launch(t, before)
     launcher.kill('SIGTERM')
     assert.deepEqual(await exited, [7, null])
@@ -42,14 +42,14 @@ for (const { name, before } of WAYS) {
     await untilGone(pid)
   })
 
-  test(`${name} ends in good order with the shell that npm started it by`, async (t) => {
+  test(`${name} stops cleanly with the shell that npm started it in`, async (t) => {
     const { launcher: shell, pid } = await launch(t, before, { isInShell: true })
     shell.kill('SIGKILL')
     await untilGone(pid)
   })
 }
 
-test('a pinned Node that the machine cannot run is told with the way out, or done without', async (t) => {
+test('a pinned Node that the machine cannot run is reported with the fix, or not needed', async (t) => {
   const root = await temporaryFolder(t, 'souk clone ')
   await cp(join(ROOT, 'scripts'), join(root, 'scripts'), { recursive: true })
   await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
@@ -74,14 +74,14 @@ test('a pinned Node that the machine cannot run is told with the way out, or don
   assert.deepEqual(await found('24.1.0'), { stdout: process.execPath, stderr: '' })
 })
 
-test('two first starts of one clone install once, whatever a dead one has left', async (t) => {
+test('two concurrent first starts of one clone install once, whatever a dead one has left', async (t) => {
   const root = await temporaryFolder(t, 'souk clone ')
   await cp(join(ROOT, 'scripts'), join(root, 'scripts'), { recursive: true })
   await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
   const lock = JSON.stringify({ packages: { 'node_modules/one': { version: '1.0.0' } } })
   await writeFile(join(root, 'package-lock.json'), lock)
   await writeFile(join(root, 'scripts/build.ts'), `console.log('built')`)
-  // As npm ci does: what is there goes first, and the record comes last.
+  // Like npm ci: existing files are removed first, and the record is written last.
   await writeFile(
     join(root, 'npm.js'),
     `import * as files from 'node:fs'
@@ -105,7 +105,7 @@ test('two first starts of one clone install once, whatever a dead one has left',
   assert.deepEqual(said.flat().sort(), ['built', 'built', 'installed'])
 })
 
-test('a package that is absent or of another version is noticed, and none too many', () => {
+test('a missing or outdated package is detected, and no other one', () => {
   const wanted = {
     '': { optionalDependencies: { 'our-linux': '1.0.0', 'our-mac': '1.0.0' } },
     'node_modules/plain': { version: '1.0.0' },
@@ -128,9 +128,9 @@ test('a package that is absent or of another version is noticed, and none too ma
 })
 
 interface Launched {
-  readonly launcher: ChildProcess // or the shell around it
+  readonly launcher: ChildProcess // Or the shell around it.
   readonly exited: Promise<unknown[]>
-  readonly pid: number // of the program
+  readonly pid: number // The program's process id.
 }
 
 async function launch(
@@ -143,7 +143,7 @@ async function launch(
     const { becomeNode } = await import('${RUNTIME}')
     becomeNode(${args}, { isTied: true })`
   const command = [process.execPath, '--input-type=module', '--eval', code] as const
-  // The shell has something left to do, so it cannot put the command in its own place.
+  // The shell has more to do, so it cannot replace itself with the command.
   const shell = ['sh', '-c', '"$@"; exit $?', 'sh', ...command] as const
   const [program, ...rest] = isInShell ? shell : command
   const launcher = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,4 +1,4 @@
-/** A server of HTTP on this machine that ends with its test. */
+/** An HTTP server on this machine that ends with its test. */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'

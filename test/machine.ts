@@ -1,11 +1,9 @@
-/**
- * What some tests need from the machine: a browser, a NATS server. Found, never downloaded.
- */
+/** The programs that some tests need: a browser, a NATS server. Found, never downloaded. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 interface Need {
-  readonly programs: readonly string[] // names on the path, or absolute paths
+  readonly programs: readonly string[] // Names on the path, or absolute paths.
   readonly aptPackage: string
   readonly purpose: string
 }
@@ -32,7 +30,7 @@ export const NATS_SERVER: Need = {
 // An ordinary user's path may lack the folders where servers are installed.
 const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin']
 
-/** The path of a program, or null when the machine does not have it. */
+/** The path of a program; null if the machine does not have it. */
 export function findProgram({ programs }: Need): string | null {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...MORE_FOLDERS]
   const candidates = programs.flatMap((name) =>
@@ -41,7 +39,7 @@ export function findProgram({ programs }: Need): string | null {
   return candidates.find(isExecutable) ?? null
 }
 
-/** As `findProgram`; throws with the command that installs it. */
+/** Like `findProgram`, but throws with the command that installs it. */
 export function needProgram(need: Need): string {
   const found = findProgram(need)
   if (found !== null) return found

@@ -1,4 +1,4 @@
-/** A small market under a started service: two merchants that sell one product, one publisher. */
+/** A small market in a running service: two merchants that sell one product, one publisher. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PublisherSettings } from '../src/accounts/publisher.ts'
@@ -17,7 +17,7 @@ export interface Market {
   readonly account: Account
   readonly kettles: number
   readonly pans: number
-  /** A new smart link of an article of its own; its auction id. */
+  /** A new smart link in its own article; returns its auction id. */
   link(url?: string | null, options?: { isExclusive?: boolean; article?: string }): Promise<string>
   campaign(merchId: number, settings?: Partial<CampaignSettings>): Promise<number>
 }
@@ -80,10 +80,10 @@ export async function makeMarket(
   }
 }
 
-/** Far longer than anything here takes: only what never comes meets it, on a busy machine too. */
+/** Far longer than anything here takes, also on a busy machine. */
 const NEVER_MS = 60_000
 
-/** Waits for what reaches an edge by notification. */
+/** Waits for something that reaches an edge by notification. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + NEVER_MS
   while (!(await isSo())) {
@@ -105,7 +105,7 @@ export interface AuctionEntry {
 
 export const browser = { 'user-agent': BROWSER }
 
-/** Runs the auction of a link in a page session; any further query and headers as given. */
+/** Runs the auction of a link in a page session, with any further query and headers. */
 export async function runAuction(
   api: Api,
   auctionId: string,
@@ -120,14 +120,14 @@ export async function runAuction(
   return answer.entry<AuctionEntry>()
 }
 
-/** Receipts are written in the background: waits for that of this result. */
+/** Waits for the receipt of this result, which is written in the background. */
 export async function untilReceipt({ db }: Api, { auction_result }: AuctionEntry): Promise<void> {
   const number = Buffer.from(auction_result.id, 'base64url').subarray(2, 18)
   const receipt = sql`select from receipt where result_number = ${number}`
   await until(async () => (await db.row(receipt)) !== null)
 }
 
-/** Follows an address of ours without following where it leads. */
+/** Calls a URL of the service without following its redirect. */
 export async function follow(
   api: Api,
   address: string,

@@ -1,4 +1,4 @@
-/** Events of the money lane for tests: what edge and intake would have appended. */
+/** Events of the money lane for tests, as edge and intake append them. */
 import { createHash } from 'node:crypto'
 import type { OrderBody, ReturnBody } from '../src/attribution/read-order.ts'
 import { EVENT_TYPE, MODEL, MONEY_LANE, newEvent, type StoredEvent } from '../src/events/event.ts'
@@ -6,7 +6,7 @@ import { utcDay } from '../src/platform/timestamp.ts'
 
 export const START_MS = Date.UTC(2026, 2, 2, 12)
 
-/** Makes events with ids and places in the log that grow, like those of one node. */
+/** Creates events with growing ids and positions, like those of one node. */
 export class MoneyEvents {
   #last = 0n
 
@@ -19,7 +19,7 @@ export class MoneyEvents {
     return { ...event, seq: id, day } satisfies StoredEvent
   }
 
-  /** A CPA click of 10 %, all of it the publisher's, unless told otherwise. */
+  /** A CPA click of 10 %, all of it the publisher's, unless `fields` says otherwise. */
   click(name: string, atMs: number, fields: Partial<StoredEvent> = {}): StoredEvent {
     return this.at(atMs, {
       type: EVENT_TYPE.click,
@@ -87,7 +87,7 @@ export class MoneyEvents {
     return this.at(atMs, { type, merchId: 3, body: JSON.stringify(body) })
   }
 
-  /** What a merchant paid, each time under a reference of its own. */
+  /** A merchant's payment, each with its own reference. */
   payment(atMs: number, dollars: number, fields: Partial<StoredEvent> = {}): StoredEvent {
     const reference = `r${atMs}`
     const body = { reference, paid_on: utcDay(atMs), amount_micros: dollars * 1_000_000 }
@@ -104,7 +104,7 @@ export function orderLine(product_id: string, cents: number, quantity: number) {
   return { product_id, name: null, brand: null, price: null, price_minor: `${cents}`, quantity }
 }
 
-/** A click id made of a name: 32 hex characters. */
+/** A click id derived from a name: 32 hex characters. */
 export function clickId(name: string): string {
   return createHash('md5').update(name).digest('hex')
 }

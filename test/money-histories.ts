@@ -1,6 +1,4 @@
-/**
- * Histories of merchants’ money as a log may tell them: any, and some that chance rarely makes.
- */
+/** Random histories of merchants’ money, and some that chance rarely creates. */
 import { MODEL } from '../src/events/event.ts'
 import { REASON } from '../src/events/reason.ts'
 import fc from './fast-check.ts'
@@ -11,7 +9,7 @@ const clickArbitrary = fc.record({
   kind: fc.constant('click'),
   name: fc.constantFrom(...CLICKS),
   world: fc.constantFrom(0, 1),
-  campaign: fc.constantFrom(0, 1, null), // the merchant's first, its second, none
+  campaign: fc.constantFrom(0, 1, null), // The merchant's first campaign, its second, or none.
   terms: fc.constantFrom(
     { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
     { model: MODEL.cpa, priceMicros: 81_234 },
@@ -21,11 +19,11 @@ const clickArbitrary = fc.record({
   reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.ok, REASON.unfunded, REASON.robot),
   visitor: fc.constantFrom(null, 'v1', 'v2'),
   result: fc.constantFrom('r1', 'r2', 'r3', 'r4'),
-  isElsewhere: fc.constantFrom(false, false, true), // at another merchant
+  isElsewhere: fc.constantFrom(false, false, true), // At another merchant.
 })
 const viewArbitrary = fc.record({
   kind: fc.constant('view'),
-  name: fc.constantFrom(...CLICKS), // whose page session it is
+  name: fc.constantFrom(...CLICKS), // The click that the page session belongs to.
   reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.robot),
 })
 const linesArbitrary = fc.array(
@@ -43,13 +41,13 @@ const orderArbitrary = fc.record({
   exact: fc.option(fc.constantFrom(...CLICKS)),
   remembered: fc.option(fc.constantFrom(...CLICKS)),
   paysForSeen: fc.boolean(),
-  isDatedByDay: fc.constantFrom(false, false, true), // told with a plain date
+  isDatedByDay: fc.constantFrom(false, false, true), // Reported with a plain date.
   valueMicros: fc.option(fc.constantFrom(0, 10_000, 550_000_000, 123_456_789)),
   updatedHours: fc.integer({ min: -2, max: 2 }),
   lines: linesArbitrary,
   isCancelled: fc.constantFrom(false, false, false, true),
   isHeld: fc.constantFrom(false, false, true),
-  isElsewhere: fc.constantFrom(false, false, true), // of another merchant, by the same id
+  isElsewhere: fc.constantFrom(false, false, true), // Of another merchant, with the same id.
 })
 const returnArbitrary = fc.record({
   kind: fc.constant('return'),
@@ -86,7 +84,7 @@ export type Told =
   | Item<typeof reversalArbitrary>
   | Item<typeof paymentArbitrary>
   | Item<typeof paymentReversalArbitrary>
-/** What an arbitrary makes. */
+/** The type of an arbitrary's values. */
 type Item<A> = A extends fc.Arbitrary<infer T> ? T : never
 
 export type History = readonly { readonly afterHours: number; readonly told: Told }[]
@@ -114,7 +112,7 @@ const CLICK_A = {
   ...{ sharePpm: 750_000, reason: REASON.ok, visitor: null, result: 'r1' },
 } satisfies Told
 
-/** A reader who clicks another shop’s link, sees this one’s, and buys there: rare by chance. */
+/** A reader clicks another shop's link, sees this one's, and buys there: rare by chance. */
 const SEEN_ONLY: History = [
   { afterHours: 0, told: { ...CLICK_A, isElsewhere: true } },
   { afterHours: 0.2, told: { kind: 'view', name: 'a', reason: REASON.ok } },
@@ -139,13 +137,13 @@ const BASKET: Item<typeof linesArbitrary> = [
   ['B 1', 3000, 2],
 ]
 
-/** What only the merchant's tag remembers of a click: some runs have no such order. */
+/** An order that only the merchant's tag connects to a click: some runs have none. */
 const REMEMBERED: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 1, told: { ...WAITING_ORDER, remembered: 'a', valueMicros: 550_000_000 } },
 ]
 
-/** Orders that are told with a plain date: what led to them lies after its midnight. */
+/** Orders with a plain date: their clicks are after its midnight. */
 function datedByDay(history: History): History {
   return history.map(({ told, afterHours }) => ({
     told: told.kind === 'order' ? { ...told, isDatedByDay: true } : told,
@@ -153,7 +151,9 @@ function datedByDay(history: History): History {
   }))
 }
 
-/** Known by one click, buys in two shops that number alike; the click is taken back. */
+/**
+ * A visitor known by one click buys in two shops with the same order number; the click is reversed.
+ */
 const SAME_NUMBER: History = [
   ...SEEN_ONLY,
   {
@@ -172,7 +172,10 @@ const WAITED_FOR_NOBODY: History = [
   },
 ]
 
-/** Paid per purchase and so locked at once: a revision in a currency without a rate, then one. */
+/**
+ * Paid per purchase and so locked at once: a revision in a currency without a rate, then one with a
+ * rate.
+ */
 const HELD_WHEN_LOCKED: History = [
   { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, priceMicros: 1_500_001 } } },
   { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 123_456_789 } },
@@ -191,7 +194,7 @@ const RELEASED_WHEN_LOCKED: History = [
   { afterHours: 2000, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
 ]
 
-/** The merchant takes its word back, the click is found invalid, and the order is told again. */
+/** The merchant cancels, the click is found invalid, and the order is reported again. */
 const CANCELLED_AND_REVERSED: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000 } },
@@ -200,7 +203,10 @@ const CANCELLED_AND_REVERSED: History = [
   { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
 ]
 
-/** Goods come back, and the order is told again by its value alone; an older report comes late. */
+/**
+ * Goods are returned, and the order is reported again by its value alone; an older report arrives
+ * late.
+ */
 const TOLD_BY_VALUE: History = [
   { afterHours: 0, told: CLICK_A },
   {
@@ -222,14 +228,14 @@ const TOLD_BY_VALUE: History = [
   { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2 } },
 ]
 
-/** Amounts may no longer change, but of what waits. */
+/** Amounts may no longer change, except those of a held report. */
 const HELD_FOR_LONG: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: null } },
   { afterHours: 3000, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
 ]
 
-/** Paid for in advance, and in the log when its month has its statement. */
+/** Prepaid, and in the log when its month has its statement. */
 const PAID_CLICK = {
   ...CLICK_A,
   terms: { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
@@ -240,7 +246,7 @@ const TOLD_LATE: History = [
   { afterHours: 0, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
 ]
 
-/** Its money came and went; what it pays next covers that before the click behind it. */
+/** Its payment bounced; the next payment covers that before the later click. */
 const TAKEN_BACK: History = [
   { afterHours: 0, told: PAID_CLICK },
   { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
@@ -254,7 +260,7 @@ const BASKET_ORDER = {
   ...{ ...WAITING_ORDER, valueMicros: 550_000_000, lines: BASKET },
 } satisfies Partial<Told>
 
-/** Half of what two publishers sold comes back, unpaid and paid for in part; so does a click. */
+/** Half of what two publishers sold is returned, unpaid or partly paid; so is a click. */
 const BACK_UNPAID: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 0, told: { ...CLICK_A, name: 'b', world: 1, result: 'r2' } },
@@ -273,7 +279,7 @@ function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1'
   return { kind: 'return', id, returnId, product, line: null, quantity: 1 }
 }
 
-/** A browser tells other goods of what a person has approved. */
+/** A browser reports other goods than a person has approved. */
 const DOUBTFUL_ORDER = { ...BASKET_ORDER, source: 'pixel', isHeld: true } satisfies Partial<Told>
 const APPROVED_AND_CHANGED: History = [
   { afterHours: 0, told: CLICK_A },
@@ -282,7 +288,7 @@ const APPROVED_AND_CHANGED: History = [
   { afterHours: 1, told: { ...DOUBTFUL_ORDER, lines: BASKET.slice(1) } },
 ]
 
-/** A purchase that pays at once, of which the first word is that it is none. */
+/** A purchase that pays at once; its first report is a cancellation. */
 const NEVER_BOUGHT: History = [
   { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, priceMicros: 1_500_001 } } },
   { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a', isCancelled: true } },
@@ -294,7 +300,7 @@ const CANCELLED_BEFORE_ITS_CLICK: History = NEVER_BOUGHT.map(({ told, afterHours
   afterHours,
 }))
 
-/** The tag knows a paid click, the server then names one of another publisher. */
+/** The tag knows a paid click, then the server names one of another publisher. */
 const GUESSED_FIRST: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 0, told: { ...PAID_CLICK, name: 'b', world: 1, result: 'r2' } },
@@ -302,7 +308,7 @@ const GUESSED_FIRST: History = [
   { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
 ]
 
-/** Each with the number of its events that are told before the first statements. */
+/** Each with the number of its events that precede the first statements. */
 export const RARE_HISTORIES: [History, number][] = [
   [SEEN_ONLY, 30],
   [REMEMBERED, 30],

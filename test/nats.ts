@@ -1,6 +1,4 @@
-/**
- * A real JetStream server for tests, on a port of the system's choosing, in a folder of its own.
- */
+/** A real JetStream server for tests, on a port that the system picks, in its own folder. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -19,27 +17,27 @@ export interface Nats {
   readonly url: string
   /** kill -9. */
   kill(): Promise<void>
-  /** Starts it again, on the same port and with what it had stored. */
+  /** Starts it again, on the same port and with its stored data. */
   restart(): Promise<void>
-  /** Loses its streams, as a server with a new disk has. */
+  /** Loses its streams, like a server with a new disk. */
   forget(): Promise<void>
   /** Deletes its streams while it runs, as an operator may. */
   deleteStreams(): Promise<void>
-  /** Allows its streams no more than they hold, as an operator may who gave them little room. */
+  /** Limits its streams to their present size, as an operator with little space may. */
   fillStreams(): Promise<void>
-  /** Leaves them as they were before it stood in them whose they are. */
+  /** Removes the installation's mark from its streams. */
   unmarkStreams(): Promise<void>
-  /** Copies what it has stored by now; `setBack` puts that in the place of what it has then. */
+  /** Copies its stored data; `setBack` restores that copy. */
   backUp(): Promise<void>
   setBack(): Promise<void>
-  /** How many messages all its streams hold. */
+  /** The number of messages in all its streams. */
   countMessages(): Promise<number>
 }
 
 interface NatsOptions {
   readonly hasJetStream?: boolean
   readonly hasTls?: boolean
-  /** What the user of its address may not publish to. */
+  /** Subjects that the user in its URL may not publish to. */
   readonly denied?: string
 }
 

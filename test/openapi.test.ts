@@ -7,7 +7,7 @@ import { startTestApp } from './app.ts'
 
 const JSON_TYPE = 'application/json'
 
-test('openapi.json is the description of the routes that are served', async (t) => {
+test('openapi.json describes the routes that are served', async (t) => {
   const { http } = await startTestApp(t)
   const file = await readFile(OPENAPI_FILE, 'utf8')
   assert.equal(file, openapiText(http), 'run `npm run openapi` and commit what it writes')
@@ -22,7 +22,7 @@ test('the description of a creation names the header that makes a retry safe', a
   )
 })
 
-test('the description tells the rules that stand between parameters', async () => {
+test('the description states the rules between parameters', async () => {
   const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
   const told = (path: string, name: string): string =>
     paths[path].get.parameters.find((one: { name: string }) => one.name === name).description
@@ -44,7 +44,7 @@ test('the description of the reports names every column, and which amounts may b
   assert.match(ledger.description, /Columns: entry, kind, day, at, amount_usd, /)
 })
 
-test('who may not call an endpoint, or be told of an event, can read it before', async () => {
+test('the description says who may call an endpoint or receive an event', async () => {
   const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
   assert.match(paths['/api/v1/reversals/'].post.description, /^Only the key of an operator/)
   const { post } = paths['/api/v1/merchants/{merch_id}/webhooks/']
@@ -52,7 +52,7 @@ test('who may not call an endpoint, or be told of an event, can read it before',
   assert.match(events.description, /; payout\.ready for publishers only$/)
 })
 
-test('whoever receives webhooks can read how they are signed, and what each tells', async () => {
+test('the description says how webhooks are signed, and what each contains', async () => {
   const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
   const all = '/api/v1/publishers/{pub_id}/webhooks/'
   assert.match(
@@ -76,7 +76,7 @@ async function readOperations(): Promise<Operation[]> {
   return Object.values<Record<string, Operation>>(paths).flatMap((one) => Object.values(one))
 }
 
-test('the description of every operation says that it may refuse and may fail', async () => {
+test('every operation describes its 4xx and 5xx responses', async () => {
   for (const { operationId, responses } of await readOperations()) {
     for (const status of ['4XX', '5XX']) {
       assert.deepEqual(Object.keys(responses[status]?.content ?? {}), [JSON_TYPE], operationId)
@@ -84,7 +84,7 @@ test('the description of every operation says that it may refuse and may fail', 
   }
 })
 
-test('the description of every answer names its fields, but where columns stand elsewhere', async () => {
+test('every response names its fields, unless its columns are described elsewhere', async () => {
   const open = (schema: unknown): boolean =>
     typeof schema === 'object' &&
     schema !== null &&
@@ -98,12 +98,12 @@ test('the description of every answer names its fields, but where columns stand 
   )
 })
 
-test('every operation is named in camel case', async () => {
+test('every operation id is in camel case', async () => {
   for (const { operationId } of await readOperations())
     assert.match(operationId, /^[a-z][A-Za-z]*$/)
 })
 
-test('the description of every link that a reader clicks names the labels of the click', async () => {
+test('the description of each link for readers names the labels of the click', async () => {
   const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
   for (const path of ['/api/v1/redirect/', '/{auction_id}', '/link/']) {
     const names = paths[path].get.parameters.map(({ name }: { name: string }) => name)
@@ -111,7 +111,7 @@ test('the description of every link that a reader clicks names the labels of the
   }
 })
 
-test('the description of an answer names its type, where it is a file, a page or nothing', async () => {
+test('the description of a response names its type, also of a file, a page or nothing', async () => {
   const told = (await readOperations()).flatMap(({ operationId, responses }) =>
     Object.entries(responses)
       .map(([status, { content = {} }]) => [operationId, status, ...Object.keys(content)])

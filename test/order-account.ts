@@ -1,4 +1,4 @@
-/** An order's account, told by hand: a report, its click, goods that come back. */
+/** An order's account, built by hand: a report, its click, returns. */
 import {
   addReport,
   addReturn,
@@ -24,7 +24,7 @@ export function attribution(changes: Partial<OrderAttribution['owner']> = {}): O
       articleId: 9,
       campaignId: 1,
       model: MODEL.cpa,
-      priceMicros: micros(100_000), // 10 %
+      priceMicros: micros(100_000), // 10 %.
       sharePpm: 1_000_000,
       ...changes,
     },
@@ -68,7 +68,7 @@ export function goodsBack(changes: Partial<ReportedReturn> = {}): ReportedReturn
   }
 }
 
-/** One thing told of an order, in whatever order it arrives. */
+/** One report about an order, in any order of arrival. */
 export type Told =
   | { report: OrderReport; attribution: OrderAttribution | null }
   | { back: ReportedReturn }

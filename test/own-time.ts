@@ -1,6 +1,6 @@
 /**
- * Time as this process had it, for what must be done soon: where other programs keep it from its
- * turns, none passes. What waits in here, for a timer or for nobody, waits as long as ever.
+ * Time as this process experiences it: none passes while other programs suspend it. For tests of
+ * things that must happen soon.
  */
 const TICK_MS = 5
 

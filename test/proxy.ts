@@ -1,25 +1,23 @@
-/**
- * A TCP proxy whose far end can be taken away: how tests make a server refuse, hang or come back.
- */
+/** A TCP proxy with which tests make a server refuse, hang or return. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 
 /**
  * - `pass`: connections go through
- * - `refuse`: they are cut, also those that stand
- * - `hang`: they stand, and nothing moves any more, as when a cable is pulled
+ * - `refuse`: new and existing connections are cut
+ * - `hang`: connections stay open without any data, as with a pulled cable
  */
 export type ProxyMode = 'pass' | 'refuse' | 'hang'
 
 export interface TcpProxy {
   readonly port: number
   setMode(mode: ProxyMode): void
-  /** Hangs as soon as a client says this; resolves when one has. */
+  /** Hangs as soon as a client sends this text; resolves then. */
   hangAt(text: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Listens on a free port of this machine; starts in the mode given. */
+/** Listens on a free local port, in the given mode. */
 export async function openProxy(target: NetConnectOpts, start: ProxyMode): Promise<TcpProxy> {
   let mode = start
   let trap: { readonly text: string; readonly spring: () => void } | null = null
@@ -57,7 +55,7 @@ export async function openProxy(target: NetConnectOpts, start: ProxyMode): Promi
       near.pause()
       far?.pause()
     }
-    // A connection that hung stays dead: its bytes are gone as far as its ends know.
+    // A connection that hung stays dead, because its bytes are lost.
     if (next === 'pass') for (const { near } of pairs) near.destroy()
   }
 

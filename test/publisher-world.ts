@@ -1,4 +1,4 @@
-/** A publisher with a key, articles and links, and a merchant: what reports are asked about. */
+/** A publisher with a key, articles and links, and a merchant: the subjects of reports. */
 import { createApiKey, createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
@@ -14,9 +14,9 @@ export interface PublisherWorld {
   readonly publisher: Publisher
   readonly merchant: Merchant
   readonly headers: { readonly authorization: string }
-  /** Makes a campaign of the merchant: unless told otherwise for a commission, without a cap. */
+  /** Creates a campaign of the merchant, by default with a commission and without a cap. */
   addCampaign(settings?: Partial<CampaignSettings>): Promise<number>
-  /** Makes an article with one link into a shop; the ids of both, and their addresses. */
+  /** Creates an article with one link to a shop; returns the ids and URLs of both. */
   addArticle(
     name: string,
   ): Promise<{ articleId: number; auctionId: string; url: string; link: string }>
@@ -46,9 +46,9 @@ export async function makePublisherWorld(db: Db, slug = 'gazette'): Promise<Publ
   }
 }
 
-/** Before anything that a test makes happen: impressions count from an article's first day on. */
+/** Before every event of a test, because impressions count from an article's first day. */
 const LONG_AGO = new Date('2020-01-01T00:00:00Z')
-let linksMade = 0 // of all publishers: each has an auction id of its own
+let linksMade = 0 // Shared by all publishers, so that each link has its own auction id.
 
 async function addCampaign(db: Db, { merch_id }: Merchant, more: Partial<CampaignSettings>) {
   const commission = { model: 'cpa', rate_ppm: 100_000 } as const

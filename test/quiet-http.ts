@@ -1,4 +1,4 @@
-/** The server of the service without the service: for routes in process, under test alone. */
+/** The HTTP server without the service, for tests of single routes. */
 import { createHttp, type Http } from '../src/platform/http.ts'
 import { makeLogger } from '../src/platform/log.ts'
 import type { Scope } from './database.ts'

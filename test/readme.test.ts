@@ -6,7 +6,7 @@ import { VARIABLES } from '../src/config.ts'
 
 const README = join(import.meta.dirname, '../README.md')
 
-test('the README lists every variable of the configuration, with its default and help', async () => {
+test('the README lists every configuration variable, with its default and help', async () => {
   const readme = await readFile(README, 'utf8')
   const rows = VARIABLES.map(
     ([name, value, help]) => `| \`${name}\` | ${value === '' ? '' : `\`${value}\``} | ${help} |`,

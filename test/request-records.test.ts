@@ -1,16 +1,16 @@
-/** What an operator sees of requests: `/metrics`, and lines of the log. */
+/** What an operator sees of requests: `/metrics`, and log lines. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApi } from './api.ts'
 
 const api = await startApi({ after })
 
-test('every answer is timed by route and status class, those of the hot path too', async () => {
+test('every answer is timed by route and status class, including the hot path', async () => {
   const before = await answers()
-  await fetch(`${api.url}/api/v1/auction/?a=17`) // no such link
-  await fetch(`${api.url}/api/v1/tokeninfo/`) // no key
+  await fetch(`${api.url}/api/v1/auction/?a=17`) // No such link.
+  await fetch(`${api.url}/api/v1/tokeninfo/`) // No key.
   await fetch(`${api.url}/no/such/path`)
-  await fetch(`${api.url}/api/v1/auction/`, { method: 'OPTIONS' }) // a browser's preflight
+  await fetch(`${api.url}/api/v1/auction/`, { method: 'OPTIONS' }) // A browser's preflight.
   const now = await answers()
   const added = (labels: string) => (now.get(labels) ?? 0) - (before.get(labels) ?? 0)
   assert.equal(added('route="/api/v1/auction",status="4xx"'), 1)
@@ -19,7 +19,7 @@ test('every answer is timed by route and status class, those of the hot path too
   assert.equal(added('route="none",status="4xx"'), 1)
 })
 
-test('a request is found in the log under its id: hot ones from level debug on', async (t) => {
+test('a request is logged with its id, hot ones from level debug on', async (t) => {
   const logLines: string[] = []
   const { url } = await startApi(t, { logLines, env: { LOG_LEVEL: 'debug' } })
   const ask = (path: string, id: string) => fetch(url + path, { headers: { 'x-request-id': id } })
@@ -31,7 +31,7 @@ test('a request is found in the log under its id: hot ones from level debug on',
   assert.deepEqual([said('cold-1')?.route, said('cold-1')?.status], ['/api/v1/tokeninfo/', 401])
 })
 
-test('what machines ask every second fills no log', async (t) => {
+test('probes that run every second are not logged', async (t) => {
   const logLines: string[] = []
   const { url } = await startApi(t, { logLines, env: { LOG_LEVEL: 'info' } })
   for (const path of ['/healthz', '/readyz', '/metrics', '/api/v1/tokeninfo/']) {

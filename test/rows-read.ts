@@ -1,10 +1,10 @@
-/** How much of a table a statement looks at. */
+/** How many rows of a table a statement reads. */
 import type { Db } from '../src/platform/postgres.ts'
 import { sql } from '../src/platform/sql.ts'
 
 /**
- * Rows that this connection has read of the tables and not yet reported: within one transaction
- * only the difference of two calls says something, for what was read earlier may still be in it.
+ * Rows of the tables that this connection has read and not yet reported. Within a transaction only
+ * the difference of two calls is meaningful, because earlier reads may still be included.
  */
 export async function rowsRead(tx: Db, tables: readonly string[]): Promise<number> {
   const row = await tx.row<{ rows: number }>(sql`

@@ -1,4 +1,4 @@
-/** Ends what a test opened in reverse order, so that nothing loses what it still needs. */
+/** Closes what a test opened, in reverse order. */
 import type { TestContext } from 'node:test'
 import type { Scope } from './database.ts'
 

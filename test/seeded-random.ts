@@ -1,8 +1,8 @@
-/** Random numbers that a printed seed brings back, for simulations and benchmarks. */
+/** Random numbers that repeat with a printed seed, for simulations and benchmarks. */
 
 export type Random = () => number
 
-/** Numbers in [0, 1) decided by the seed: mulberry32, good enough for choosing, not for secrets. */
+/** Numbers in [0, 1) from the seed (mulberry32): good enough for choices, not for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -18,7 +18,7 @@ export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
-/** A Poisson count: by multiplication while the mean is small, else its normal limit. */
+/** A Poisson count: by multiplication for small means, else its normal limit. */
 export function poisson(random: Random, mean: number): number {
   if (mean > 50) return Math.max(0, Math.round(mean + Math.sqrt(mean) * normal(random)))
   let count = 0

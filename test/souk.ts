@@ -1,4 +1,4 @@
-/** Runs the program as its users do: commands and a server, in processes of their own. */
+/** Runs the program as its users do: commands and a server, in separate processes. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,13 +7,13 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
 export const SOUK = join(import.meta.dirname, '..', 'bin', 'souk.mjs')
-/** A busy machine’s: only a start that hangs meets it. */
+/** For a busy machine; only a hanging start exceeds it. */
 const READY_MS = 300_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 export type Environment = Record<string, string>
 
-/** Runs `souk <args> --json`; the value it printed. Rejects with stderr when it was refused. */
+/** Runs `souk <args> --json` and returns its value. Rejects with stderr if it was refused. */
 export async function souk<T>(env: Environment, ...args: readonly string[]): Promise<T> {
   const { stdout } = await promisify(execFile)(process.execPath, [SOUK, ...args, '--json'], {
     env: { ...process.env, ...env },
@@ -22,7 +22,7 @@ export async function souk<T>(env: Environment, ...args: readonly string[]): Pro
   return JSON.parse(stdout) as T
 }
 
-/** Runs a command that is expected to end with this exit code; its stdout and stderr. */
+/** Runs a command that should exit with this code; returns its stdout and stderr. */
 export async function soukExit(env: Environment, code: number, ...args: readonly string[]) {
   const child = spawn(process.execPath, [SOUK, ...args], { env: { ...process.env, ...env } })
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
@@ -46,7 +46,7 @@ export interface RunningSouk {
   kill(): Promise<void>
 }
 
-/** Starts `souk serve` and waits until it says that it is ready. */
+/** Starts `souk serve` and waits until it reports ready. */
 export async function serve(env: Environment, { program = SOUK } = {}): Promise<RunningSouk> {
   const child = spawn(process.execPath, [program, 'serve'], {
     env: { ...process.env, ...env },
@@ -71,7 +71,7 @@ export async function serve(env: Environment, { program = SOUK } = {}): Promise<
   }
 }
 
-/** Where a server that was started says that it answers. */
+/** The URL that a started server reports. */
 export async function readyUrl(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('no stdout')
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS)

@@ -1,10 +1,10 @@
-/** The repository's own source files, read once for the tests that hold them to the house rules. */
+/** The repository's source files, read once for the tests of house rules. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface SourceFile {
-  readonly path: string // from the root, with slashes
+  readonly path: string // From the root, with slashes.
   readonly text: string
   readonly lines: readonly string[]
   readonly isTest: boolean
@@ -51,6 +51,6 @@ function filesBelow(folder: string): string[] {
       .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).replaceAll('\\', '/'))
       .sort()
   } catch {
-    return [] // A folder that does not exist yet.
+    return [] // The folder does not exist yet.
   }
 }

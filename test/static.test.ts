@@ -1,4 +1,4 @@
-/** Types and lint, as tests: what is wrong is printed with the failure. */
+/** Types and lint as tests, which print what is wrong. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const PROJECTS = [
 ]
 
 for (const project of PROJECTS) {
-  test(`the types of ${project} are right`, () => {
+  test(`the types of ${project} are correct`, () => {
     passes('tsc', ['--noEmit', '-p', project])
   })
 }

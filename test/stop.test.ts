@@ -7,15 +7,15 @@ import { openDatabase } from '../src/platform/postgres.ts'
 import { startTestApp } from './app.ts'
 import { freePort } from './free-port.ts'
 
-/** What a clock may be off, and what closing costs beside its waits on a busy machine. */
+/** The clock's error, and the cost of closing on a busy machine besides its waits. */
 const [EARLY_MS, LATE_MS] = [100, 30_000]
 
 const { node } = await startTestApp({ after })
-/** A second service beside it, on a port of its own, to be stopped. */
+/** A second service beside the first, on its own port, to be stopped. */
 const startSecond = () =>
   startApp({ ...node, config: { ...node.config, port: 0, roles: new Set(['api', 'edge']) } })
 
-test('a client that never ends its request holds up a stop for five seconds, not for ever', async () => {
+test('a client that never ends its request delays a stop for five seconds, not forever', async () => {
   const app = await startSecond()
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   socket.on('error', () => undefined).resume() // It will be reset.
@@ -32,15 +32,15 @@ test('a client that never ends its request holds up a stop for five seconds, not
   assert.ok(tookMs <= LAST_REQUESTS_MS + LATE_MS, `${tookMs} ms`)
 })
 
-test('without requests under way a stop is immediate', async () => {
+test('without open requests a stop is immediate', async () => {
   const app = await startSecond()
-  await (await fetch(`${app.url}/healthz`)).text() // leaves an idle connection behind
+  await (await fetch(`${app.url}/healthz`)).text() // Leaves an idle connection behind.
   const from = performance.now()
   await app.close()
   assert.ok(performance.now() - from < LAST_REQUESTS_MS, 'it waited for requests')
 })
 
-test('a connection that a proxy keeps is ended by its next answer, not cut', async () => {
+test("a proxy's connection is ended with its next answer, not cut", async () => {
   const app = await startSecond()
   const kept = await Promise.all(
     ['/healthz', '/1', '/api/v1/tokeninfo/'].map(async (path) => {
@@ -64,17 +64,17 @@ test('a connection that a proxy keeps is ended by its next answer, not cut', asy
   assert.ok(performance.now() - from < LAST_REQUESTS_MS, 'it waited for requests')
 })
 
-test('whom the system let in at the last moment is answered, not reset', async () => {
+test('a connection accepted by the system at the last moment is answered, not reset', async () => {
   const app = await startSecond()
   const [host, port] = ['127.0.0.1', Number(new URL(app.url).port)] as const
-  const kept = connect(port, host) // For its sake the stop takes its leave.
+  const kept = connect(port, host) // Because of it, the stop drains connections.
   await once(kept, 'connect')
   const late = Promise.withResolvers<string>()
   const getIn = () => {
     const socket = connect(port, host).on('error', late.reject)
     socket.on('data', (data) => late.resolve(String(data)))
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
-    // Busy with others until the leave is over: this one waits before the door.
+    // Blocks until draining is over: the other connection waits in the accept backlog.
     const from = performance.now()
     while (performance.now() - from < LEAVE_MS);
   }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { makeTemporaryFolder } from './test-folder.ts'
 
-test('a run removes what one that was killed has left, and nothing that is in use', (t) => {
+test('a run deletes folders of killed runs, and nothing that is in use', (t) => {
   const own = makeTemporaryFolder()
   const { pid: ended } = spawnSync('true')
   const make = (owner: number) => mkdtempSync(join(dirname(own), `souk-tests-${owner}-`))

@@ -1,9 +1,9 @@
 /**
- * Where the tests keep their PostgreSQL and what Node has compiled, from run to run.
+ * Where the tests keep their PostgreSQL and Node's compile cache between runs.
  *
- * Each test makes a database of six hundred files and drops it again. In memory that takes 0.05 s
- * of processor time; an ext4 disk without a journal, which passes over every file deleted in the
- * last minutes before it makes a new one, takes up to a second.
+ * Each test creates and drops a database of six hundred files. In memory that takes 0.05 s of
+ * processor time. An ext4 disk without a journal, which skips recently deleted inodes, takes up to
+ * a second.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -21,10 +21,10 @@ import { join } from 'node:path'
 import { ROOT } from './source-files.ts'
 
 const MEMORY = '/dev/shm'
-/** A run holds half a gigabyte at most; a container has 64 MB there unless it was given more. */
+/** A run uses half a gigabyte at most; a container has 64 MB unless it was given more. */
 const BYTES_MIN = 4 * 1024 ** 3
 const PREFIX = 'souk-tests-'
-/** The process of the run, which removes its folder unless it is killed. */
+/** The run's process id; the process removes its folder unless it is killed. */
 const PROCESS = /^souk-tests-(\d+)-/
 
 /** The same for every process of this user and checkout. */
@@ -35,8 +35,8 @@ export function testFolder(): string {
 }
 
 /**
- * A new folder for the temporary files of one run: clusters, profiles of browsers. The system's own
- * where memory is too small or, as in most containers, no place for programs.
+ * A new folder for one run's temporary files: clusters, browser profiles. The system's default if
+ * memory is too small or, as in most containers, does not allow programs.
  */
 export function makeTemporaryFolder(): string {
   const parent = hasRoom(MEMORY) && mayRunPrograms(MEMORY) ? MEMORY : tmpdir()
@@ -46,7 +46,7 @@ export function makeTemporaryFolder(): string {
   return folder
 }
 
-/** What killed runs left: in memory each would keep its part until the machine is started anew. */
+/** Removes folders of killed runs, which would otherwise stay in memory until a reboot. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = PROCESS.exec(name)?.[1]
@@ -54,7 +54,7 @@ function removeLeftovers(parent: string): void {
     try {
       rmSync(join(parent, name), { recursive: true, force: true })
     } catch {
-      // It is another user's.
+      // It belongs to another user.
     }
   }
 }
@@ -73,7 +73,7 @@ function hasRoom(folder: string): boolean {
     const { blocks, bsize } = statfsSync(folder)
     return blocks * bsize >= BYTES_MIN
   } catch {
-    return false // There is none, or it is not ours to write to.
+    return false // It does not exist, or is not writable.
   }
 }
 

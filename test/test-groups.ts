@@ -13,13 +13,13 @@ export interface TestGroup {
   readonly files: readonly string[]
 }
 
-/** More files in one process would leave the other processes without work at the end. */
+/** With more files in one process, the other processes would idle at the end. */
 const FILES_MAX = { database: 6, plain: 20 }
 
-/** Whatever reaches one of these starts programs, or all of the service. */
+/** A test that reaches one of these starts programs or the whole service. */
 const STARTS_MUCH = ['test/app.ts', 'test/souk.ts', 'tag/testing/browser.ts']
 const USES_DATABASE = 'test/database.ts'
-/** Measures its process, or sets what all of it reads. */
+/** Measures its process, or changes something that all of it reads. */
 const CHANGES_PROCESS = /process\.env\.\w+ = |process\.memoryUsage|heapUsed|mock\.timers/
 
 /** Groups in the order in which they should start: the longest first. */

@@ -1,6 +1,6 @@
 /**
- * The house rules that a program can check (CONTRIBUTING.md). Each failure names the file, the
- * rule and the way out, so that review is about design.
+ * The house rules that a program can check (CONTRIBUTING.md). Each failure names the file, the rule
+ * and the fix, so that reviews are about design.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ test('a folder imports only from the folders to its left', () => {
   })
 })
 
-test('no file imports itself by a detour', () => {
+test('no file imports itself through others', () => {
   const byPath = new Map(files.map((file) => [file.path, file]))
   report(files, (file) => {
     const cycle = pathTo(file.path, file, byPath)
@@ -92,7 +92,7 @@ test('the environment is read in src/config.ts and nowhere else', () => {
   )
 })
 
-/** Files of SQL are stores and folds; these beside them each own a table or are one question. */
+/** SQL is in stores and folds; each of the further files owns a table or is one query. */
 const SQL_FILES = [/(^|-)store\.ts$/, /^fold-/, /^event-log-/, /-sql\.ts$/]
 const MORE_SQL_FILES = [
   'src/attribution/known-orders.ts',
@@ -109,7 +109,7 @@ const MORE_SQL_FILES = [
   'src/stats/figures.ts',
 ]
 
-test('SQL stands in stores, folds and the event log', () => {
+test('SQL is only in stores, folds and the event log', () => {
   const statement = /sql`\s*(select|insert|update|delete|with|create|drop|truncate|lock|copy)\b/i
   report(
     product.filter(({ path }) => !path.startsWith('src/platform/')),
@@ -121,7 +121,7 @@ test('SQL stands in stores, folds and the event log', () => {
   )
 })
 
-test('fastify is known to routes and the server alone', () => {
+test('only routes and the server know fastify', () => {
   const isRoute = /(routes|docs|require-key|raw-body)\.ts$|^src\/platform\/(http|validation)\.ts$/
   report(product, ({ path, packages }) =>
     packages.some((name) => /^(fastify|@fastify\/)/.test(name)) && !isRoute.test(path)
@@ -130,7 +130,7 @@ test('fastify is known to routes and the server alone', () => {
   )
 })
 
-test('routes are imported by the table of contents alone', () => {
+test('only the files that compose the app import routes', () => {
   report(product, ({ path, imports }) =>
     imports
       .filter((name) => /(^|[/-])routes\.ts$/.test(name) && dirname(name) !== dirname(path))
@@ -139,7 +139,7 @@ test('routes are imported by the table of contents alone', () => {
   )
 })
 
-test('properties take fast-check as test/fast-check.ts sets it up', () => {
+test('properties use fast-check as test/fast-check.ts sets it up', () => {
   report(files, ({ path, packages }) =>
     packages.includes('fast-check') && path !== 'test/fast-check.ts'
       ? ['imports fast-check itself, which keeps lists and texts short: import test/fast-check.ts']
@@ -158,7 +158,7 @@ test('there are no barrels', () => {
   })
 })
 
-test('nothing unfinished and nothing of a debugging hour is left behind', () => {
+test('no unfinished work and no debugging code is left behind', () => {
   const marks = new RegExp(`\\b(${['TO', 'DO'].join('')}|FIX${'ME'}|HA${'CK'})\\b`)
   report(files, ({ path, text, isTest }) => [
     ...(marks.test(text) ? ['has a note of unfinished work: finish it or open an issue'] : []),
@@ -190,7 +190,7 @@ test('every dependency is pinned, used, and has its reason in CONTRIBUTING.md', 
   assert.deepEqual(faults, [])
 })
 
-test('what the program imports is installed without the tools of development', () => {
+test("the program's imports are installed without development tools", () => {
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const faults = files
     .filter(({ path }) => path.startsWith('src/') && !path.endsWith('.test.ts'))
@@ -220,7 +220,7 @@ test('a section of the economics that a comment cites is told in CONTRIBUTING, w
   for (const [, name = ''] of named) readFileSync(join(ROOT, 'src', name))
 })
 
-test('the lockfile has no holes: npm ci refuses one that has, on whatever machine', () => {
+test('the lockfile is complete, because npm ci refuses an incomplete one', () => {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const names = new Set(
     Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, '')),
@@ -234,11 +234,11 @@ test('the lockfile has no holes: npm ci refuses one that has, on whatever machin
   assert.deepEqual(faults, [])
 })
 
-/** Commands that need one say so, and how to get it. */
+/** Commands that need one report how to install it. */
 const LOADED_IF_THERE = ['playwright-core']
 const PROGRAMS = ['typescript', '@biomejs/biome', 'vite', 'tailwindcss']
 
-/** Programs and types: used without an import. */
+/** Programs and types are used without an import. */
 function isUsedByName(name: string): boolean {
   return name.startsWith('@types/') || PROGRAMS.includes(name)
 }
@@ -264,13 +264,13 @@ function reachedFrom(roots: readonly SourceFile[]): Set<string> {
   const byPath = new Map(files.map((file) => [file.path, file]))
   const reached = new Set(roots.map((file) => file.path))
   for (const path of reached) {
-    // A set hands out what is added to it on the way.
+    // A set also yields what is added during the loop.
     for (const name of byPath.get(path)?.imports ?? []) reached.add(name)
   }
   return reached
 }
 
-/** The shortest way from a file's imports back to it. */
+/** The shortest path from a file's imports back to it. */
 function pathTo(
   target: string,
   from: SourceFile,
@@ -294,7 +294,7 @@ function pathTo(
   return null
 }
 
-/** A string, a pattern, a link and a test's name stay in one piece, however long they are. */
+/** A string, a pattern, a URL and a test's name may stay in one piece, however long. */
 function isTooWide(line: string): boolean {
   if (line.length <= COLUMNS_MAX) return false
   const isComment = /^\s*(\/\/|\/?\*)/.test(line)
@@ -303,8 +303,8 @@ function isTooWide(line: string): boolean {
 }
 
 /**
- * Functions over the limit. The formatter indents, so a function that begins on a line ends at the
- * first later line that closes a brace at the same depth.
+ * Functions over the limit. Because of the formatter's indentation, a function ends at the first
+ * later line that closes a brace at the same depth.
  */
 function longFunctions({ lines, isTest }: SourceFile): string[] {
   if (isTest) return [] // A test's steps read best in one piece.

@@ -1,4 +1,4 @@
-/** Times are UTC everywhere (decisions, Paths), whatever zone the machine is set to. */
+/** Times are UTC everywhere, whatever the machine's time zone. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { checkOffer, onlyDollars } from '../src/catalog/check-offer.ts'
@@ -11,8 +11,8 @@ process.env.TZ = 'America/New_York'
 const api = await startApi({ after })
 const { key } = await api.account()
 
-test('a time is kept to the second on a machine of any time zone', async () => {
-  // The first of them is what some languages have for "no date".
+test('a time is exact to the second on a machine of any time zone', async () => {
+  // The first is the "no date" of some languages.
   for (const date of ['0001-01-01T00:00:00Z', '1880-01-01T00:00:00Z', '2026-03-08T07:30:00Z']) {
     const body = {
       article_name: 'A',
@@ -26,7 +26,7 @@ test('a time is kept to the second on a machine of any time zone', async () => {
   }
 })
 
-test('dates of a sale that name no zone are UTC, however they are written', () => {
+test('sale dates without a zone are UTC, in every notation', () => {
   const priceAt = (salePriceDates: string, time = '12:00') => {
     const row = new FieldGatherer()
     const link = 'https://shop.example/1'

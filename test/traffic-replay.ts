@@ -1,8 +1,8 @@
 /**
  * Plays a recorded world's traffic into a whole node, in this process and at the recorded times.
  *
- * Everything goes the way it goes in production (hot endpoints, intake, log, fold, ledger), but
- * for the socket and the clock: no wire or command can set the time, so the node is given one.
+ * Everything takes the production path (hot endpoints, intake, log, fold, ledger) except the socket
+ * and the clock: neither a request nor a command can set the time, so the node receives a clock.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -63,16 +63,16 @@ export interface Replay {
   readonly node: Node
   readonly world: TrafficWorld
   readonly actions: readonly Action[]
-  /** The click id (hex) that each click was given, by its action. */
+  /** The click id (hex) of each click, by its action. */
   readonly clickIds: ReadonlyMap<number, string>
   /** The time at the end. */
   readonly nowMs: number
 }
 
-/** Events that nobody waits for, under way at once; the log gathers them into few commits. */
+/** Events in flight that nobody waits for; the log combines them into few commits. */
 const PENDING_MAX = 200
 
-/** Plays `traffic.jsonl.gz` of a folder to its end, and folds all of it. */
+/** Plays `traffic.jsonl.gz` of a folder to its end, and folds everything. */
 export async function replayTraffic(scope: Scope, folder: string): Promise<Replay> {
   const file = JSON.parse(readFileSync(join(folder, 'world.json'), 'utf8')) as WorldFile
   const actions = gunzipSync(readFileSync(join(folder, 'traffic.jsonl.gz')))
@@ -115,9 +115,9 @@ class Player {
   readonly #clock: { nowMs: number }
   readonly #match: (path: string) => HotRoute | null
   readonly #pending = new Set<Promise<unknown>>()
-  readonly #redirects = new Map<number, string>() // by auction action
-  readonly #cookies = new Map<string, string>() // by visitor
-  readonly #merchantOf = new Map<number, number>() // of an order, by its action
+  readonly #redirects = new Map<number, string>() // By auction action.
+  readonly #cookies = new Map<string, string>() // By visitor.
+  readonly #merchantOf = new Map<number, number>() // The merchant of an order, by its action.
   #day = -1
 
   constructor(node: Node, world: TrafficWorld, clock: { nowMs: number }) {
@@ -131,7 +131,7 @@ class Player {
     const atMs = Date.parse(action.at)
     const day = Math.floor(atMs / DAY_MS)
     if (day !== this.#day) {
-      // What is under way belongs to the day it began on; keys of hashes belong to days too.
+      // Pending work belongs to the day it started on, and so do hash keys.
       await this.settle()
       await this.#node.hashKeys.refresh(atMs)
       this.#day = day

@@ -1,4 +1,4 @@
-/** Holds a replayed recording against its truth, and its earnings against the receipts. */
+/** Compares a replayed recording with its truth, and its earnings with the receipts. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ interface Truth {
   readonly returned_units: number
 }
 
-/** Every count of `traffic-truth.json` that the service keeps too. */
+/** Every count of `traffic-truth.json` that the service also has. */
 export async function assertTruth(db: Db, folder: string): Promise<void> {
   const truth = JSON.parse(readFileSync(join(folder, 'traffic-truth.json'), 'utf8')) as Truth
   const counted = await db.row<Record<string, string>>(sql`
@@ -40,13 +40,13 @@ export async function assertTruth(db: Db, folder: string): Promise<void> {
     truth.link_impressions - truth.link_impressions_by_robots,
   )
   assert.equal(number('clicks'), truth.clicks)
-  // The truth knows no cap per visitor and hour; those clicks are the only ones it has more.
+  // The truth has no limit per visitor and hour, so it counts those clicks as well.
   assert.equal(number('valid') + number('over_limit'), truth.billable_clicks)
   assert.equal(number('orders'), truth.orders + truth.orders_without_a_click)
   assert.equal(number('returned_units'), truth.returned_units)
 }
 
-/** Paid clicks by the receipts of their auctions, summed by nobody else's code; then the books. */
+/** Paid clicks by their auctions' receipts, summed independently; then the books. */
 export async function assertEarnings(db: Db): Promise<void> {
   const rows = await db.rows<{ packed: Buffer; share_ppm: number }>(sql`
     select packed, share_ppm from click join receipt using (result_number)

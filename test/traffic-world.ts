@@ -1,4 +1,6 @@
-/** The recorded world, made in the service: publishers, merchants that bid, articles and links. */
+/**
+ * The recorded world, created in the service: publishers, bidding merchants, articles and links.
+ */
 import { createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
@@ -24,8 +26,8 @@ export interface TrafficWorld {
 }
 
 /**
- * Two of three merchants pay by the click, the third a commission. All links are exclusive, so
- * that who wins a link is who sells it, as the recording's truth counts.
+ * Two of three merchants pay per click, the third a commission. All links are exclusive, so that
+ * the seller wins, as the recording's truth assumes.
  */
 export async function makeTrafficWorld(db: Db, file: WorldFile, at: Date): Promise<TrafficWorld> {
   const { uid } = await createUser(db, {
@@ -73,7 +75,7 @@ export async function makeTrafficWorld(db: Db, file: WorldFile, at: Date): Promi
   }
 }
 
-/** Odd bids and rates, so that shares leave fractions to be cut. */
+/** Odd bids and rates, so that shares leave fractions. */
 async function insertCampaign(db: Db, merchId: number, index: number): Promise<void> {
   const isCpa = index % 3 === 2
   await db.run(sql`

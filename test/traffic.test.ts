@@ -6,7 +6,7 @@ import { replayTraffic } from './traffic-replay.ts'
 import { assertEarnings, assertTruth } from './traffic-truth.ts'
 
 /** Three days of synthetic traffic, 27,000 actions; `bench/traffic.ts` plays a week's 320,000. */
-test('a recording played in full gives its own truth, and reconciles (data kit)', async (t) => {
+test('a fully played recording gives its own truth, and reconciles (test data)', async (t) => {
   const folder = kitPath(t, 'traffic-sample')
   if (folder === null) return
   const { node, actions } = await replayTraffic(t, folder)
