@@ -32,8 +32,10 @@ export function readNetworkReport(written: string, map: NetworkMap): ReadReport 
     missingColumns(map, findColumns(map, cells)).length === 0
   const header = findCsvHeader(text, { isHeader, isLast: true })
   if (header === null) {
-    const first = firstTextLine(text)?.cells ?? []
-    throw badRequest(missingColumns(map, findColumns(map, first)))
+    const first = firstTextLine(text)
+    const faults = missingColumns(map, findColumns(map, first?.cells ?? []))
+    const where = `line ${first?.line ?? 1} does not look like a header`
+    throw badRequest(faults.map(({ field, rule }) => ({ field, rule: `${where}: ${rule}` })))
   }
   const columns = findColumns(map, header.cells)
   const reader = csvReader(header.separator, {

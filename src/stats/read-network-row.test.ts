@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ApiError } from '../platform/errors.ts'
 import { keyOfUrl } from '../platform/url.ts'
 import type { NetworkMap } from './network-map.ts'
 import { readNetworkReport } from './read-network-report.ts'
@@ -115,4 +116,15 @@ test('lines above the header are skipped, and a line that is no row costs itself
     ],
   )
   assert.equal(readNetworkReport('date,earnings\r2026-03-02,1\r', MAP).rows.length, 1)
+})
+
+test('a file without a header is refused by its first line and the columns that it lacks', () => {
+  assert.throws(
+    () => readNetworkReport('# report\n\nday,won\n2026-03-02,1\n', MAP),
+    (error) =>
+      error instanceof ApiError &&
+      /line 3 does not look like a header: no column .* date.*"field":"earnings"/.test(
+        JSON.stringify(error.data),
+      ),
+  )
 })
