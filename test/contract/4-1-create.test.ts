@@ -1,4 +1,4 @@
-/** Interface 4.1 and its decisions: create a smart link. */
+/** Creating smart links: docs/spec/interface.md#create-smart-links. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/platform/sql.ts'
@@ -28,7 +28,7 @@ const ann = await api.account({ domains: ['daily.example'] })
 const create = (body: unknown, headers: Record<string, string> = {}, key = ann.key) =>
   api.call(PATH, { method: 'POST', key, body, headers })
 
-test('a smart link is answered with every field of its record and its article', async () => {
+test('a created smart link has every field of its record and its article', async () => {
   const answer = await create({ ...BODY, article_publication_date: '2026-03-01T08:00:00+02:00' })
   assert.equal(answer.status, 201)
   assert.deepEqual(answer.json<{ info: unknown }>().info, { error: false, status: 201 })
@@ -66,7 +66,7 @@ test('a smart link is answered with every field of its record and its article', 
   assert.match(String(article.datetime_updated), TIMESTAMP)
 })
 
-test('the URL is optional, the lock is off unless asked for', async () => {
+test('the URL is optional, and the lock is off by default', async () => {
   const { url, exclusive_match_requested } = (await create(ARTICLE)).entry<SmartLink>()
   assert.deepEqual(
     { url, exclusive_match_requested },
@@ -76,14 +76,14 @@ test('the URL is optional, the lock is off unless asked for', async () => {
   assert.equal(locked.entry<SmartLink>().exclusive_match_requested, true)
 })
 
-test('what was not given is told in the type of its field', async () => {
+test('a missing field is returned in its type', async () => {
   const article_url = 'https://daily.example/undated'
   const { url, article } = (await create({ ...ARTICLE, article_url })).entry<SmartLink>()
   assert.equal(url, '')
   assert.equal(article.publication_date, article.datetime_created)
 })
 
-test('the same again makes a new smart link in the same article', async () => {
+test('the same request again creates a new smart link in the same article', async () => {
   const [one, two] = [
     (await create(BODY)).entry<SmartLink>(),
     (await create(BODY)).entry<SmartLink>(),
@@ -93,7 +93,7 @@ test('the same again makes a new smart link in the same article', async () => {
   assert.equal(one.article.article_id, two.article.article_id)
 })
 
-test('an article is found by its canonical address, and takes a new name', async () => {
+test('an article is found by its canonical URL and takes a new name', async () => {
   const first = (await create(BODY)).entry<SmartLink>().article
   const again = await create({
     article_name: 'Best kettles of 2026',
@@ -108,7 +108,7 @@ test('an article is found by its canonical address, and takes a new name', async
   assert.notEqual(other.entry<SmartLink>().article.article_id, first.article_id)
 })
 
-test('a new name shows in datetime_updated, the same name does not', async () => {
+test('a new name updates datetime_updated, the same name does not', async () => {
   const article_url = 'https://daily.example/updated'
   await create({ article_name: 'One', article_url })
   await api.db.run(sql`
@@ -120,7 +120,7 @@ test('a new name shows in datetime_updated, the same name does not', async () =>
   assert.notEqual(await updated('Two'), '2020-01-01T00:00:00Z')
 })
 
-test('twenty calls for one new article at once make one article and twenty links', async () => {
+test('twenty concurrent calls for one new article create one article and twenty links', async () => {
   const article_url = 'https://daily.example/race'
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => create({ article_name: 'Race', article_url })),
@@ -130,7 +130,7 @@ test('twenty calls for one new article at once make one article and twenty links
   assert.equal(new Set(links.map(({ article }) => article.article_id)).size, 1)
 })
 
-test('a call that waits for another one answers the article as both leave it', async () => {
+test('a call that waits for another one returns the article as both leave it', async () => {
   const article_url = 'https://daily.example/at-once'
   const [key, created] = [urlKey(article_url), '2026-01-01T00:00:00Z']
   const body = { article_name: 'New', article_url, article_publication_date: '2026-05-05' }
@@ -152,7 +152,7 @@ test('a call that waits for another one answers the article as both leave it', a
   assert.equal(renamed.entry<SmartLink>().article.name, 'New')
 })
 
-test('pub_id is required with several publishers and must be one of the key’s own', async () => {
+test("pub_id is required with several publishers and must be one of the key's own", async () => {
   const bob = await api.account({}, {})
   const nobody = await api.account()
   await api.db.run(sql`update publisher set uid = ${bob.uid} where pub_id = ${nobody.pubId}`)
@@ -171,7 +171,7 @@ test('pub_id is required with several publishers and must be one of the key’s 
   assert.equal((await create({ ...BODY, pub_id: ann.pubId })).status, 201)
 })
 
-test('every fault is named with its field, and nothing is made', async () => {
+test('every fault is named with its field, and nothing is created', async () => {
   const count = async () =>
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
   const before = await count()
@@ -218,13 +218,13 @@ test('every fault is named with its field, and nothing is made', async () => {
   assert.equal(await count(), before)
 })
 
-test('the longest name and address are accepted, unknown fields are ignored', async () => {
+test('the longest name and URL are accepted, unknown fields are ignored', async () => {
   const url = `https://shop.example/${'x'.repeat(2048 - 21)}`
   const answer = await create({ ...BODY, url, article_name: 'ü'.repeat(255), colour: 'red' })
   assert.equal(answer.entry<SmartLink>().url, url)
 })
 
-test('an Idempotency-Key makes a retry safe, also at the same moment', async () => {
+test('an Idempotency-Key makes a retry safe, also a concurrent one', async () => {
   const send = (key: string, body: unknown = BODY, account = ann) =>
     create(body, { 'idempotency-key': key }, account.key)
   const id = (answer: Answer) => answer.entry<SmartLink>().auction_id
@@ -254,13 +254,13 @@ test('an Idempotency-Key makes a retry safe, also at the same moment', async () 
   assert.ok(made.length === 5 || made.length === 1, 'and whoever sent another one is told')
   assert.equal(mixed.filter(({ status }) => status === 409).length, 10 - made.length)
 
-  // A refused call keeps nothing: its key is free for the corrected body.
+  // A refused call stores nothing: its key is free for the corrected body.
   assert.equal((await send('fixed', { ...BODY, url: 'x' })).status, 400)
   assert.equal((await send('fixed')).status, 201)
   assert.deepEqual((await send('x'.repeat(256))).failure().fields, ['Idempotency-Key'])
 })
 
-test('an unknown field is ignored whatever it holds, and makes no other body of a retry', async () => {
+test('an unknown field is ignored and makes no different body of a retry', async () => {
   const open = JSON.stringify(BODY).slice(0, -1)
   const deep = `${open},"extra":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
   const header = { 'idempotency-key': 'ignored' }
@@ -269,7 +269,7 @@ test('an unknown field is ignored whatever it holds, and makes no other body of 
   assert.equal((await create(BODY, header)).text, first.text)
 })
 
-test('Idempotency-Keys are kept for 24 hours', async () => {
+test('Idempotency-Keys are valid for 24 hours', async () => {
   const send = () => create(BODY, { 'idempotency-key': 'old' })
   const first = await send()
   const age = (interval: string) =>

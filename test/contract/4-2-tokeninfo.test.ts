@@ -1,4 +1,4 @@
-/** Interface 4.2, 2.3 and their decisions: what an API key says about itself. */
+/** The record of the API key in use. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiKey } from '../../src/accounts/create-account.ts'
@@ -10,7 +10,7 @@ const START_MS = Date.parse('2026-03-02T10:00:00Z')
 const clock = { nowMs: START_MS }
 const api = await startApi({ after }, { now: () => clock.nowMs })
 
-test('a key’s record has every field of 2.3 with its type, and never the key', async () => {
+test("a key's record has every documented field with its type, and never the key", async () => {
   const ann = await api.account()
   const answer = await api.call(PATH, { key: ann.key })
   assert.equal(answer.status, 200)
@@ -40,7 +40,7 @@ test('a key’s record has every field of 2.3 with its type, and never the key',
   assert.deepEqual([datetime_expires, description], ['2026-03-02T11:00:00Z', 'an hour'])
 })
 
-test('datetime_last_used is the use before this call, whatever the call was', async () => {
+test('datetime_last_used is the use before this call, of any endpoint', async () => {
   const { key } = await api.account()
   const lastUsed = async (method = 'GET') => {
     const answer = await api.call(PATH, { key, method })
@@ -62,7 +62,7 @@ test('datetime_last_used is the use before this call, whatever the call was', as
   assert.equal(await lastUsed(), '2026-03-02T10:01:10Z')
 })
 
-test('the path works without its slash and with an empty query; parameters are ignored', async () => {
+test('the path works without its slash and with an empty query, and parameters are ignored', async () => {
   const { key } = await api.account()
   for (const path of ['/api/v1/tokeninfo', `${PATH}?`, `${PATH}?&&a=1&`, `${PATH}?x=1&x=2`]) {
     const answer = await api.call(path, { key })

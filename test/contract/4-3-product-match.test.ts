@@ -1,4 +1,4 @@
-/** Interface 4.3, 2.8 and their decisions: a product as links to the merchants that sell it. */
+/** Matching a product to merchants' links: docs/spec/interface.md#match-products. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { CategoryFloor } from '../../src/accounts/category-floor.ts'
@@ -114,14 +114,14 @@ test('every merchant that sells it has one entry, its cheapest in stock, best CP
       ['Core', '49.99', false],
     ],
   )
-  // share 75 %, 97 of 100 clicks valid: $0.80 posted price, $0.20 bid, nothing while out of stock
+  // Share 75 %, 97 of 100 clicks valid: $0.80 posted price, $0.20 bid, nothing while out of stock.
   assert.deepEqual(
     found.map(({ best_effort_cpc }) => best_effort_cpc),
     [0.582, 0.1455, 0],
   )
 })
 
-test('a predicted CPC is a float to readers who tell it from an integer by its point', async () => {
+test('a predicted CPC is written with a decimal point, so that it reads as a float', async () => {
   const { text } = await ask(variantB({ gtin: GTIN }))
   assert.deepEqual(
     [...text.matchAll(/"best_effort_cpc":([^,]+)/g)].map(([, cpc]) => cpc),
@@ -129,7 +129,7 @@ test('a predicted CPC is a float to readers who tell it from an integer by its p
   )
 })
 
-test('the link leads to the merchant alone, with the article that was sent', async () => {
+test('the link leads only to its merchant, with the article that was sent', async () => {
   const [first] = await entries(variantB({ gtin: GTIN }))
   assert.ok(
     first?.clickmate_link.startsWith(`${LINK_URL}/link/?url=https%3A%2F%2Fbolt.example%2Fk2&`),
@@ -147,7 +147,7 @@ test('the link leads to the merchant alone, with the article that was sent', asy
   assert.equal(searchParams.get('article_name'), 'Only a name')
 })
 
-test('a GTIN is the same number in every form in which it holds', async () => {
+test('a GTIN is the same number in every valid form', async () => {
   const forms = ['9521000000018', '09521000000018', '9521 0000-00018']
   for (const gtin of forms) {
     assert.equal((await entries(variantA({ gtin }))).length, 3, gtin)
@@ -155,13 +155,13 @@ test('a GTIN is the same number in every form in which it holds', async () => {
   for (const gtin of ['0306406152', '0-306-40615-2', '9780306406157']) {
     assert.deepEqual(await merchants(variantA({ gtin })), ['Acme'], gtin)
   }
-  // A UPC as it is printed, with the zeros of longer forms, and without its leading zero.
+  // A UPC as printed, with the zeros of longer forms, and without its leading zero.
   for (const gtin of ['012345678905', '0012345678905', '00012345678905', '12345678905']) {
     assert.deepEqual(await merchants(variantB({ gtin })), ['Acme'], gtin)
   }
 })
 
-test('a number that does not hold, or is a shop’s own, matches only that very text', async () => {
+test("a number with a wrong check digit, or a shop's own, matches only the same text", async () => {
   assert.deepEqual(await merchants(variantB({ gtin: '12345670X' })), ['Bolt'])
   assert.deepEqual(await merchants(variantB({ gtin: '12345671' })), [])
   assert.deepEqual(await merchants(variantB({ gtin: '12345670' })), ['Acme'], 'GTIN-8 of a GTIN-13')
@@ -169,7 +169,7 @@ test('a number that does not hold, or is a shop’s own, matches only that very 
   assert.deepEqual(await merchants(variantB({ gtin: '02012345678900' })), [])
 })
 
-test('a SKU leads to its listing and to the same product elsewhere', async () => {
+test('a SKU finds its listing and the same product at other merchants', async () => {
   const found = await entries(variantB({ sku: 'A-1' }))
   assert.deepEqual(
     found.map(({ product_information: p }) => p.merchant_name),
@@ -184,14 +184,14 @@ test('a SKU leads to its listing and to the same product elsewhere', async () =>
   assert.deepEqual(await merchants(variantB({ gtin: '4006381333931', sku: 'A-3' })), ['Acme'])
 })
 
-test('a product URL leads to its own merchant first, then to the others', async () => {
+test('a product URL lists its own merchant first, then the others', async () => {
   const url = 'http://acme.example/kettle/?utm_source=x&color=red'
   assert.deepEqual(await merchants(variantA({ product_url: url })), ['Acme', 'Bolt', 'Core'])
   const wrapped = `https://go.skimresources.com/?url=${encodeURIComponent(url)}`
   assert.deepEqual(await merchants(variantA({ product_url: wrapped })), ['Acme', 'Bolt', 'Core'])
 })
 
-test('for a member the address leads to a product that its GTIN and SKU do not', async () => {
+test("a member's URL finds a product that its GTIN and SKU do not", async () => {
   const wanted = { product_url: 'https://acme.example/kettle?color=red' }
   const unknown = { gtin: '4006381333931', sku: 'nobody' }
   const found = ['Bolt', 'Acme', 'Core']
@@ -206,7 +206,7 @@ test('no match is an empty list', async () => {
   assert.deepEqual(await entries(variantA({ product_url: 'https://nobody.example/' })), [])
 })
 
-test('variant B is open to every account; anything else needs the partner program', async () => {
+test('variant B is open to every account, anything else needs the partner program', async () => {
   const needs = async (query: Record<string, string>) => {
     const answer = await ask({ publisher_slug: open, ...query })
     assert.deepEqual([answer.status, answer.failure().code], [403, 4304], JSON.stringify(query))
@@ -220,7 +220,7 @@ test('variant B is open to every account; anything else needs the partner progra
   await needs({ sku: 'x'.repeat(50) })
 })
 
-test('what satisfies neither variant says what is missing or too long', async () => {
+test('a request that is neither variant is told what is missing or too long', async () => {
   const refused: [Record<string, string>, string[]][] = [
     [{}, ['publisher_slug', 'gtin']],
     [{ publisher_slug: open }, ['gtin']],
@@ -249,7 +249,7 @@ test('what satisfies neither variant says what is missing or too long', async ()
   assert.deepEqual(twice.failure().fields, ['gtin'])
 })
 
-test('lengths are counted in characters, also of letters beyond 16 bits', async () => {
+test('lengths are counted in characters, also beyond 16 bits', async () => {
   const letter = '\u{1D7D9}'
   for (const query of [
     variantA({ sku: letter.repeat(50) }),
@@ -263,7 +263,7 @@ test('lengths are counted in characters, also of letters beyond 16 bits', async 
   assert.deepEqual(long.failure().fields, ['sku'])
 })
 
-test('the slug is matched in any case; an unknown one is 404', async () => {
+test('the slug is case-insensitive, and an unknown one is a 404', async () => {
   assert.equal(
     (await entries(variantB({ gtin: GTIN, publisher_slug: open.toUpperCase() }))).length,
     3,
@@ -280,7 +280,7 @@ test('a key is optional, but one that is sent must be valid and own the slug', a
   assert.deepEqual([foreign.status, foreign.failure().code], [403, 4303])
 })
 
-test('a campaign that cannot pay this publisher predicts nothing, and the link is still there', async () => {
+test('a campaign that cannot pay this publisher predicts nothing, and the link still exists', async () => {
   const shop = await makeMerchant(api.db, {
     name: 'Duo',
     domain: 'duo.example',
@@ -317,7 +317,7 @@ test('a campaign that cannot pay this publisher predicts nothing, and the link i
   await updatePublisher(api.db, { pubId: bob.pubId, changes: { floor_micros: micros(0) } })
 })
 
-test('a merchant that gave a domain up is matched there no more', async () => {
+test('a merchant no longer matches on a domain that it gave up', async () => {
   const { merchId } = await makeMerchant(api.db, {
     name: 'Moved',
     domain: 'moved.example',
@@ -329,7 +329,7 @@ test('a merchant that gave a domain up is matched there no more', async () => {
   await until(async () => (await found()) === 0)
 })
 
-test('the mean is answered, its 80 % interval is logged under the request’s id', async () => {
+test("the mean is returned, and its 80 % interval is logged with the request's id", async () => {
   const { merchId } = await makeMerchant(api.db, {
     name: 'Span',
     domain: 'span.example',
@@ -352,7 +352,7 @@ test('the mean is answered, its 80 % interval is logged under the request’s id
   assert.ok(0 < low && low < mean && mean < high, `${low} ${mean} ${high}`)
 })
 
-test('a bid under a goal of return on ad spend predicts what the goal leaves of it', async () => {
+test('a bid under a ROAS goal predicts what the goal leaves of it', async () => {
   const { merchId } = await makeMerchant(api.db, {
     name: 'Return',
     domain: 'return.example',
@@ -371,7 +371,7 @@ test('a bid under a goal of return on ad spend predicts what the goal leaves of 
   assert.ok(Math.abs((await cpc()) - under / 4) < 0.001, 'the multiplier that it learned counts')
 })
 
-test('a floor of the offer’s category binds its exclusive link too', async () => {
+test("a floor of the offer's category also applies to its exclusive link", async () => {
   const cpc = async () => (await entries(variantB({ sku: 'S-1' })))[0]?.best_effort_cpc
   assert.ok(((await cpc()) ?? 0) > 0)
   const floor = { category_id: 222, country: null, floor_micros: micros(9_000_000) }
@@ -384,7 +384,7 @@ test('a floor of the offer’s category binds its exclusive link too', async () 
   await change([])
 })
 
-test('a publisher’s blocked merchants get no link', async () => {
+test("a publisher's blocked merchants get no link", async () => {
   const changes = (block_merchants: number[]) =>
     updatePublisher(api.db, { pubId: bob.pubId, changes: { block_merchants } })
   await changes([bolt.merchId])
@@ -392,7 +392,7 @@ test('a publisher’s blocked merchants get no link', async () => {
   await changes([])
 })
 
-test('what a new feed has left out is matched no more', async () => {
+test('a product that a new feed leaves out is no longer matched', async () => {
   await importOffers(api.db, core.merchId, [{ id: 'COMMON', link: 'https://core.example/common' }])
   assert.deepEqual(await merchants(variantB({ gtin: GTIN })), ['Bolt', 'Acme'])
 })

@@ -1,4 +1,4 @@
-/** Interface 4.4, 2.4 and their decisions: what a publisher's articles did at each merchant. */
+/** Daily statistics: docs/spec/interface.md#statistics. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -75,7 +75,7 @@ async function view(source_url: string, headers: Record<string, string> = PERSON
   assert.equal(answer.status, 201, answer.text)
 }
 
-/** The auction and the click of one reader, after so long; the answer of the redirect. */
+/** One reader's auction and click, after this delay; returns the redirect's answer. */
 async function click(auctionId: string, afterMs = 310) {
   const asked = `/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`
   const auction = await api.call(asked, { headers: PERSON })
@@ -88,7 +88,7 @@ async function click(auctionId: string, afterMs = 310) {
   return { pixel: pixel.slice(AUCTION_URL.length), answer: await api.app.get(redirect) }
 }
 
-test('a row has every field of 2.4 with its type; figures are there within 5 seconds', async () => {
+test('a row has every field with its type, and figures appear within 5 seconds', async () => {
   const article = await makeArticle('kettles')
   await view(article.url)
   await view(`${article.url}?utm_source=mail`)
@@ -107,7 +107,7 @@ test('a row has every field of 2.4 with its type; figures are there within 5 sec
       advertiser_name: 'Acme',
       article_name: 'kettles',
       advertiser_attributed_sales: 0,
-      pub_earnings: '0.45', // 75 % of the posted price of $0.60
+      pub_earnings: '0.45', // 75 % of the posted price of $0.60.
       article_id: article.article_id,
       article_url: article.url,
       merch_id: acme.merchId,
@@ -120,7 +120,7 @@ test('a row has every field of 2.4 with its type; figures are there within 5 sec
   ])
 })
 
-test('the answer holds the dates asked for, the publisher and the rows, without an info envelope', async () => {
+test('the answer has the requested dates, the publisher and the rows, without an info envelope', async () => {
   const answer = await ask('date_from=2026-03-02T23:30:00-01:00&date_to=2026-03-05')
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.json(), {
@@ -130,7 +130,7 @@ test('the answer holds the dates asked for, the publisher and the rows, without 
   })
 })
 
-test('a page impression counts for its article, also when that is created later that day', async () => {
+test('a page impression counts for its article, also one created later that day', async () => {
   const url = 'https://daily.example/later'
   await view('https://www.daily.example/later/#top')
   await view(url, { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' })
@@ -151,7 +151,7 @@ test('a page impression counts for its article, also when that is created later 
   )
 })
 
-test('impressions from before an article’s first day are not its own', async () => {
+test("impressions before an article's first day are not its own", async () => {
   const article = await makeArticle('new')
   await api.db.run(sql`
     insert into page_day (pub_id, url_key, day, impressions)
@@ -168,7 +168,7 @@ test('impressions from before an article’s first day are not its own', async (
   )
 })
 
-test('the pixel of a result makes a merchant row, and is no page impression', async () => {
+test("a result's pixel creates a merchant row and is no page impression", async () => {
   const article = await makeArticle('pixel')
   await view(article.url)
   const { pixel } = await click(article.auctionId)
@@ -185,7 +185,7 @@ test('the pixel of a result makes a merchant row, and is no page impression', as
   assert.deepEqual(figures(article.article_id), [[acme.merchId, 1, 1]])
   assert.deepEqual(figures(other.article_id), [[acme.merchId, 0, 1]])
 
-  // The placement is of the click's page session, under a key that tells nobody which.
+  // The placement belongs to the click's page session, under a key that reveals nothing.
   const sessions = await api.db.rows<{ type: number; session_key: Buffer }>(sql`
     select type, session_key from event
     where auction_id = ${other.auctionId} and type in (${EVENT_TYPE.placement}, ${EVENT_TYPE.click})
@@ -197,12 +197,12 @@ test('the pixel of a result makes a merchant row, and is no page impression', as
   assert.deepEqual(sessions[0]?.session_key, sessions[1]?.session_key)
 })
 
-test('what is not counted makes no row: robots and a click that came too fast', async () => {
+test('uncounted events create no row: robots, and a click that came too fast', async () => {
   const article = await makeArticle('robots')
   const link = `/${article.auctionId}`
   const robot = await api.app.get(link, { headers: { 'user-agent': 'curl/8.0' } })
   assert.equal(robot.status, 302)
-  // A busy machine would be too slow to be fast; within what the clocks of nodes may differ by.
+  // A busy machine would be too slow for this; the difference is within nodes' clock errors.
   const { answer } = await click(article.auctionId, -4_000)
   clockAheadMs += 4_000
   assert.equal(answer.status, 302)
@@ -218,7 +218,7 @@ test('what is not counted makes no row: robots and a click that came too fast', 
 const bob = await api.account()
 const first = await makeArticle('first', bob, 'https://bob.example/1')
 const second = await makeArticle('second', bob, 'https://bob.example/2')
-/** Figures of two articles over four days of March, as the fold would have written them. */
+/** Figures of two articles over four days of March, as the fold would write them. */
 await api.db.run(sql`
   insert into stats_day (day, pub_id, article_id, merch_id, clicks, sales, revenue_micros,
     earnings_micros)
@@ -248,7 +248,7 @@ const shown = (rows: readonly Row[]) =>
     return `${String(event_date).slice(-1)} ${article} ${merch_id === 0 ? 'none' : 'acme'}`
   })
 
-test('both days are inclusive, so one day is asked as (D, D+1) and answers both', async () => {
+test('both days are inclusive, so one day is requested as (D, D+1) and returns both', async () => {
   const rows = await rowsOf('date_from=2026-03-02&date_to=2026-03-03', bob)
   assert.deepEqual([...new Set(rows.map(({ event_date }) => event_date))].toSorted(), [
     '2026-03-02',
@@ -256,7 +256,7 @@ test('both days are inclusive, so one day is asked as (D, D+1) and answers both'
   ])
 })
 
-test('two decimals, half to even, from micros; corrections are negative on their own day', async () => {
+test('amounts have two decimals, half to even, from micros, and corrections are negative on their own day', async () => {
   const rows = await rowsOf(`${MARCH}&order_by=+event_date`, bob)
   assert.deepEqual(
     rows.map((row) => [row.pub_earnings, row.advertiser_attributed_revenue]),
@@ -291,7 +291,7 @@ test('rows are ordered by clicks, ties by day descending, article and merchant',
   ])
 })
 
-test('order_by takes every documented column, descending; a sign sets the direction', async () => {
+test('order_by accepts every documented column, descending, and a sign sets the direction', async () => {
   const top = async (order: string) => shown(await rowsOf(`${MARCH}&order_by=${order}`, bob))[0]
   assert.equal(await top('article_id'), '4 second acme')
   assert.equal(await top('advertiser_attributed_sales'), '2 first acme')
@@ -307,7 +307,7 @@ test('order_by takes every documented column, descending; a sign sets the direct
   assert.equal(await top(''), '3 second acme', 'an empty parameter is the same as none')
 })
 
-test('limit cuts the rows after the first of their order', async () => {
+test('limit keeps the first rows of their order', async () => {
   const all = await rowsOf(`${MARCH}&order_by=+event_date`, bob)
   for (const limit of [1, 2, 5]) {
     const some = await rowsOf(`${MARCH}&order_by=+event_date&limit=${limit}`, bob)
@@ -341,7 +341,7 @@ test('every fault is named with its field', async () => {
   }
 })
 
-test('without a limit 10,000 rows are answered', async () => {
+test('without a limit 10,000 rows are returned', async () => {
   const eve = await api.account()
   const article = await makeArticle('long', eve, 'https://eve.example/long')
   await api.db.run(sql`
@@ -354,7 +354,7 @@ test('without a limit 10,000 rows are answered', async () => {
   assert.equal((await rowsOf(years, eve)).length, 10_000)
 })
 
-test('out_of_network adds what other networks reported, and is off by default', async () => {
+test("out_of_network adds other networks' rows, and is off by default", async () => {
   const day = '2026-02-10'
   const { node } = api.app
   const imported = await importNetwork(
@@ -390,7 +390,7 @@ test('out_of_network adds what other networks reported, and is off by default', 
   }
 })
 
-test('only the publisher’s own key opens it', async () => {
+test("only the publisher's own key can read it", async () => {
   const other = await ask(MARCH, bob.key, ann.pubId)
   assert.deepEqual([other.status, other.failure().code], [403, 4303])
   const nobody = await ask(MARCH, ann.key, 999_999)

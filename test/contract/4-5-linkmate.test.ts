@@ -1,4 +1,4 @@
-/** Interface 4.5 and its decisions: smart links for an article's raw URLs. */
+/** LinkMate, smart links for an article's raw URLs: docs/spec/interface.md#linkmate. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
@@ -73,7 +73,7 @@ test('each URL gets a link with every field, in the order sent, echoed byte for 
   assert.ok(Number.isInteger(first.smart_link_id))
 })
 
-test('asking again gives the same links, as does an equal address of the article', async () => {
+test('the same request returns the same links, as does an equal URL of the article', async () => {
   const urls = ['https://shop.example/again', 'https://shop.example/more']
   const first = await linksOf(urls)
   assert.deepEqual(await linksOf(urls), first)
@@ -85,7 +85,7 @@ test('asking again gives the same links, as does an equal address of the article
   assert.notEqual(other?.auction_id, more?.auction_id)
 })
 
-test('an article of one address is another publisher’s too, with links of its own', async () => {
+test('the same article URL of another publisher has its own links', async () => {
   const { pubId } = await api.account({ is_partner: true })
   const of = async (id: number) => (await linksOf(['https://shop.example/own'], ARTICLE, id))[0]
   const [mine, theirs] = [await of(ann.pubId), await of(pubId)]
@@ -93,7 +93,7 @@ test('an article of one address is another publisher’s too, with links of its 
   assert.deepEqual([await of(ann.pubId), await of(pubId)], [mine, theirs])
 })
 
-test('a link that was made with a key is found, the oldest of several that are not disabled', async () => {
+test('a link created with a key is found, the oldest enabled one of several', async () => {
   const [url, page] = ['https://shop.example/made', 'https://daily.example/made']
   const make = async () => {
     const body = { url, article_name: 'Made', article_url: page, pub_id: ann.pubId }
@@ -110,7 +110,7 @@ test('a link that was made with a key is found, the oldest of several that are n
   assert.equal(await idOf(), undefined)
 })
 
-test('twenty calls at once with overlapping URLs in any order make each link once', async () => {
+test('twenty concurrent calls with overlapping URLs in any order create each link once', async () => {
   const article = { name: 'Race', url: 'https://daily.example/race' }
   const urls = Array.from({ length: 30 }, (_, at) => `https://shop.example/race/${at}`)
   const answers = await Promise.all(
@@ -127,7 +127,7 @@ test('twenty calls at once with overlapping URLs in any order make each link onc
   for (const found of ids.values()) assert.equal(found.size, 1)
 })
 
-test('duplicates give one entry; the lock makes a second link', async () => {
+test('duplicates give one entry, and the lock creates a second link', async () => {
   const raw_url = 'https://shop.example/twice'
   const answer = await send({
     article: ARTICLE,
@@ -146,7 +146,7 @@ test('duplicates give one entry; the lock makes a second link', async () => {
   assert.notEqual(links[0]?.auction_id, links[1]?.auction_id)
 })
 
-test('no web address, our own links, own pages and #donotlink are left out without an error', async () => {
+test("non-URLs, Souk's own links, own pages and #donotlink are left out without an error", async () => {
   const left = [
     '/relative',
     'mailto:a@b.example',
@@ -181,7 +181,7 @@ test('a publisher may narrow it to the hosts of the network', async () => {
   assert.deepEqual(unlooked.entry<{ smart_links: Link[] }>().smart_links, [])
 })
 
-test('what the operator has disabled is handed out no more', async () => {
+test('a link that the operator disabled is not returned', async () => {
   const url = 'https://shop.example/disabled'
   const [link] = await linksOf([url])
   await api.db.run(sql`
@@ -190,7 +190,7 @@ test('what the operator has disabled is handed out no more', async () => {
   assert.deepEqual(await linksOf([url]), [])
 })
 
-test('without a key nobody renames an article; with its key the publisher does', async () => {
+test("a call without a key renames no article, a call with the publisher's key does", async () => {
   const url = 'https://daily.example/named'
   const name = async () =>
     (await api.db.row<{ name: string }>(sql`select name from article where url = ${url}`))?.name
@@ -206,7 +206,7 @@ test('without a key nobody renames an article; with its key the publisher does',
   assert.equal(await name(), 'Second')
 })
 
-test('a link asked for with a key is vouched for from then on', async () => {
+test('a link requested with a key is vouched for from then on', async () => {
   const raw_url = 'https://shop.example/vouched'
   const [link] = await linksOf([raw_url])
   const isKeyless = async () =>
@@ -221,7 +221,7 @@ test('a link asked for with a key is vouched for from then on', async () => {
   assert.equal(await isKeyless(), false)
 })
 
-test('beacons send text/plain, with any origin and no key', async () => {
+test('beacons send text/plain, from any origin and without a key', async () => {
   const answer = await api.call(path(ann.pubId), {
     body: { article: ARTICLE, links: [{ raw_url: 'https://shop.example/beacon' }] },
     headers: { 'content-type': 'text/plain;charset=UTF-8', origin: 'https://daily.example' },
@@ -249,7 +249,7 @@ test('a key that is sent must be valid and own the publisher', async () => {
   assert.deepEqual([foreign.status, foreign.failure().code], [403, 4303])
 })
 
-test('who is not a member gets 403, who is nobody 404', async () => {
+test('a non-member gets 403, an unknown publisher 404', async () => {
   const body = { article: ARTICLE, links: [] }
   const outsider = await send(body, bob.publishers[1]?.pub_id ?? 0)
   assert.deepEqual([outsider.status, outsider.failure().code], [403, 4304])
@@ -260,7 +260,7 @@ test('who is not a member gets 403, who is nobody 404', async () => {
   assert.deepEqual((await send(body, 'abc')).failure().fields, ['pub_id'])
 })
 
-test('every fault is named with its field, and nothing is made', async () => {
+test('every fault is named with its field, and nothing is created', async () => {
   const before = [await countRows('smart_link'), await countRows('article')]
   const good = { raw_url: 'https://shop.example/fault' }
   const article = { name: 'Fault', url: 'https://daily.example/fault' }
@@ -297,12 +297,12 @@ test('every fault is named with its field, and nothing is made', async () => {
   assert.deepEqual([await countRows('smart_link'), await countRows('article')], before)
 })
 
-test('500 links in one call are made', async () => {
+test('500 links in one call are created', async () => {
   const urls = Array.from({ length: 500 }, (_, at) => `https://shop.example/many/${at}`)
   assert.equal((await linksOf(urls)).length, 500)
 })
 
-test('calls without a key make a limited number of links an hour; existing ones are returned', async (t) => {
+test('calls without a key create a limited number of links an hour, and existing ones are returned', async (t) => {
   const limited = await startApi(t, {
     env: { LINKMATE_NEW_PER_HOUR: '3' },
     now: () => Date.parse('2026-03-02T10:59:59Z'),
@@ -331,7 +331,7 @@ test('calls without a key make a limited number of links an hour; existing ones 
   assert.deepEqual(race.flat(), [])
 })
 
-test('a link that many readers ask for at once counts once in the hour, and all of them get it', async (t) => {
+test('a link that many readers request at once counts once in the hour, and all of them get it', async (t) => {
   const limited = await startApi(t, {
     env: { LINKMATE_NEW_PER_HOUR: '3' },
     now: () => Date.parse('2026-03-02T10:30:00Z'),
@@ -348,7 +348,7 @@ test('a link that many readers ask for at once counts once in the hour, and all 
   assert.equal((await ask(['c', 'd'])).length, 1, 'two of three are made')
 })
 
-test('unless configured, 5,000 new links are made an hour without a key', async (t) => {
+test('by default 5,000 new links are created an hour without a key', async (t) => {
   const byDefault = await startApi(t, { now: () => Date.parse('2026-03-02T10:59:59Z') })
   const { pubId } = await byDefault.account({ is_partner: true })
   const made: number[] = []
@@ -362,7 +362,7 @@ test('unless configured, 5,000 new links are made an hour without a key', async 
   assert.deepEqual(made, [...Array(10).fill(500), 0])
 })
 
-test('an origin that calls too often is told when to come back', async (t) => {
+test('an origin that calls too often gets Retry-After', async (t) => {
   const limited = await startApi(t, { env: { RATE_LIMITS: 'linkmate=1:2' } })
   const one = await limited.account({ is_partner: true })
   const two = await limited.account({ is_partner: true })
@@ -379,7 +379,7 @@ test('an origin that calls too often is told when to come back', async (t) => {
   assert.equal((await ask(two.pubId)).status, 200, 'limits count per publisher')
 })
 
-test('the page tag reads its configuration by slug, whatever its case, from any origin', async () => {
+test('the page tag reads its configuration by slug, in any case, from any origin', async () => {
   const [publisher] = ann.publishers
   const read = (slug: string) =>
     api.call(`/api/v0/publishers/${slug}/amp_config/`, { headers: { origin: 'https://x.example' } })

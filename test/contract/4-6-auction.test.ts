@@ -1,4 +1,4 @@
-/** Interface 4.6, 2.5–2.7 and their decisions: the auction that a page runs for a link. */
+/** The auction that a page runs for a link: docs/spec/interface.md#run-auctions. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
@@ -24,19 +24,19 @@ const LATE = {
 }
 const queryOf = (address: string) => Object.fromEntries(new URL(address).searchParams)
 
-test('without a bidder the link keeps its own address and shows the original product', async () => {
+test('without a bidder the link keeps its own URL and shows the original product', async () => {
   const { auction_result } = await runAuction(api, await market.link())
   assert.equal(queryOf(auction_result.redirect_url).url, KETTLE)
   assert.equal(auction_result.product?.price, '50.00')
 })
 
-test('a link without an address leads to its article, and shows no product', async () => {
+test('a link without a URL leads to its article and shows no product', async () => {
   const { auction_result } = await runAuction(api, await market.link(null))
   assert.equal(queryOf(auction_result.redirect_url).url, 'https://daily.example/kettles')
   assert.ok(!('product' in auction_result))
 })
 
-test('the winner’s product and page are shown, and every field has its documented type', async () => {
+test("the winner's product and page are returned, and every field has its documented type", async () => {
   await market.campaign(market.pans, {
     bid_micros: micros(900_000),
     tracker_impression: ['https://t.example/i?{RAND}'],
@@ -82,7 +82,7 @@ test('the winner’s product and page are shown, and every field has its documen
   assert.ok(impression_pixel_url.startsWith(`${AUCTION_URL}/api/v1/pixel/`))
 })
 
-test('the host shown of a merchant with several sites is that of the page shown', async () => {
+test('a merchant with several sites is shown with the host of the page', async () => {
   const domains = ['lids.example', 'lids-outlet.example']
   const settings = { ...MERCHANT_DEFAULTS, name: 'Lids', domains }
   const { merch_id: lids } = await insertMerchant(api.db, settings)
@@ -98,7 +98,7 @@ test('the host shown of a merchant with several sites is that of the page shown'
   })
 })
 
-test('a shop’s pages are those of the merchant that has its domain now', async () => {
+test("a shop's pages belong to the merchant that has its domain now", async () => {
   const link = 'https://lids-moved.example/p/1'
   const offers = [{ id: '1', link }]
   const before = await makeMerchant(api.db, { name: 'Old', domain: 'lids-moved.example', offers })
@@ -118,7 +118,7 @@ test('an exclusive link never leads to another merchant', async () => {
   assert.equal(queryOf(auction_result.redirect_url).url, KETTLE)
 })
 
-test('a repeat within five minutes gets the same answer, another session another one', async () => {
+test('a repeat within five minutes gets the same answer, another session a new one', async () => {
   const auctionId = await market.link()
   const uuid = crypto.randomUUID()
   const first = await runAuction(api, auctionId, { uuid })
@@ -133,7 +133,7 @@ test('a repeat within five minutes gets the same answer, another session another
   assert.notEqual(later.auction_result.id, first.auction_result.id)
 })
 
-test('one consent worded in several ways is one auction, another consent another', async () => {
+test('one consent in several notations is one auction, another consent is another', async () => {
   const auctionId = await market.link()
   const uuid = crypto.randomUUID()
   const idOf = async (query: string, headers: Record<string, string> = {}) =>
@@ -148,7 +148,7 @@ test('one consent worded in several ways is one auction, another consent another
   assert.equal(await idOf('&consent=full', { 'sec-gpc': '1' }), refused)
 })
 
-test('a missing or malformed uuid gets one of ours', async () => {
+test('a missing or malformed uuid is replaced by a new one', async () => {
   const auctionId = await market.link()
   for (const uuid of ['', '&uuid=', '&uuid=nonsense', `&uuid=${'x'.repeat(10_000)}`]) {
     const answer = await api.call(`/api/v1/auction/?a=${auctionId}${uuid}`)
@@ -169,7 +169,7 @@ test('t is ignored, empty parameters and a missing final slash are tolerated', a
   }
 })
 
-test('a consent that is no word of ours is refused by name, never taken for a yes', async () => {
+test('an unknown consent is refused by name, never taken for a yes', async () => {
   const auctionId = await market.link()
   for (const said of ['denied', 'FULL', 'false', '0', 'toString']) {
     const { code, fields } = (
@@ -181,7 +181,7 @@ test('a consent that is no word of ours is refused by name, never taken for a ye
   assert.deepEqual(both.failure().fields, ['a', 'consent'], 'every fault is told')
 })
 
-test('an unknown link is 404, a malformed id 400 that names the field', async () => {
+test('an unknown link is 404, and a malformed id is a 400 that names the field', async () => {
   assert.equal((await api.call('/api/v1/auction/?a=9007199254740993')).failure().code, 4040)
   for (const a of [
     '',
@@ -202,7 +202,7 @@ test('an unknown link is 404, a malformed id 400 that names the field', async ()
 
 test('HEAD answers like GET without a body and records nothing', async () => {
   const auctionId = await market.link()
-  // Receipts are written in the order of their auctions: with this one all before it are there.
+  // Receipts are written in the order of their auctions, so all earlier ones exist by then.
   const receiptsWithOneMore = async () => {
     await untilReceipt(api, await runAuction(api, auctionId))
     return receipts()
@@ -213,7 +213,7 @@ test('HEAD answers like GET without a body and records nothing', async () => {
   assert.equal(await receiptsWithOneMore(), before + 1)
 })
 
-test('links of a publisher that no snapshot holds yet lead to their own address', async () => {
+test('links of a publisher that no snapshot contains yet lead to their own URL', async () => {
   await market.campaign(market.pans)
   await api.db.run(sql`alter table publisher disable trigger publisher_changed`)
   const young = await insertPublisher(api.db, {
@@ -240,7 +240,7 @@ test('links of a publisher that no snapshot holds yet lead to their own address'
   }
   assert.equal((await follow(api, impression_pixel_url)).status, 200)
 
-  // A merchant and its listing may be here before the snapshot as well.
+  // A merchant and its listing may also exist before the snapshot.
   await api.db.run(sql`alter table merchant disable trigger merchant_changed`)
   await api.db.run(sql`alter table merchant_domain disable trigger merchant_domain_changed`)
   await makeMerchant(api.db, { name: 'Late', domain: 'late.example', offers: [LATE] })
@@ -253,13 +253,13 @@ test('links of a publisher that no snapshot holds yet lead to their own address'
   await api.db.run(sql`alter table merchant_domain enable trigger merchant_domain_changed`)
 })
 
-/** Where an address sends a reader. */
+/** The destination that a URL redirects a reader to. */
 async function landing(address: string) {
   const { status, location } = await follow(api, address)
   return { status, location }
 }
 
-test('any origin may read the answer; other methods are refused with Allow', async () => {
+test('any origin may read the answer, and other methods are refused with Allow', async () => {
   const auctionId = await market.link()
   const path = `/api/v1/auction/?a=${auctionId}`
   const answer = await api.call(path, { headers: { origin: 'https://daily.example' } })
@@ -278,7 +278,7 @@ test('any origin may read the answer; other methods are refused with Allow', asy
   assert.match(refused.headers.get('allow') ?? '', /GET/)
 })
 
-test('a reader who objects is told apart by nothing, and nobody else is told of the view', async () => {
+test('a reader who objects gets no identifier, and no third party learns of the view', async () => {
   const auctionId = await market.link()
   const signals = [
     { headers: { 'sec-gpc': '1' } },
@@ -300,7 +300,7 @@ test('the pixel is a picture that records a placement, and never an impression',
   })
   assert.equal(response.headers.get('content-type'), 'image/gif')
   assert.equal(response.headers.get('cache-control'), 'no-store')
-  // Pages that isolate themselves (COEP) take only pictures that say so.
+  // Isolated pages (COEP) accept only pictures with this header.
   assert.equal(response.headers.get('cross-origin-resource-policy'), 'cross-origin')
   assert.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 6), 'GIF89a')
   const rows = (await statsOf(api, market)).filter((row) => row.article_name === 'pixels')

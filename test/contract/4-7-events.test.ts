@@ -1,4 +1,4 @@
-/** Interface 4.7 and its decisions: what publishers' pages report. */
+/** Events from publishers' pages: docs/spec/interface.md#events. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
@@ -34,7 +34,7 @@ const kept = async (auctionId: string) => {
   return Number(row?.n)
 }
 
-test('a page impression is answered 201 with an empty body, and counts once per session', async () => {
+test('a page impression gets 201 with an empty body and counts once per session', async () => {
   await market.link(KETTLE, { article: 'kettles' })
   const body = batch([{}])
   const answer = await send(PAGE, body)
@@ -46,7 +46,7 @@ test('a page impression is answered 201 with an empty body, and counts once per 
   assert.equal(await impressionsOf('kettles'), 2)
 })
 
-test('a page impression may carry anything beside, even a broken auction_id', async () => {
+test('a page impression may carry extra fields, even a malformed auction_id', async () => {
   await market.link(KETTLE, { article: 'extras' })
   const odd = [{ a: 1 }, [], true, 'x', '', '9'.repeat(30), 5, null, '1']
   for (const auction_id of odd) {
@@ -63,12 +63,12 @@ test('impressions before the article exists count once it is created that day', 
   assert.equal(await impressionsOf('later'), 1)
 })
 
-test('a robot’s impression is kept, not counted, and takes no reader’s place', async () => {
+test("a robot's impression is stored, not counted, and takes no reader's place", async () => {
   await market.link(KETTLE, { article: 'robots' })
   const body = batch([{}], { source_url: 'https://daily.example/robots' })
   assert.equal((await send(PAGE, body, { 'user-agent': 'Googlebot/2.1' })).status, 201)
   assert.equal(await impressionsOf('robots'), 0)
-  // A page that is kept somewhere may tell one session to all who get it.
+  // A cached page may send one session for all its readers.
   for (let reader = 0; reader < 2; reader += 1) await send(PAGE, body)
   assert.equal(await impressionsOf('robots'), 1)
 })
@@ -86,7 +86,7 @@ test('link impressions count once per listed occurrence, under every brand word'
   assert.equal(await kept(auctionId), 12)
 })
 
-test('a stale or foreign link costs a page nothing and is counted nowhere', async () => {
+test('a stale or foreign link does not fail the call and counts nowhere', async () => {
   const auctionId = await market.link()
   const other = await api.account({})
   const foreign = await api.call('/api/v1/smart_links/', {
@@ -99,7 +99,7 @@ test('a stale or foreign link costs a page nothing and is counted nowhere', asyn
   const sendAll = () => send(LINK, batch(ids.map((auction_id) => ({ auction_id }))))
   assert.equal((await sendAll()).status, 201)
   assert.deepEqual(await Promise.all(ids.map(kept)), [1, 0, 0])
-  // The reason is kept where the link was looked up in time: a busy machine may take several calls.
+  // The reason is stored if the link was looked up in time; a busy machine may need several calls.
   const reasonsOf = async (id: string) => {
     const rows = await api.db.rows<{ reason: number }>(sql`
       select distinct reason from event where type = 2 and auction_id = ${id} and reason <> 0`)
@@ -123,7 +123,7 @@ test('beacons send text/plain and get the same answer, from any origin', async (
   assert.equal(answer.headers.get('access-control-allow-credentials'), 'true')
 })
 
-test('1 to 100 events a call', async () => {
+test('a call has 1 to 100 events', async () => {
   const entry = { auction_id: await market.link() }
   assert.equal((await send(LINK, batch(Array(100).fill(entry)))).status, 201)
   for (const events of [[], Array(101).fill(entry)]) {
@@ -151,7 +151,7 @@ test('a malformed entry refuses the whole call and is named', async () => {
   assert.equal(await kept(good.auction_id), 0)
 })
 
-test('every wrong field is 400 and named; unknown fields and an empty Referer are fine', async () => {
+test('every wrong field is 400 and named, unknown fields and an empty Referer are accepted', async () => {
   const wrong: [string, Record<string, unknown>][] = [
     ['organization_type', { organization_type: 'merchant' }],
     ['organization_id', { organization_id: '1' }],
@@ -185,7 +185,7 @@ test('every wrong field is 400 and named; unknown fields and an empty Referer ar
   assert.equal((await send(PAGE, fine)).status, 201)
 })
 
-test('a publisher is reported for from the moment it is made', async () => {
+test('events of a publisher are accepted from the moment it exists', async () => {
   const settings = {
     ...PUBLISHER_DEFAULTS,
     uid: market.account.uid,
@@ -206,7 +206,7 @@ test('unknown categories, types and organizations are 404', async () => {
   ]) {
     assert.equal((await send(path, batch([{}]))).failure().code, 4040, path)
   }
-  // The page that asked may read so.
+  // The calling page may read the error.
   const origin = 'https://daily.example'
   for (const path of [
     '/api/v1/events/impressions/nonsense/',
@@ -221,7 +221,7 @@ test('unknown categories, types and organizations are 404', async () => {
   }
 })
 
-test('what is no JSON, no JSON type, too large or by a wrong method is refused as documented', async () => {
+test('invalid JSON, another type, a large body and a wrong method are refused as documented', async () => {
   assert.equal((await send(PAGE, '{"a":')).failure().code, 4000)
   assert.equal((await send(PAGE, '')).failure().code, 4000)
   assert.equal((await send(PAGE, 'null')).failure().code, 4000)
@@ -233,7 +233,7 @@ test('what is no JSON, no JSON type, too large or by a wrong method is refused a
   assert.equal((await send(PAGE, nul)).failure().code, 4000)
 })
 
-test('no address, session or visitor id stands in the log, only keyed hashes', async () => {
+test('the log contains no address, session or visitor id, only keyed hashes', async () => {
   const body = batch([{}], { previous_url: 'https://search.example/q?mail=pat%40x.example' })
   await send(PAGE, body)
   await api.app.settled()

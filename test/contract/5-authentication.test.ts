@@ -1,4 +1,4 @@
-/** Interface section 5 and its decisions: keys, where they come from, and what they open. */
+/** API keys: where they come from, and what they open. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -14,7 +14,7 @@ interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Every operation that the description says needs a key, with its parameters filled in. */
+/** Every operation that needs a key according to the description, with its parameters filled in. */
 const KEYED = Object.entries<Record<string, Operation>>(
   JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')).paths,
 ).flatMap(([path, operations]) =>
@@ -26,7 +26,7 @@ const KEYED = Object.entries<Record<string, Operation>>(
     ]),
 )
 
-test('the scheme is the brand word or any alias, whatever its case', async () => {
+test('the scheme is the brand word or any alias, in any case', async () => {
   for (const scheme of ['SERVICE-API-KEY', 'service-api-key', 'Souk-Api-Key', 'HOWL-API-KEY']) {
     assert.equal((await withHeader(`${scheme} ${ann.key}`)).status, 200, scheme)
   }
@@ -74,12 +74,12 @@ test('without a valid key there is one answer for all: 401, code 4302', async ()
   )
 })
 
-test('nobody without a key learns what is wrong with a request', async () => {
+test('a caller without a key does not learn what is wrong with a request', async () => {
   const answer = await api.call('/api/v1/smart_links/', { body: '{"broken' })
   assert.equal(answer.status, 401)
 })
 
-test('a key of another user does not open a publisher: 403, code 4303', async () => {
+test("another user's key does not open a publisher: 403, code 4303", async () => {
   const bob = await api.account()
   const path = `/api/v1/publishers/${ann.pubId}/stats_by_article_merchant_daily/`
   const query = '?date_from=2026-03-01&date_to=2026-03-02'
@@ -105,7 +105,7 @@ test('expired keys are refused', async (t) => {
   assert.deepEqual((await dated.call(TOKENINFO, { key })).failure().code, 4302)
 })
 
-test('a user makes, lists and disables keys on the developer options page', async () => {
+test('a user creates, lists and disables keys on the developer options page', async () => {
   const carl = await api.account()
   const cookie = await logIn(carl)
   const made = await api.call('/dashboard/api/keys/', {
@@ -135,7 +135,7 @@ test('a user makes, lists and disables keys on the developer options page', asyn
   assert.equal((await api.call(TOKENINFO, { key: carl.key })).status, 200)
 })
 
-test('the dashboard shows a user and their publishers, until they log out', async () => {
+test('the dashboard shows a user and their publishers until they sign out', async () => {
   const cookie = await logIn(ann)
   const me = await api.call('/dashboard/api/me/', { headers: { cookie } })
   const { uid, email } = ann
@@ -147,7 +147,7 @@ test('the dashboard shows a user and their publishers, until they log out', asyn
   assert.deepEqual(own, [ann.pubId])
   assert.equal(publishers.entry().share, 0.75)
   const left = await api.call('/dashboard/api/logout/', { body: {}, headers: { cookie } })
-  // Of the same name, path and safety: a browser drops no other.
+  // With the same name, path and flags; otherwise a browser does not drop the cookie.
   const dropped =
     /^__Host-souk_session=; Max-Age=0; Path=\/; .*; HttpOnly; Secure; SameSite=Strict$/
   assert.match(left.headers.get('set-cookie') ?? '', dropped)
@@ -155,7 +155,7 @@ test('the dashboard shows a user and their publishers, until they log out', asyn
   assert.deepEqual([gone.status, gone.failure().code], [401, 4301])
 })
 
-test('whoever logs in again has one session, the new one', async (t) => {
+test('signing in again leaves one session, the new one', async (t) => {
   const service = await startApi(t)
   const dora = await service.account()
   const before = await logIn(dora, service)
@@ -181,7 +181,7 @@ test('a wrong password and an unknown user get the same answer, and guessing is 
   assert.equal(wrong.status, 401)
   assert.equal(wrong.text, unknown.text)
   assert.equal(wrong.headers.get('set-cookie'), null)
-  // All at once: on a busy machine one after the other could take as long as the limit allows.
+  // Concurrent, because sequential attempts on a busy machine could stay within the limit.
   const guesses = Array.from({ length: 25 }, () => attempt('nobody@pub.example', ''))
   const refused = (await Promise.all(guesses)).filter(({ status }) => status === 429)
   assert.ok(refused.length > 0)
@@ -190,8 +190,8 @@ test('a wrong password and an unknown user get the same answer, and guessing is 
   assert.equal(elsewhere.status, 401, 'another address is not held up')
 })
 
-test('other sites cannot use a session: own pages and application/json only', async (t) => {
-  const service = await startApi(t) // Nobody has used up its limit of log-ins.
+test('other sites cannot use a session: only own pages and application/json', async (t) => {
+  const service = await startApi(t) // Its sign-in limit is unused.
   const eve = await service.account()
   const cookie = await logIn(eve, service)
   assert.match(cookie, /^__Host-souk_session=/, 'BASE_URL is https')

@@ -1,4 +1,4 @@
-/** Interface section 7 and decisions, Errors and Paths: one envelope, one table of errors. */
+/** Errors and paths: docs/spec/interface.md#errors. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
@@ -21,7 +21,7 @@ const GOOD_LINK = { article_name: 'A', article_url: 'https://daily.example/a' }
 const GZIP = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
 const GOOD_CALL = { article: { name: 'A', url: 'https://daily.example/a' }, links: [] }
 
-/** Each endpoint with a request that it answers with success. */
+/** Each endpoint with a request that succeeds. */
 const ENDPOINTS: readonly { path: string; query?: string; options: CallOptions; allow: string }[] =
   [
     { path: LINKS, options: { key: ann.key, body: GOOD_LINK }, allow: 'POST, OPTIONS' },
@@ -65,7 +65,7 @@ test('every documented error has the status and code of the table', () => {
   assert.equal(new Set(codes).size, codes.length, 'a code means one thing')
 })
 
-test('each error a caller can cause is the one of the table, in the whole envelope', async () => {
+test("each error that a caller can cause has the table's code, in the whole envelope", async () => {
   const [bob, idle] = [await api.account(), await api.account()]
   const key = ann.key
   const headers = { 'idempotency-key': 'once' }
@@ -91,14 +91,14 @@ test('each error a caller can cause is the one of the table, in the whole envelo
     assert.deepEqual(Object.keys(error), ['code', 'message', 'data'], name)
     assert.deepEqual([answer.status, error.code], [status, code], name)
     assert.equal(typeof error.message, 'string')
-    // Where no field is at fault the words are the table's, and there is nothing more to say.
+    // If no field is at fault, the message is the table's.
     if (name !== 'badRequest' && name !== 'notFound') {
       assert.deepEqual([error.message, error.data], [message, null], name)
     }
   }
 })
 
-test('what fails on our side says so and no more; the log has the reason', async (t) => {
+test('an internal error says only that, and the log has the reason', async (t) => {
   const logLines: string[] = []
   const broken = await startApi(t, { logLines, env: { LOG_LEVEL: 'error' } })
   const { key } = await broken.account()
@@ -137,7 +137,7 @@ test('HEAD works wherever GET does, with the same status and no body', async () 
   }
 })
 
-test('a wrong method is 405 with what is allowed; an unknown path is 404', async () => {
+test('a wrong method is 405 with the allowed ones, an unknown path is 404', async () => {
   for (const { path, allow } of ENDPOINTS) {
     for (const method of ['PUT', 'DELETE', 'PATCH', allow.startsWith('GET') ? 'POST' : 'GET']) {
       const answer = await api.call(path, { method })
@@ -151,7 +151,7 @@ test('a wrong method is 405 with what is allowed; an unknown path is 404', async
   }
 })
 
-test('another spelling of a hot path is no path, whatever is asked of it', async () => {
+test('another spelling of a hot path is an unknown path', async () => {
   const spellings: [string, string][] = [
     ['POST', '/api/v1/events/impressions/page%5Fimpression/'],
     ['GET', '/api/v1/auctio%6E/?a=9007199254740993'],
@@ -167,7 +167,7 @@ test('another spelling of a hot path is no path, whatever is asked of it', async
   }
 })
 
-test('every answer that holds JSON says so, errors as well', async () => {
+test('every JSON answer says so in its type, errors as well', async () => {
   for (const { path, query = '', options } of ENDPOINTS) {
     for (const call of [options, { ...options, key: 'souk_unknown' }]) {
       const answer = await api.call(`${path}?${query}`, call)
@@ -198,13 +198,13 @@ test('OPTIONS answers preflights: open endpoints to all, account endpoints to kn
   }
 })
 
-test('a browser of a known origin may read the errors as well', async () => {
+test('a browser of a known origin may also read errors', async () => {
   const answer = await api.call(TOKENINFO, { headers: { origin: 'https://tools.example' } })
   assert.equal(answer.status, 401)
   assert.equal(answer.headers.get('access-control-allow-origin'), 'https://tools.example')
 })
 
-test('each response carries X-Request-Id, the caller’s own if it is a sane one', async () => {
+test("each response carries X-Request-Id, the caller's own if it is a sane value", async () => {
   for (const { path, query = '', options } of ENDPOINTS) {
     const sent = { ...options, headers: { 'x-request-id': 'trace-1.2:3' } }
     const echoed = await api.call(`${path}?${query}`, sent)
@@ -240,7 +240,7 @@ test('malformed JSON and bad UTF-8 are 400 and name the body', async () => {
   }
 })
 
-test('U+0000 is refused where it would be kept, and only there', async () => {
+test('U+0000 is refused where it would be stored, and only there', async () => {
   const send = (fields: string) => {
     const body = `{"article_name":"A","article_url":"https://daily.example/a",${fields}}`
     return api.call(LINKS, { key: ann.key, body })
@@ -249,7 +249,7 @@ test('U+0000 is refused where it would be kept, and only there', async () => {
   assert.deepEqual(refused.failure().data, [
     { field: 'article_name', rule: 'must not hold U+0000' },
   ])
-  // An escaped backslash before "u0000" is no escape: this text holds six plain characters more.
+  // An escaped backslash before "u0000" is no escape: this text has six more plain characters.
   const folder = await send('"article_name":"C:\\\\u0000dir"')
   assert.equal(folder.status, 201, folder.text)
   assert.deepEqual(folder.entry<{ article: { name: string } }>().article.name, 'C:\\u0000dir')
@@ -282,7 +282,7 @@ test('a body over 1 MiB is 413, one of another type 415', async () => {
   }
 })
 
-test('a body that names no type is read as JSON on every endpoint', async () => {
+test('a body without a type is read as JSON on every endpoint', async () => {
   const page = { page_session_uuid: crypto.randomUUID(), source_url: GOOD_LINK.article_url }
   const event = { organization_type: 'publisher', organization_id: ann.pubId, user: page }
   const bodies: readonly (readonly [string, unknown])[] = [
@@ -304,7 +304,7 @@ test('a body that names no type is read as JSON on every endpoint', async () => 
   }
 })
 
-test('what is wrong with a body nobody reads is not told: the path or the method is', async () => {
+test('faults of an unused body are not reported, only the wrong path or method', async () => {
   for (const headers of [{ 'content-type': 'application/xml' }, {}]) {
     const unknown = await api.call('/api/v1/nothing/', { body: '<a/>', headers })
     assert.deepEqual([unknown.status, unknown.failure().code], [404, 4040])
@@ -322,7 +322,7 @@ test('__proto__ and constructor are ignored like any unknown field', async () =>
   assert.equal(answer.entry().pub_id, ann.pubId)
 })
 
-test('deep JSON is answered, not followed into the ground', async () => {
+test('deeply nested JSON gets an answer and does not exhaust the stack', async () => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
   for (const body of [
     deep,
@@ -337,7 +337,7 @@ test('deep JSON is answered, not followed into the ground', async () => {
   }
 })
 
-test('a target may be named whole, or stand for the service itself: never a 500', async () => {
+test('an absolute request target, and *, never cause a 500', async () => {
   const status = async (line: string) => {
     const answer = await sendRaw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     return Number(answer.split(' ')[1])
@@ -350,7 +350,7 @@ test('a target may be named whole, or stand for the service itself: never a 500'
   assert.equal(await status('OPTIONS *'), 404)
 })
 
-test('what is no readable request still gets the envelope', async () => {
+test('an unreadable request still gets the envelope', async () => {
   const long = `GET ${TOKENINFO}?x=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
   for (const text of [long, 'GET /api/v1/tokeninfo/ HTTP/1.1\r\nBad Header\r\n\r\n']) {
     const answer = await sendRaw(text)
@@ -362,14 +362,14 @@ test('what is no readable request still gets the envelope', async () => {
   }
   const hostless = await sendRaw(`GET ${TOKENINFO} HTTP/1.1\r\nConnection: close\r\n\r\n`)
   assert.match(hostless, /^HTTP\/1\.1 400 .*\r\nx-request-id: .*"field":"Host"/s)
-  // HTTP lets a server ignore what a client expects of it.
+  // HTTP lets a server ignore the Expect header.
   const wish = 'Host: x\r\nExpect: foo\r\nConnection: close'
   assert.match(await sendRaw(`GET /healthz HTTP/1.1\r\n${wish}\r\n\r\n`), /^HTTP\/1\.1 200 /)
   const undecodable = await api.call('/api/v1/publishers/%zz/linkmate/smart_links/', { body: {} })
   assert.deepEqual([undecodable.status, undecodable.failure().code], [400, 4000])
 })
 
-test('with the storage out of reach the answer is 503 with Retry-After, and tells nothing else', async (t) => {
+test('with the storage down the answer is 503 with Retry-After, and reveals nothing else', async (t) => {
   const { user, host, port, database } = (await testDatabase(t)).connection
   const proxy = await openProxy({ path: `${host}/.s.PGSQL.${port}` }, 'pass')
   t.after(() => proxy.close())

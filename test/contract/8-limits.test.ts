@@ -1,4 +1,4 @@
-/** Interface section 8 and decisions, Rate limits: each limit, at its value and one above. */
+/** Each limit, at its value and one above. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
@@ -22,7 +22,7 @@ async function match(query: Record<string, string>) {
   return answer.status === 200 ? 'answered' : answer.failure().fields.join()
 }
 
-test('product matching: each length is taken at its limit and refused one above', async () => {
+test('product matching accepts each length at its limit and refuses one above', async () => {
   const unknown = await api.call(`${MATCH}?publisher_slug=${letters(64)}&gtin=1`)
   assert.equal(unknown.status, 404, '64 characters are a slug, if nobody’s')
   assert.equal(await match({ publisher_slug: letters(65), gtin: '1' }), 'publisher_slug')
@@ -73,10 +73,10 @@ test('an events call has 1 to 100 events', async () => {
   assert.deepEqual((await send(101)).failure().fields, ['events'])
 })
 
-test('a body over the limit gets its 413 at once, and also when it is sent to its end', async () => {
+test('a body over the limit gets its 413 at once, and also if it is sent to its end', async () => {
   const [links, authorization] = ['/api/v1/smart_links/', `SERVICE-API-KEY ${ann.key}`]
   const linkmate = `/api/v1/publishers/${ann.pubId}/linkmate/smart_links/`
-  const body = Buffer.alloc(32 * 1_048_576, 'x') // more than the system takes in on its own
+  const body = Buffer.alloc(32 * 1_048_576, 'x') // More than the system buffers.
   const whole = { authorization, 'content-length': String(body.length) }
   const inPieces = { authorization, 'transfer-encoding': 'chunked', connection: 'close' }
   const size = Buffer.from(`${body.length.toString(16)}\r\n`)
@@ -95,7 +95,7 @@ test('a body over the limit gets its 413 at once, and also when it is sent to it
   }
 })
 
-test('each route takes bodies up to its own limit: sign-in 4 KiB, events 256 KiB', async () => {
+test('each route accepts bodies up to its own limit: sign-in 4 KiB, events 256 KiB', async () => {
   const padded = (bytes: number) => `{"x":"${'a'.repeat(bytes - 8)}"}`
   const refused = async (path: string, bytes: number) => {
     const headers = { origin: 'https://souk.example' }
@@ -115,7 +115,7 @@ test('each route takes bodies up to its own limit: sign-in 4 KiB, events 256 KiB
   }
 })
 
-/** A client that reads nothing before it has sent so much, and sends the rest after an answer. */
+/** A client that reads nothing until it has sent this much, and sends the rest after an answer. */
 async function exchange(
   path: string,
   { headers, body, readsAfter }: { headers: object; body: Buffer; readsAfter: number },
@@ -148,7 +148,7 @@ test('limits are on by default, with the documented rates', () => {
   assert.ok(Object.values(readConfig({ RATE_LIMITS: '0' }).rateLimits).every((x) => x === null))
 })
 
-test('a key that calls too often gets 429 with the headers that say when to come back', async (t) => {
+test('a key that calls too often gets 429 with the rate limit headers', async (t) => {
   const clock = { nowMs: Date.parse('2026-03-02T10:00:00Z') }
   const limited = await startApi(t, { env: { RATE_LIMITS: 'key=2:3' }, now: () => clock.nowMs })
   const [one, two] = [await limited.account(), await limited.account()]
@@ -168,7 +168,7 @@ test('a key that calls too often gets 429 with the headers that say when to come
   assert.equal((await ask(one.key)).status, 429)
 })
 
-test('an events call counts its events and its bytes, whatever else is wrong with it', async (t) => {
+test('an events call costs its events and bytes, whatever else is wrong with it', async (t) => {
   const clock = Date.parse('2026-03-02T10:00:00Z')
   const limited = await startApi(t, { env: { RATE_LIMITS: 'events=1:150' }, now: () => clock })
   const { publishers } = await limited.account({}, {})
@@ -217,7 +217,7 @@ test('a limited call is not recorded', async (t) => {
   assert.equal(rows[0].n, '1')
 })
 
-test('auctions are limited by link, and by the network that one IPv6 subscriber holds', async (t) => {
+test('auctions are limited by link, and by the network of one IPv6 subscriber', async (t) => {
   const env = { RATE_LIMITS: 'auction=1:1', TRUSTED_PROXIES: '127.0.0.0/8' }
   const limited = await startApi(t, { env, now: () => Date.parse('2026-03-02T10:00:00Z') })
   const ask = async (link: string, address: string) => {
@@ -231,7 +231,7 @@ test('auctions are limited by link, and by the network that one IPv6 subscriber 
   assert.equal(await ask(one, '2001:db8:1:3::1'), 404, 'another /64')
 })
 
-test('only a trusted proxy says whose call it is', async (t) => {
+test('only a trusted proxy can name another client address', async (t) => {
   const body = { article: { name: 'A', url: BASE }, links: [] }
   const statuses = async (trusted: string) => {
     const env = { RATE_LIMITS: 'linkmate=1:1', TRUSTED_PROXIES: trusted }

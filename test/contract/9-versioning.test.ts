@@ -1,4 +1,4 @@
-/** Interface section 9: one version, and every documented path in it. */
+/** One version, and every documented path in it. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApi } from '../api.ts'
@@ -6,7 +6,7 @@ import { startApi } from '../api.ts'
 const api = await startApi({ after })
 const { pubId } = await api.account()
 
-/** Section 4, with the methods it documents. */
+/** The documented endpoints with their methods. */
 const ENDPOINTS = [
   ['POST', 'smart_links/'],
   ['GET', 'tokeninfo/'],
@@ -18,7 +18,7 @@ const ENDPOINTS = [
   ['POST', 'events/impressions/service_link_impression/'],
 ] as const
 
-test('every endpoint of section 4 answers under /api/v1/, by its documented method', async () => {
+test('every endpoint answers under /api/v1/, by its documented method', async () => {
   for (const [method, path] of ENDPOINTS) {
     const { status, headers } = await api.call(`/api/v1/${path}`, { method: 'OPTIONS' })
     assert.equal(status, 204, path)

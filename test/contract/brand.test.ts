@@ -1,4 +1,4 @@
-/** The brand word: the configured one on output, that and every alias on input (decisions). */
+/** The brand word: docs/spec/interface.md#brand-word. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApi } from '../api.ts'
@@ -9,7 +9,7 @@ const TEA = 'https://teas.example/p/1'
 const api = await startApi({ after }, { env: { BRAND: 'Acme' } })
 const market = await makeMarket(api)
 
-test('an auction answers under the configured word, the category as a number', async () => {
+test('an auction answer uses the configured word, and its category is a number', async () => {
   const offer = { id: '1', link: TEA, category: '730' }
   const { merchId } = await makeMerchant(api.db, {
     name: 'Teas',
@@ -26,7 +26,7 @@ test('an auction answers under the configured word, the category as a number', a
   assert.ok(new URL(impression_pixel_url).searchParams.has('uid_acme'))
 })
 
-test('keys and events are taken under the word and every alias, and no other', async () => {
+test('keys and events are accepted under the word and every alias, and no other', async () => {
   const auctionId = await market.link()
   const known = ['acme', 'Acme', 'service', 'souk', 'nrtv', 'bamx', 'bam', 'howl']
   for (const word of [...known, 'other']) {
@@ -46,7 +46,7 @@ test('keys and events are taken under the word and every alias, and no other', a
   }
 })
 
-test('the API reference and openapi.json name the configured word, as this service speaks', async () => {
+test('the API reference and openapi.json use the configured word', async () => {
   for (const path of ['/openapi.json', '/docs/']) {
     const text = await (await fetch(api.url + path)).text()
     for (const said of ['ACME-API-KEY', 'acme_link_impression', 'uid_acme']) {

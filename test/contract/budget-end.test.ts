@@ -1,4 +1,4 @@
-/** The last clicks of a budget that no node holds a part of. */
+/** The last clicks of a budget that no node has a lease for. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ await db.run(sql`
   insert into node (node_id, host, pid, roles, heartbeat_at)
   values (1000, 'elsewhere', 1, 'edge', 'infinity')`)
 
-/** No person clicks sooner after an auction. */
+/** The service treats faster clicks as a program's. */
 const think = () => sleep(320)
 const lastClick = async () => {
   await app.settled()
@@ -27,7 +27,7 @@ const lastClick = async () => {
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
 }
 
-/** A campaign that pays two clicks a day, once a node may win by it. */
+/** A campaign that pays two clicks a day, once a node may win with it. */
 async function twoClicks(merchId: number): Promise<number> {
   const id = await market.campaign(merchId, {
     bid_micros: micros(600_000),
@@ -43,12 +43,12 @@ test('a budget of two clicks, too small to share with another node, pays two cli
   const id = await twoClicks(market.pans)
   const auctionId = await market.link(page, { isExclusive: true })
   const paid: unknown[] = []
-  // A reader waits 15 ms for a budget held elsewhere, and a node bids on none that it has not heard
-  // of for seconds: a busy machine leaves a click unpaid, and the budget whole for the next one.
+  // A reader waits 15 ms for a remote budget, and a node does not bid with a budget that it has not
+  // heard of for seconds. A busy machine may leave a click unpaid, and the budget for the next one.
   for (let click = 0; click < 60 && paid.length < 2; click++) {
     const { auction_result } = await runAuction(api, auctionId)
     await think()
-    if (click > 10) await node.fund(id, micros(600_000)) // 15 ms are never enough here.
+    if (click > 10) await node.fund(id, micros(600_000)) // 15 ms are never enough on this machine.
     const { location } = await follow(api, auction_result.redirect_url)
     if (!location.includes('?cid=')) continue
     const { reason, paid_micros } = (await lastClick()) ?? {}
@@ -63,11 +63,11 @@ test('a budget of two clicks, too small to share with another node, pays two cli
   assert.equal((await follow(api, auction_result.redirect_url)).location, page, 'nobody pays')
 })
 
-test('a smart link whose winner cannot pay in time leads to the next bidder, who does', async () => {
+test('a smart link whose winner cannot pay in time leads to the next bidder, who pays', async () => {
   const rich = await market.campaign(market.pans, { bid_micros: micros(500_000) })
   const late = await twoClicks(market.kettles)
   const auctionId = await market.link(KETTLE)
-  // The statement that hands out budgets waits: as if the database were far away.
+  // The statement that grants budgets waits, as if the database were far away.
   const far = await db.reserve()
   await far.run(sql`begin`)
   await far.run(sql`select pg_advisory_xact_lock(${BUDGET_LOCK})`)
@@ -78,13 +78,13 @@ test('a smart link whose winner cannot pay in time leads to the next bidder, who
   assert.deepEqual([click?.campaign_id, click?.reason], [rich, REASON.ok])
   assert.equal(click?.paid_micros, '10000', 'the reserve: the other one is no rival of this click')
 
-  // What it asked for is there by now.
+  // The requested budget has arrived by now.
   await until(() => node.book.unspentMicros(late, node.now()) > 0)
   await follow(api, `/${auctionId}`)
   const next = await lastClick()
   assert.deepEqual([next?.campaign_id, next?.reason], [late, REASON.ok])
 
-  // Of the auction that did not count nothing is kept.
+  // Nothing of the abandoned auction is stored.
   const count = sql`select count(*)::int as receipts from receipt where auction_id = ${auctionId}`
   await until(async () => (await db.row<{ receipts: number }>(count))?.receipts === 2)
 })

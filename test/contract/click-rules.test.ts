@@ -1,4 +1,4 @@
-/** Decisions on clicks that a setting of the publisher or the merchant, or a count, decides. */
+/** Rules for clicks that depend on a setting or a count: docs/spec/clicks.md. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
@@ -28,7 +28,7 @@ const lastClick = async () => {
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
   return { ...row, isPaid: row?.paid_micros !== '0' }
 }
-/** What the last click says of its reader. */
+/** The facts about the reader of the last click. */
 const lastReader = async () => {
   await api.app.settled()
   const row = await api.db.row<{ consent: number; visitor_key: Buffer | null }>(sql`
@@ -47,7 +47,7 @@ const locationOf = async (address: string, headers: Record<string, string> = {})
   return answer.location
 }
 
-test('a merchant gets the click id in its own parameter, or in its network’s address', async () => {
+test("a merchant gets the click id in its own parameter, or in its network's URL", async () => {
   const auctionId = await market.link()
   const change = async (changes: { click_param?: string; deep_link?: string | null }) => {
     await updateMerchant(api.db, { merchId: market.kettles, changes })
@@ -69,7 +69,7 @@ test('a merchant gets the click id in its own parameter, or in its network’s a
   await change({ click_param: 'cid', deep_link: null })
 })
 
-test('a disabled link leads to its own address, unpaid, and the click says why', async () => {
+test('a disabled link leads to its own URL, unpaid, with the reason on the click', async () => {
   const auctionId = await market.link()
   assert.match(await locationOf(`/${auctionId}`), /\?cid=/)
   await disableLink(api.db, auctionId)
@@ -78,7 +78,7 @@ test('a disabled link leads to its own address, unpaid, and the click says why',
   assert.deepEqual([reason, isPaid], [REASON.disabledLink, false])
 })
 
-test('results of a disabled link, those that pages held before too, lead on and are paid by nobody', async () => {
+test('results of a disabled link, also earlier ones on open pages, redirect and are not paid', async () => {
   const auctionId = await market.link()
   const before = await runAuction(api, auctionId)
   await disableLink(api.db, auctionId)
@@ -95,7 +95,7 @@ test('results of a disabled link, those that pages held before too, lead on and 
   }
 })
 
-test('a disabled link is as disabled behind a wrapper address that this node has not seen yet', async () => {
+test('a disabled link is disabled behind a wrapper URL that this node has not seen yet', async () => {
   const address = (more: string) =>
     `/link/?url=${encodeURIComponent(KETTLE)}&publisher_slug=${SLUG}&article_name=${more}`
   assert.match(await locationOf(address('Mail')), /\?cid=/)
@@ -103,7 +103,7 @@ test('a disabled link is as disabled behind a wrapper address that this node has
     select auction_id from smart_link where source = 'wrapper'`)
   await disableLink(api.db, row?.auction_id ?? '')
   await until(async () => (await locationOf(address('Mail'))) === KETTLE)
-  // Another text of the same article address: the link is looked up anew.
+  // Another spelling of the same article URL: the link is looked up again.
   const article = await api.db.row<{ url: string }>(sql`
     select article.url from article join smart_link using (article_id) where source = 'wrapper'`)
   const again = `${address('Other')}&article_url=${encodeURIComponent(article?.url ?? '')}`
@@ -112,7 +112,7 @@ test('a disabled link is as disabled behind a wrapper address that this node has
   assert.deepEqual([reason, isPaid], [REASON.disabledLink, false])
 })
 
-test('a visitor’s sixth billable click of an hour for a campaign is unpaid', async () => {
+test("a visitor's sixth billable click of an hour for a campaign is unpaid", async () => {
   const cookie = `__Host-souk_visitor=${'5f'.repeat(16)}`
   const click = async () => {
     await locationOf(`/${await market.link()}`, { cookie })
@@ -124,7 +124,7 @@ test('a visitor’s sixth billable click of an hour for a campaign is unpaid', a
   assert.equal(await click(), REASON.ok)
 })
 
-test('what nobody paid for at first is paid once a reader follows it, and only once', async () => {
+test('a click that was unpaid at first is paid once a reader follows it, and only once', async () => {
   const auctionId = await market.link()
   for (const [headers, reason] of [
     [{ 'user-agent': 'Googlebot/2.1' }, REASON.robot],
@@ -136,7 +136,7 @@ test('what nobody paid for at first is paid once a reader follows it, and only o
       await locationOf(auction_result.redirect_url, more)
       return (await lastClick()).reason
     }
-    // Under 300 ms also on a busy machine; over five seconds were a clock that was set back.
+    // Below 300 ms also on a busy machine; more than five seconds would be a clock jump.
     clockAheadMs -= 4_900
     assert.equal(await follows(headers), reason)
     clockAheadMs += 5_300
@@ -145,7 +145,7 @@ test('what nobody paid for at first is paid once a reader follows it, and only o
   }
 })
 
-test('a host that the publisher allows is forwarded to at once', async () => {
+test('a host that the publisher allows is redirected to at once', async () => {
   const target = 'https://charity.example/give'
   const address = `/link/?url=${encodeURIComponent(target)}&publisher_slug=${SLUG}`
   assert.equal((await follow(api, address)).status, 200)
@@ -155,7 +155,7 @@ test('a host that the publisher allows is forwarded to at once', async () => {
   assert.equal(await locationOf(address), target)
 })
 
-test('without a word on consent the publisher’s default holds; the reader’s signals always win', async () => {
+test("without a consent signal the publisher's default applies, and the reader's signals always win", async () => {
   const auctionId = await market.link()
   const uid = async (query: string, headers: Record<string, string> = {}) => {
     const { auction_result } = await runAuction(api, auctionId, { query, headers })
@@ -170,7 +170,7 @@ test('without a word on consent the publisher’s default holds; the reader’s 
   assert.equal((await follow(api, `/${auctionId}`)).cookie, null)
 })
 
-test('consent given on the page holds at its click, whatever the default; a signal still wins', async () => {
+test('consent given on the page holds at its click, whatever the default, and a signal still wins', async () => {
   await setConsentDefault('contextual')
   const auctionId = await market.link()
   const cookie = `__Host-souk_visitor=${'c5'.repeat(16)}`
@@ -186,7 +186,7 @@ test('consent given on the page holds at its click, whatever the default; a sign
   assert.deepEqual(await lastReader(), { consent: CONSENT.full, isKnown: true })
 })
 
-test('a refusal holds as long as its result, past the 24 hours of its auction too', async () => {
+test('a refusal holds as long as its result, even past the 24 hours of its auction', async () => {
   await setConsentDefault('full')
   const cookie = `__Host-souk_visitor=${'d6'.repeat(16)}`
   const { auction_result } = await runAuction(api, await market.link(), {
@@ -198,7 +198,7 @@ test('a refusal holds as long as its result, past the 24 hours of its auction to
   assert.deepEqual(await lastReader(), { consent: CONSENT.contextual, isKnown: false })
 })
 
-test('the reader cookie is as safe as the address that sets it', async (t) => {
+test('the reader cookie is as secure as the URL that sets it', async (t) => {
   const env = { LINK_URL: 'http://go.souk.example', AUCTION_URL: 'https://auction.souk.example' }
   const mixed = await startApi(t, { env })
   const { link } = await makeMarket(mixed)
@@ -210,7 +210,7 @@ test('the reader cookie is as safe as the address that sets it', async (t) => {
   assert.match(smart.cookie ?? '', /^souk_visitor=.*; SameSite=Lax$/)
 })
 
-test('an altered address sets no cookie: what the reader allowed cannot be read, and may be a no', async () => {
+test('an altered URL sets no cookie, because its consent cannot be read', async () => {
   await setConsentDefault('full')
   const auctionId = await market.link(KETTLE)
   const { auction_result } = await runAuction(api, auctionId, { query: '&consent=contextual' })

@@ -1,4 +1,4 @@
-/** Decisions, Errors: a 400 lists every fault of a request, wherever in it they are. */
+/** A 400 lists every fault of a request, in path, query and body. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type CallOptions, startApi } from '../api.ts'
@@ -18,7 +18,7 @@ async function fieldsOf(path: string, options: CallOptions): Promise<string[]> {
   return answer.failure().fields
 }
 
-test('the faults of a path, a query and a body are listed at once', async () => {
+test('faults of path, query and body are listed together', async () => {
   const { key } = ann
   assert.deepEqual(await fieldsOf('/api/v1/publishers/x/linkmate/smart_links/', { body: {} }), [
     'pub_id',
@@ -29,7 +29,7 @@ test('the faults of a path, a query and a body are listed at once', async () => 
   assert.deepEqual(await fieldsOf(stats, { key }), ['pub_id', 'limit', 'date_to'])
 })
 
-test('what only several fields show is listed beside what single fields show', async () => {
+test('faults across fields are listed beside faults of single fields', async () => {
   const { key, pubId } = ann
   const stats = `/api/v1/publishers/${pubId}/${STATS}&limit=0`
   assert.deepEqual(await fieldsOf(stats, { key }), ['limit', 'date_to'])
@@ -47,7 +47,7 @@ test('what only several fields show is listed beside what single fields show', a
   assert.deepEqual(await fieldsOf(long, {}), ['article_url', 'sku'])
 })
 
-test('what only the key’s holder shows is listed beside what the body shows', async () => {
+test("faults that depend on the key's holder are listed beside the body's faults", async () => {
   const { key } = two
   const wrong = { ...GOOD_LINK, url: 'x' }
   assert.deepEqual(await fieldsOf(LINKS, { key, body: wrong, headers: LONG_KEY }), [
@@ -66,7 +66,7 @@ test('what only the key’s holder shows is listed beside what the body shows', 
   ])
 })
 
-test('that a reversal names no click, or too much, is listed beside its other faults', async () => {
+test('a reversal without a click, or with too many, is listed beside its other faults', async () => {
   const { key } = ann
   const reversals = '/api/v1/reversals/'
   assert.deepEqual(await fieldsOf(reversals, { key, body: {} }), ['reason', 'click'])
@@ -75,7 +75,7 @@ test('that a reversal names no click, or too much, is listed beside its other fa
   assert.deepEqual(await fieldsOf(reversals, { key, body: 'null' }), ['body', 'click'])
 })
 
-test('the address and the events of a webhook are listed beside each other', async () => {
+test("faults of a webhook's URL and events are listed together", async () => {
   const { key, pubId } = ann
   const hooks = `/api/v1/publishers/${pubId}/webhooks/`
   const wrongs = [
@@ -89,7 +89,7 @@ test('the address and the events of a webhook are listed beside each other', asy
   }
 })
 
-test('a field is told once, by what is wrong with it alone', async () => {
+test('a field is listed once, with its own fault', async () => {
   const { key } = two
   const texts = [
     [`${MATCH}?publisher_slug=a&gtin=1&gtin=2`, {}, ['gtin']],
@@ -104,7 +104,7 @@ test('a field is told once, by what is wrong with it alone', async () => {
   }
 })
 
-test('U+0000 in a query is told under its parameter, and ignored in an unknown one', async () => {
+test('U+0000 in a query is reported under its parameter, and ignored in an unknown one', async () => {
   const slug = ann.publishers[0]?.slug
   const answer = await api.call(`${MATCH}?publisher_slug=${slug}&gtin=1%00&sku=%00`)
   assert.deepEqual(answer.failure().data, [

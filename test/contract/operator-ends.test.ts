@@ -1,4 +1,4 @@
-/** How commands and servers end that are interrupted, and where what they say is not taken. */
+/** How interrupted commands and servers end, and what happens if their output cannot be written. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,10 +16,10 @@ import { readyUrl, SOUK } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const folder = await temporaryFolder({ after }, 'souk-ends-')
-const isWindows = process.platform === 'win32' // Its signals end a process at once.
+const isWindows = process.platform === 'win32' // On Windows its signals end a process at once.
 const hasFullDisk = process.platform === 'linux'
 
-test('a command that is interrupted leaves no PostgreSQL behind', { skip: isWindows }, async () => {
+test('an interrupted command leaves no PostgreSQL behind', { skip: isWindows }, async () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     const dataDir = join(folder, signal)
     const child = start(['migrate'], { SOUK_DATA: dataDir })
@@ -30,7 +30,7 @@ test('a command that is interrupted leaves no PostgreSQL behind', { skip: isWind
   }
 })
 
-test('who is interrupted while PostgreSQL hangs has it stop as soon as it goes on', {
+test('an interruption while PostgreSQL hangs stops it as soon as it continues', {
   skip: isWindows,
 }, async () => {
   await Promise.all(
@@ -51,7 +51,7 @@ test('who is interrupted while PostgreSQL hangs has it stop as soon as it goes o
   )
 })
 
-test('a server whose terminal is closed stops in good order', { skip: isWindows }, async () => {
+test('a server whose terminal is closed stops cleanly', { skip: isWindows }, async () => {
   const dataDir = join(folder, 'serve')
   const child = start(['serve'], { SOUK_DATA: dataDir, PORT: '0' })
   await readyUrl(child)
@@ -60,7 +60,7 @@ test('a server whose terminal is closed stops in good order', { skip: isWindows 
   assert.equal(isRunning(dataDir), false)
 })
 
-test('a server beside a silent database has ended before a stop’s ten seconds are nearly over', {
+test("a server with a silent database has ended well before a stop's ten seconds", {
   skip: isWindows,
 }, async (t) => {
   const scope = scopeOf(t)
@@ -86,7 +86,7 @@ test('a server beside a silent database has ended before a stop’s ten seconds 
 
 const onFullDisk = { skip: !hasFullDisk }
 
-test('a server whose output lies on a full disk serves, and stops', onFullDisk, async (t) => {
+test('a server whose output is on a full disk serves, and stops', onFullDisk, async (t) => {
   const port = String(await freePort())
   const env = { SOUK_DATA: join(folder, 'full'), PORT: port, LOG_LEVEL: 'trace' }
   const child = start(['serve'], env, openSync('/dev/full', 'w'))
@@ -99,7 +99,7 @@ test('a server whose output lies on a full disk serves, and stops', onFullDisk, 
   assert.deepEqual(await once(child, 'exit'), [0, null])
 })
 
-test('a result that could not be written is a refusal', onFullDisk, async () => {
+test('a result that could not be written counts as refused', onFullDisk, async () => {
   const child = start(['--help'], {}, openSync('/dev/full', 'w'))
   assert.deepEqual(await once(child, 'exit'), [1, null])
 })
@@ -111,7 +111,7 @@ function start(args: readonly string[], env: Record<string, string>, output?: nu
   })
 }
 
-/** The server's own note of itself, which it takes away when it stops. */
+/** The server's pid file, which it deletes when it stops. */
 function isRunning(dataDir: string): boolean {
   return existsSync(join(dataDir, 'postgres', 'postmaster.pid'))
 }

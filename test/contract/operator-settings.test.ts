@@ -1,4 +1,4 @@
-/** The operator's interface, Configuration: what some variables do, seen from outside. */
+/** The effect of some configuration variables, seen from outside. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ writeFileSync(geoip, makeGeoip({ '203.0.113.0/24': 'US', '198.51.100.0/25': 'DE'
 const blocklist = join(folder, 'blocked')
 writeFileSync(blocklist, '# a data centre\n203.0.113.64/26\n2001:db8:5::/48 # another\n')
 
-/** A market whose only campaign wants readers of the United States. */
+/** A market whose only campaign targets readers in the United States. */
 async function openMarket(t: TestContext, env: Record<string, string>) {
   const api = await startApi(scopeOf(t), { env })
   const market = await makeMarket(api)
@@ -43,16 +43,16 @@ for (const { source, env, american, german } of [
     german: { 'x-forwarded-for': '198.51.100.9' },
   },
 ]) {
-  test(`a country comes from ${source}; the reader of another, or of none, is not bid for`, async (t) => {
+  test(`a country comes from ${source}, and a reader of another or no country gets no bid`, async (t) => {
     const { api, market, command, campaign } = await openMarket(t, env)
-    // The command's own environment says nothing of countries: the server's does.
+    // The command's own environment knows no countries; the server's does.
     const made = await souk<{ campaign_id: number; country: string[] }>(command, ...campaign)
     assert.deepEqual(made.country, ['US'])
     await api.untilKnown(made)
     const link = await market.link()
     const isPaid = async (headers: Record<string, string>) => {
       const { auction_result: result } = await runAuction(api, link, { headers })
-      await sleep(310) // No person clicks within 300 ms.
+      await sleep(310) // The service treats a click within 300 ms as a program's.
       const { location } = await follow(api, result.redirect_url, headers)
       return new URL(location).searchParams.has('cid')
     }
@@ -63,13 +63,13 @@ for (const { source, env, american, german } of [
   })
 }
 
-test('without either a campaign with a country list is refused with that reason', async (t) => {
+test('without either, a campaign with a country list is refused with that reason', async (t) => {
   const { command, campaign } = await openMarket(t, {})
   const { stderr } = await soukExit(command, 1, ...campaign, '--json')
   assert.match(stderr, /^country: .*GEO_HEADER or GEOIP_DB/)
 })
 
-test('X-Forwarded-For is believed from TRUSTED_PROXIES alone', async (t) => {
+test('X-Forwarded-For counts only from TRUSTED_PROXIES', async (t) => {
   const { api, market } = await openMarket(t, { GEOIP_DB: geoip, TRUSTED_PROXIES: '192.0.2.0/24' })
   await market.campaign(market.pans, { countries: ['US'] })
   const headers = { 'x-forwarded-for': '203.0.113.9' }
@@ -80,7 +80,7 @@ test('X-Forwarded-For is believed from TRUSTED_PROXIES alone', async (t) => {
   assert.deepEqual(await api.db.rows(sql`select country from event`), [{ country: null }])
 })
 
-test('clicks from addresses of IP_BLOCKLIST are led on and not paid', async (t) => {
+test('clicks from addresses of IP_BLOCKLIST are redirected and not paid', async (t) => {
   const env = { IP_BLOCKLIST: blocklist, TRUSTED_PROXIES: '127.0.0.1' }
   const { api, market } = await openMarket(t, env)
   await market.campaign(market.kettles)

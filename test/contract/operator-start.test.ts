@@ -1,4 +1,4 @@
-/** The operator's interface: a start that must fail says why, in words, at once. */
+/** A start that must fail reports the reason at once. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,9 +20,9 @@ const folder = await temporaryFolder({ after }, 'souk start ')
 const file = join(folder, 'a file')
 writeFileSync(file, '10.0.0.0/8\nnobody\n\nnowhere # twice\n')
 
-const AT_ONCE_MS = 20_000 // A busy machine's; what is tested is that it is not for ever.
+const AT_ONCE_MS = 20_000 // For a busy machine; the test is that it does not take forever.
 
-/** What stderr says when the server does not start. */
+/** The stderr of a server that does not start. */
 async function refusal(env: Environment, command = 'serve'): Promise<string> {
   const started = ownMs()
   const { stdout, stderr } = await soukExit({ SOUK_DATA: folder, ...env }, 1, command)
@@ -32,7 +32,7 @@ async function refusal(env: Environment, command = 'serve'): Promise<string> {
   return stderr
 }
 
-test('SOUK_DATA that cannot be made or written to is told at once', async () => {
+test('an unwritable SOUK_DATA is reported at once', async () => {
   const impossible = [join(file, 'below')]
   if (process.platform === 'linux') impossible.push('/proc/souk', '/proc/souk/data')
   for (const path of impossible) {
@@ -41,7 +41,7 @@ test('SOUK_DATA that cannot be made or written to is told at once', async () => 
   }
 })
 
-test('a spool that is no folder is told before anything is opened', async (t) => {
+test('a spool that is no folder is reported before anything is opened', async (t) => {
   const data = await temporaryFolder(scopeOf(t), 'souk data of a test ')
   const spool = join(data, 'spool')
   writeFileSync(spool, '')
@@ -50,7 +50,7 @@ test('a spool that is no folder is told before anything is opened', async (t) =>
   assert.deepEqual(readdirSync(data), ['spool'])
 })
 
-test('a port that is taken, and an address that is not ours, are told before anything is opened', async (t) => {
+test('a port in use, and a foreign address, are reported before anything is opened', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
   await once(other, 'listening')
@@ -62,19 +62,19 @@ test('a port that is taken, and an address that is not ours, are told before any
       new RegExp(`PORT: another program listens on port ${port} of 127\\.0\\.0\\.1`),
     )
   }
-  // TEST-NET-1, an address that no machine has; and one of every link, without which.
+  // TEST-NET-1, which no machine has; and a link-local address without its interface.
   for (const host of ['192.0.2.1', 'fe80::1']) {
     const told = await refusal({ HOST: host, PORT: '0' })
     assert.ok(told.includes(`HOST: "${host}" is no address`), told)
   }
 })
 
-test('the demo says that it is starting before there is anything to show', async () => {
+test('the demo says that it is starting before it can show anything', async () => {
   const told = await refusal({ HOST: '192.0.2.1', PORT: '0' }, 'demo')
   assert.match(told, /^Starting PostgreSQL and the demo network …$/m)
 })
 
-test('a folder that cannot be is named with every other wrong value', async () => {
+test('an impossible folder is reported together with every other wrong value', async () => {
   const told = await refusal({ PORT: 'many', SOUK_DATA: join(file, 'below'), RETENTION_DAYS: 'x' })
   assert.match(told, /3 wrong value/)
   for (const name of ['PORT', 'SOUK_DATA', 'RETENTION_DAYS']) {
@@ -82,7 +82,7 @@ test('a folder that cannot be is named with every other wrong value', async () =
   }
 })
 
-test('a taken port and a folder that this user cannot make are named together', async (t) => {
+test('a port in use and an unwritable folder are reported together', async (t) => {
   if (process.platform !== 'linux') return t.skip('needs a folder that even root cannot make')
   const other = createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
@@ -94,7 +94,7 @@ test('a taken port and a folder that this user cannot make are named together', 
   assert.match(told, /^ {2}SOUK_DATA: "\/proc\/souk" cannot be used: /m)
 })
 
-test('a DATABASE_URL that the server refuses is told in words', async () => {
+test('a DATABASE_URL that the server refuses is reported with the reason', async () => {
   const { connection } = await testDatabase()
   const url = new URL(databaseUrl(connection))
   url.pathname = '/no such database'
@@ -103,7 +103,7 @@ test('a DATABASE_URL that the server refuses is told in words', async () => {
   assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }, 'migrate'), told)
 })
 
-test('a cluster that another version of PostgreSQL made is left alone, and told', async () => {
+test('a cluster of another PostgreSQL version is left alone and reported', async () => {
   const made = join(folder, 'of seventeen')
   mkdirSync(join(made, 'postgres'), { recursive: true })
   writeFileSync(join(made, 'postgres/PG_VERSION'), '17\n')
@@ -111,7 +111,7 @@ test('a cluster that another version of PostgreSQL made is left alone, and told'
   assert.match(told, /postgres was made by PostgreSQL 17, this is 18: dump it/)
 })
 
-test('every wrong line of a blocklist, and a GEOIP_DB that is none, are named together', async () => {
+test('every wrong line of a blocklist, and an invalid GEOIP_DB, are reported together', async () => {
   const told = await refusal({ IP_BLOCKLIST: file, GEOIP_DB: file, RETENTION_DAYS: 'many' })
   assert.match(told, /3 wrong value/)
   assert.match(told, /IP_BLOCKLIST: .* line 2: "nobody" .*; line 4: "nowhere"/)
@@ -119,13 +119,13 @@ test('every wrong line of a blocklist, and a GEOIP_DB that is none, are named to
   assert.match(told, /RETENTION_DAYS: must be a whole number/)
 })
 
-test('ready names an address that answers, on whatever HOST', async (t) => {
+test('ready names a URL that answers, for any HOST', async (t) => {
   const scope = scopeOf(t)
   const { connection } = await testDatabase(scope)
   const outside = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)
-  // Elsewhere the loopback interface has one address.
+  // On other systems the loopback interface has one address.
   const another = process.platform === 'linux' ? ['127.0.0.2'] : []
   for (const host of ['0.0.0.0', outside?.address ?? '127.0.0.1', ...another]) {
     const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, LOG_LEVEL: 'error' }
@@ -136,11 +136,11 @@ test('ready names an address that answers, on whatever HOST', async (t) => {
   }
 })
 
-test('with --json a server prints one JSON value, which says that it is ready', async (t) => {
+test('with --json a server prints one JSON value when it is ready', async (t) => {
   const { connection } = await testDatabase(scopeOf(t))
   const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, PORT: '0' }
   const person = ['--email', 'a@daily.example', '--password', 'a long one']
-  await soukExit(env, 0, 'user', 'create', ...person) // No demo then: it would be loaded first.
+  await soukExit(env, 0, 'user', 'create', ...person) // With data, so that no demo is loaded.
   for (const command of ['serve', 'demo']) {
     const child = spawn(process.execPath, [SOUK, command, '--json'], {
       env: { ...process.env, ...env },
@@ -150,7 +150,7 @@ test('with --json a server prints one JSON value, which says that it is ready', 
   }
 })
 
-test('a start that hangs ends on SIGTERM as a service does', async (t) => {
+test('a hanging start ends on SIGTERM like a running service', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const holder = await db.reserve()
@@ -167,10 +167,10 @@ test('a start that hangs ends on SIGTERM as a service does', async (t) => {
   await holder.client.query('rollback')
 })
 
-test('Ctrl-C during the very first start ends it as a service ends', async (t) => {
+test('Ctrl-C during the very first start ends it cleanly', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-first-')
   const env = { ...process.env, SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' }
-  // In a group of its own: a terminal signals all that belongs to it.
+  // In its own group, because a terminal signals a whole group.
   const child = spawn(process.execPath, [SOUK, 'serve'], { env, detached: true })
   const told = text(child.stderr)
   while (globSync(join(dataDir, 'postgres.new-*', 'base')).length === 0) await sleep(20)
@@ -182,7 +182,7 @@ test('Ctrl-C during the very first start ends it as a service ends', async (t) =
 test('the embedded PostgreSQL needs no shared memory of the system', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-no-shm-')
   const disguise = ['--user', '--map-root-user', '--mount', 'sh', '-c']
-  // The tests' own folder may lie in there as well.
+  // The tests' own folder may be in there as well.
   const hide = `mount --bind '${dataDir}' /mnt && mount -t tmpfs -o ro none /dev/shm`
   if (spawnSync('unshare', [...disguise, hide]).status !== 0) return t.skip('no namespaces here')
   const args = [...disguise, `${hide} && exec "$0" "$1" migrate --json`, process.execPath, SOUK]
@@ -192,10 +192,10 @@ test('the embedded PostgreSQL needs no shared memory of the system', async (t) =
   assert.equal(JSON.parse(said).from, 0)
 })
 
-test('under node --watch, which hears from threads what they load, nothing is told to fail', async (t) => {
+test('under node --watch, which observes loaded files in threads, no error is logged', async (t) => {
   const { connection } = await testDatabase(scopeOf(t))
   const env = { DATABASE_URL: databaseUrl(connection), SOUK_DATA: folder, PORT: '0' }
-  // What `npm run dev` sets by its --watch, without its waiting for changes.
+  // The environment of `npm run dev`, without its waiting for changes.
   const watching = { ...env, LOG_LEVEL: 'error', WATCH_REPORT_DEPENDENCIES: '1' }
   const child = spawn(process.execPath, [SOUK, 'serve'], { env: { ...process.env, ...watching } })
   const told = text(child.stderr)

@@ -1,8 +1,8 @@
 /**
- * The operator's interface: commands beside a running service reach it within 2 seconds.
+ * Commands beside a running service take effect within 2 seconds.
  *
- * Commands run here over a connection of their own, as another process would; what the service
- * learns of them it learns from the database.
+ * Commands run here over their own connection, like another process; the service learns of them
+ * only from the database.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -44,7 +44,7 @@ async function createLink(): Promise<string> {
   return answer.entry<{ auction_id: string }>().auction_id
 }
 
-/** Runs a command as another process does; its JSON. */
+/** Runs a command like another process; returns its JSON. */
 async function souk(...args: readonly string[]): Promise<Record<string, unknown>> {
   const { connection } = api.db
   const db = openDatabase({ connection, applicationName: 'a command' })
@@ -61,18 +61,18 @@ interface AuctionEntry {
   }
 }
 
-/** Where a new page's auction leads a reader: the merchant's page with its click id. */
+/** The page that a new auction leads a reader to: the merchant's page with its click id. */
 async function landing(): Promise<URL> {
   const answer = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
     headers: { 'user-agent': BROWSER },
   })
   const { auction_result: result } = answer.entry<AuctionEntry>()
-  await sleep(310) // No person clicks within 300 ms.
+  await sleep(310) // The service treats a click within 300 ms as a program's.
   const redirect = await api.app.get(result.redirect_url.slice(AUCTION_URL.length))
   return new URL(redirect.headers.get('location') ?? '')
 }
 
-/** Runs a command and waits until what it should change has changed, within 2 seconds. */
+/** Runs a command and waits until its effect is visible, within 2 seconds. */
 async function effectOf<T>(args: readonly string[], see: () => Promise<T>, wanted: T) {
   await souk(...args)
   const started = ownMs()
@@ -85,7 +85,7 @@ async function effectOf<T>(args: readonly string[], see: () => Promise<T>, wante
   }
 }
 
-/** Whether a campaign pays for the link's clicks, and whose page they land on. */
+/** Whether a campaign pays for the link's clicks, and whose page they reach. */
 async function paidLanding() {
   const url = await landing()
   return { host: url.hostname, isPaid: url.searchParams.has('cid') }
@@ -93,14 +93,14 @@ async function paidLanding() {
 const PAID = { host: 'shop.example', isPaid: true }
 const UNPAID = { host: 'shop.example', isPaid: false }
 
-test('a campaign paused and resumed', async () => {
+test('pausing and resuming a campaign takes effect', async () => {
   const id = ['--campaign', String(campaign.campaign_id)]
   assert.deepEqual(await paidLanding(), PAID)
   await effectOf(['campaign', 'pause', ...id], paidLanding, UNPAID)
   await effectOf(['campaign', 'resume', ...id], paidLanding, PAID)
 })
 
-test('a campaign changed, and one made', async () => {
+test('changing and creating a campaign takes effect', async () => {
   const id = ['--id', String(campaign.campaign_id)]
   const block = ['--block-publisher', String(ann.pubId)]
   await effectOf(['campaign', 'update', ...id, ...block], paidLanding, UNPAID)
@@ -110,7 +110,7 @@ test('a campaign changed, and one made', async () => {
   await effectOf(['campaign', 'create', ...richer], paidLanding, atRival)
 })
 
-test('a publisher changed', async () => {
+test('changing a publisher takes effect', async () => {
   const id = ['publisher', 'update', '--id', String(ann.pubId)]
   await effectOf([...id, '--block-merchant', String(rival.merchId)], paidLanding, PAID)
   const linkmate = async () =>
@@ -123,14 +123,14 @@ test('a publisher changed', async () => {
   await effectOf([...id, '--partner'], linkmate, 200)
 })
 
-test('a merchant changed', async () => {
+test('changing a merchant takes effect', async () => {
   const parameters = async () => [...(await landing()).searchParams.keys()]
   const id = ['merchant', 'update', '--id', String(shop.merchId)]
   await effectOf([...id, '--click-param', 'ref_id'], parameters, ['ref_id'])
   await effectOf([...id, '--click-param', 'cid'], parameters, ['cid'])
 })
 
-test('a feed imported, with a new price and then without the product', async () => {
+test('importing a feed takes effect, with a new price and then without the product', async () => {
   const product = async () => {
     const answer = await api.call(`/api/v1/auction/?a=${auctionId}&uuid=${randomUUID()}`, {
       headers: { 'user-agent': BROWSER },
@@ -156,11 +156,11 @@ test('a feed imported, with a new price and then without the product', async () 
   await souk(...block.slice(0, -1), '--block-merchant=')
 })
 
-test('a link disabled', async () => {
+test('disabling a link takes effect', async () => {
   await effectOf(['link', 'disable', '--auction-id', auctionId], paidLanding, UNPAID)
 })
 
-test('a publisher and a key made, and the key disabled', async () => {
+test('creating a publisher and a key, and disabling the key, takes effect', async () => {
   const email = `${randomUUID()}@pub.example`
   await souk('user', 'create', '--email', email, '--password', 'a long password')
   const names = ['--name', 'New', '--slug', 'new', '--user', email]
@@ -183,7 +183,7 @@ test('a publisher and a key made, and the key disabled', async () => {
   await effectOf(['key', 'disable', '--token', String(token_id)], status, 401)
 })
 
-test('a new password ends the sessions of its user, and the old one opens none', async () => {
+test("a new password ends its user's sessions, and the old one no longer works", async () => {
   const [email, old, fresh] = [`${randomUUID()}@pub.example`, 'the old password', 'the new one']
   const { uid } = await souk('user', 'create', '--email', email, '--password', old)
   const logIn = (password: string) =>

@@ -1,4 +1,4 @@
-/** Decisions, Paths: what is not there is a 404, however its address is written. */
+/** Unknown paths and ids are 404, in every spelling. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -10,7 +10,7 @@ const { key, pubId, publishers } = await api.account({ is_partner: true })
 const slug = publishers[0]?.slug
 const DAYS = 'date_from=2026-03-01&date_to=2026-03-02'
 
-test('a publisher or merchant that no number can be is a 404 like any that is not there', async () => {
+test('an impossible publisher or merchant number is a 404 like an unknown one', async () => {
   const ids = ['0', '-1', '2000000000', '2147483648', '99999999999999999999', '']
   const body = { article: { name: 'A', url: 'https://daily.example/a' }, links: [] }
   for (const id of ids) {
@@ -35,7 +35,7 @@ test('a publisher or merchant that no number can be is a 404 like any that is no
   }
 })
 
-test('any method that a path does not take is 405 with what it takes, body or none', async () => {
+test('a method that a path does not support is 405 with the allowed ones, with or without a body', async () => {
   for (const method of ['QUERY', 'PROPFIND', 'SEARCH', 'LOCK', 'MKCOL', 'DELETE']) {
     for (const headers of [{}, { 'content-type': 'application/xml' }]) {
       const answer = await api.call('/api/v1/tokeninfo/', { method, key, headers })
@@ -47,7 +47,7 @@ test('any method that a path does not take is 405 with what it takes, body or no
   }
 })
 
-test('an address that cannot be read is refused readably, to pages of any origin too', async () => {
+test('an undecodable URL is refused with a readable answer, to pages of any origin', async () => {
   const origin = 'https://daily.example'
   for (const slug of ['p%00', '%ff', '%zz']) {
     const answer = await api.call(`/api/v0/publishers/${slug}/amp_config/`, { headers: { origin } })
@@ -56,7 +56,7 @@ test('an address that cannot be read is refused readably, to pages of any origin
   }
 })
 
-test('an empty body is none, whatever type the client names with every request', async () => {
+test('an empty body counts as none, whatever its content type', async () => {
   for (const type of ['application/json', 'application/x-www-form-urlencoded', 'image/png']) {
     const headers = { 'content-type': type }
     const webhook = `/api/v1/publishers/${pubId}/webhooks/9/`
@@ -74,7 +74,7 @@ test('an empty body is none, whatever type the client names with every request',
   }
 })
 
-test('a parameter given several times is refused as such, an empty one beside it is none', async () => {
+test('a repeated parameter is refused, and an empty one beside it is ignored', async () => {
   const path = `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${DAYS}`
   for (const name of ['date_from', 'limit', 'order_by', 'out_of_network']) {
     const answer = await api.call(`${path}&${name}=1&${name}=1`, { key })
@@ -86,7 +86,7 @@ test('a parameter given several times is refused as such, an empty one beside it
   }
 })
 
-test('a browser at an address that leads nowhere gets a page, a program the envelope', async () => {
+test('a browser at an unknown URL gets a page, a program the envelope', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
   const numbers = ['/123456789', '/92233720368547758070', '/9223372036854%']
   for (const path of [...numbers, '/7mUqA', '/7mUqAbcDe%20', '/7mUqAbcDe%E2%8', '/a/b']) {
@@ -111,7 +111,7 @@ test('a browser at an address that leads nowhere gets a page, a program the enve
   }
 })
 
-test('no cache keeps an error: what is not there yet may be there a moment later', async () => {
+test('no cache stores an error, because a missing thing may appear', async () => {
   for (const [path, status] of [
     [`/api/v1/tokeninfo/?x=${'x'.repeat(20_000)}`, 400],
     ['/api/v1/auction/?a=9007199254740993', 404],
@@ -126,7 +126,7 @@ test('no cache keeps an error: what is not there yet may be there a moment later
   }
 })
 
-test('no cache keeps an answer of the API, nor of its health: they are of the moment', async () => {
+test('no cache stores an API or health response', async () => {
   for (const path of [
     '/api/v1/tokeninfo/',
     `/api/v1/publishers/${pubId}/stats_by_article_merchant_daily/?${DAYS}`,
@@ -142,7 +142,7 @@ test('no cache keeps an answer of the API, nor of its health: they are of the mo
   }
 })
 
-test('a connection whose time is up is closed without an answer to what nobody asked', async () => {
+test('a connection that times out is closed without an answer', async () => {
   const { server } = api.app.http
   const client = connect(Number(new URL(api.url).port), '127.0.0.1')
   let answer = ''
@@ -150,7 +150,7 @@ test('a connection whose time is up is closed without an answer to what nobody a
     answer += chunk
   })
   const [socket] = await once(server, 'connection')
-  // What Node tells the server of a connection that a browser opened ahead of need, and kept.
+  // The event that Node emits for a connection that a browser opened in advance.
   server.emit(
     'clientError',
     Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
@@ -160,7 +160,7 @@ test('a connection whose time is up is closed without an answer to what nobody a
   assert.equal(answer, '')
 })
 
-test('a client that ends its side after the request still gets the answer', async () => {
+test('a client that closes its side after the request still gets the answer', async () => {
   const port = Number(new URL(api.url).port)
   for (const path of ['/api/v1/auction/?a=9007199254740993', '/api/v1/nothing/']) {
     const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })

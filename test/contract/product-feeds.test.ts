@@ -1,4 +1,4 @@
-/** Report columns document, Product feeds for publishers. */
+/** Product feeds for publishers: docs/spec/reports.md. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
@@ -45,7 +45,7 @@ const read = async (merchant: number) => {
   return answer
 }
 
-test('a merchant’s feed has the documented columns, and what is in stock with wrapped pages', async () => {
+test("a merchant's feed has the documented columns and its products in stock with wrapped URLs", async () => {
   const answer = await read(merchId)
   assert.match(answer.headers.get('content-type') ?? '', /^text\/csv/)
   const [header = '', first = ''] = answer.text.split('\n')
@@ -67,7 +67,7 @@ test('a merchant’s feed has the documented columns, and what is in stock with 
   )
 })
 
-test('a product on sale has its regular price as price, and what it costs as sale price', async () => {
+test('a product on sale has its regular price as price, and its current price as sale price', async () => {
   const { merchId: shop } = await makeMerchant(api.db, {
     name: 'Sales',
     domain: 'sales.example',
@@ -87,7 +87,7 @@ test('a product on sale has its regular price as price, and what it costs as sal
   )
 })
 
-test('a feed of many pages is whole', async () => {
+test('a feed of many pages is complete', async () => {
   const many = Array.from({ length: 10_001 }, (_, at) => ({
     id: `P${at}`,
     link: `https://many.example/${at}`,
@@ -111,7 +111,7 @@ test('a feed has no page on a domain that its merchant gave up', async () => {
   await until(async () => (await products()) === 0)
 })
 
-test('the list names each merchant with a feed that the publisher takes links of', async () => {
+test('the list names each merchant with a feed whose links the publisher accepts', async () => {
   const blocked = await makeMerchant(api.db, {
     name: 'Blocked',
     domain: 'blocked.example',
@@ -141,7 +141,7 @@ test('the list names each merchant with a feed that the publisher takes links of
   )
 })
 
-test('a database that goes away before the first row is told with 503, not with half a file', async (t) => {
+test('a database failure before the first row gives a 503, not half a file', async (t) => {
   const other = await api.db.reserve()
   t.after(() => other.release(new Error('over')))
   await other.run(sql`begin`)

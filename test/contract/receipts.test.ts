@@ -1,4 +1,4 @@
-/** A receipt holds all that an outsider needs to compute its auction again (economics 1.3, 1.5). */
+/** A receipt has everything that an outsider needs to recompute its auction. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { micros } from '../../src/platform/money.ts'
@@ -70,7 +70,7 @@ async function receiptOf(isExclusive: boolean): Promise<Receipt> {
 const usd = (text: string | null): number => Math.round(Number(text) * 1e6)
 const dollars = (whole: number): number => whole / 1e6
 
-/** The weight and score of a candidate, by nothing but its receipt. */
+/** The weight and score of a candidate, from its receipt alone. */
 function compute({ request, publisher }: Receipt, candidate: Candidate, isExclusive: boolean) {
   const original = usd(request.reference_price)
   const gain = (original - usd(candidate.price)) / original
@@ -83,7 +83,7 @@ function compute({ request, publisher }: Receipt, candidate: Candidate, isExclus
   return { weight, score: value * weight }
 }
 
-test('of an open link the scores, the losses, the price and its shares follow', async () => {
+test("an open link's scores, losses, price and shares follow from its receipt", async () => {
   const receipt = await receiptOf(false)
   const { candidates, outcome } = receipt
   assert.deepEqual(candidates.map(({ loss }) => loss?.code ?? null).sort(), [
@@ -113,7 +113,7 @@ test('of an open link the scores, the losses, the price and its shares follow', 
   )
 })
 
-test('of an exclusive link the price is the one the merchant posted', async () => {
+test("an exclusive link's price is the merchant's posted price", async () => {
   const { candidates, outcome } = await receiptOf(true)
   assert.deepEqual([outcome.price, outcome.eligible], ['0.81', 1])
   const others = candidates.filter(({ won }) => !won).map(({ loss }) => loss?.code)

@@ -1,4 +1,4 @@
-/** Redirect, smart link and wrapper addresses, as the decisions say. */
+/** Redirect, smart link and wrapper URLs: docs/spec/interface.md#redirects. */
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ await market.campaign(market.kettles, {
   bid_micros: micros(600_000),
   exclusive_bid_micros: micros(600_000),
 })
-/** No person clicks sooner after an auction. */
+/** The service treats faster clicks as a program's. */
 const think = () => sleep(320)
 const wrapper = (url: string, more = '') =>
   `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
@@ -69,7 +69,7 @@ test('a sealed redirect leads to the merchant with a click id, and is paid once'
 test('a click under 300 ms after its auction is redirected, recorded and unpaid', async () => {
   const auctionId = await market.link(KETTLE, { isExclusive: true })
   const { auction_result } = await runAuction(api, auctionId)
-  // A busy machine would be too slow to be fast; over five seconds are a clock that was set back.
+  // A busy machine would be too slow for this; more than five seconds would be a clock jump.
   clockAheadMs -= 4_900
   assert.equal((await follow(api, auction_result.redirect_url)).status, 302)
   clockAheadMs += 4_900
@@ -77,7 +77,7 @@ test('a click under 300 ms after its auction is redirected, recorded and unpaid'
   assert.deepEqual([click?.reason, click?.paid_micros], [REASON.tooFast, '0'])
 })
 
-test('10,000 altered addresses: none leads off the stored destination, none is paid', async () => {
+test('none of 10,000 altered URLs leads off the stored destination, and none is paid', async () => {
   const auctionId = await market.link(KETTLE)
   const { auction_result } = await runAuction(api, auctionId)
   const { search } = new URL(auction_result.redirect_url)
@@ -93,9 +93,9 @@ test('10,000 altered addresses: none leads off the stored destination, none is p
       seen.add(`${status} ${location.replace(/cid=[0-9a-f]{32}$/, 'cid')}`)
     }
   }
-  // An altered auction id is another link's, or nobody's, or on a busy machine not looked up in
-  // time (503); everything else leads home. What reads the same after all (another spelling of
-  // %XX) is the intact address, with its click id.
+  // An altered auction id may be another link's, unknown, or on a busy machine not found in time
+  // (503). Everything else leads to the stored destination. A URL that reads the same (another
+  // spelling of %XX) is intact and has its click id.
   for (const outcome of seen) {
     assert.ok(['404 ', '503 ', `302 ${KETTLE}`, `302 ${KETTLE}?cid`].includes(outcome), outcome)
   }
@@ -103,7 +103,7 @@ test('10,000 altered addresses: none leads off the stored destination, none is p
   assert.equal(await earnings(), before)
 })
 
-test('a smart link holds its auction at the click, in every form of its address', async () => {
+test('a smart link runs its auction at the click, in every form of its URL', async () => {
   const auctionId = await market.link(KETTLE)
   const short = encodeBase62(auctionId)
   for (const path of [
@@ -128,7 +128,7 @@ test('redirect, pixel and wrapper work without their slash and with an empty que
   assert.match((await follow(api, bare(wrapper(KETTLE)))).location, /\?cid=/)
 })
 
-test('blanks around an address, and line breaks in it, never reach the reader', async () => {
+test('blanks around a URL, and line breaks in it, never reach the reader', async () => {
   const written = ` https://kettles.example/\tp/1\r\n`
   const answer = await api.call(
     `/api/v1/publishers/${market.account.pubId}/linkmate/smart_links/`,
@@ -158,7 +158,7 @@ test('an unknown smart link is a plain page with 404', async () => {
   assert.match(text, /<h1>/)
 })
 
-test('a smart link that a restored database has lost leads where this node saw it lead', async () => {
+test('a smart link that a restored database has lost leads to its remembered destination', async () => {
   const auctionId = api.app.node.ids.next()
   assert.equal((await follow(api, `/${auctionId}`)).status, 404)
   api.app.node.destinations.note(auctionId, KETTLE)
@@ -180,7 +180,7 @@ test('robots, prefetches and clients without a user agent are redirected and nev
   }
 })
 
-test('one visitor’s second click on a link within 30 minutes is unpaid', async () => {
+test("one visitor's second click on a link within 30 minutes is unpaid", async () => {
   const auctionId = await market.link(KETTLE)
   const first = await follow(api, `/${auctionId}`)
   assert.match(
@@ -197,7 +197,7 @@ test('one visitor’s second click on a link within 30 minutes is unpaid', async
   assert.equal((await lastClick())?.reason, REASON.ok)
 })
 
-test('a reader who objects gets no cookie, and one sent is not read', async () => {
+test('a reader who objects gets no cookie, and a cookie that is sent is not read', async () => {
   const auctionId = await market.link(KETTLE)
   const cookie = `__Host-souk_visitor=${'ab'.repeat(16)}`
   const { auction_result } = await runAuction(api, auctionId, { query: '&consent=contextual' })
@@ -216,7 +216,7 @@ test('a reader who objects gets no cookie, and one sent is not read', async () =
   assert.notEqual((await lastClick())?.visitor_key, null)
 })
 
-test('an altered address leads to the stored destination, unpaid, and the click says why', async () => {
+test('an altered URL leads to the stored destination, unpaid, with the reason on the click', async () => {
   const auctionId = await market.link(KETTLE)
   const { auction_result } = await runAuction(api, auctionId)
   await think()
@@ -231,7 +231,7 @@ test('an altered address leads to the stored destination, unpaid, and the click 
   assert.deepEqual([nowhere.status, nowhere.location], [404, ''])
 })
 
-test('over 50 a second an address is still redirected, unpaid, and the clicks say why', async (t) => {
+test('over 50 requests a second an address is redirected, unpaid, with the reason on the clicks', async (t) => {
   const busy = await startApi(t, {
     env: { RATE_LIMITS: 'redirect=50:200' },
     now: () => Date.parse('2026-03-02T10:00:00Z'),
@@ -259,7 +259,7 @@ test('HEAD redirects and records nothing', async () => {
   assert.equal(await clicks(), before)
 })
 
-test('a keyless link off the network is guarded in every form of its address', async () => {
+test('a keyless link off the network is guarded in every form of its URL', async () => {
   const answer = await api.call(
     `/api/v1/publishers/${market.account.pubId}/linkmate/smart_links/`,
     {
@@ -280,7 +280,7 @@ test('a keyless link off the network is guarded in every form of its address', a
   assert.equal((await follow(api, broken)).status, 200)
 })
 
-test('a click that the log takes after all, with the disk full, has its part of the budget', async (t) => {
+test('a click that the log accepts late, with the disk full, keeps its part of the budget', async (t) => {
   const full = await startApi(t)
   const shops = await makeMarket(full)
   const { node, config, settled } = full.app
@@ -291,7 +291,7 @@ test('a click that the log takes after all, with the disk full, has its part of 
   await until(() => node.book.unspentMicros(id, node.now()) > 0)
   const { auction_result } = await runAuction(full, await shops.link(KETTLE, { isExclusive: true }))
   await think()
-  // Another node holds the money lane, so the log answers late; and the spool cannot be written.
+  // Another node holds the money lane, so the log answers late, and the spool cannot be written.
   const holder = await full.db.reserve()
   await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
   const spool = join(config.dataDir, 'spool')
@@ -313,8 +313,8 @@ test('a click that the log takes after all, with the disk full, has its part of 
   assert.ok(left + 600_000 <= Number(lease?.granted), 'what is paid cannot be spent once more')
 })
 
-test('a result older than 24 hours gets a fresh auction on the click', async () => {
-  // Else the feed is too old a day later, and nobody bids on what it says.
+test('a result older than 24 hours gets a new auction on the click', async () => {
+  // Otherwise the feed would be too old a day later, and nobody would bid.
   await api.db.run(sql`update merchant set feed_imported_at = now() + interval '2 days'`)
   const importedAt = () => api.app.node.edge.market.merchants.get(market.kettles)?.feed_imported_at
   await until(() => Number(importedAt()) > Date.now())
@@ -335,7 +335,7 @@ test('a result older than 24 hours gets a fresh auction on the click', async () 
   assert.deepEqual([fresh?.reason, fresh?.paid_micros], [REASON.ok, '600000'])
 })
 
-/** One to three changes at random places of a query. */
+/** One to three changes at random positions of a query. */
 function altered(search: string): string {
   const alphabet = 'ABCXYZabcxyz0189-_%&=./:'
   let text = search

@@ -1,4 +1,4 @@
-/** Report columns document: facts that only a reader's click can tell. */
+/** Report columns that only a reader's click can fill. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/platform/sql.ts'
@@ -8,7 +8,7 @@ import { follow, makeMarket, SLUG } from '../market.ts'
 const api = await startApi({ after })
 await makeMarket(api)
 
-test('an article is the publisher’s word when the wrapper names it, not when it is the page', async () => {
+test('an article counts as given by the publisher if the wrapper names it, not if it is the page', async () => {
   const target = 'https://kettles.example/p/given'
   const page = 'https://daily.example/given'
   const isGiven = async () => {

@@ -1,6 +1,6 @@
 /**
- * The operator's interface, ROLES: one database, a process for each role and a second edge. What
- * they say to each other they say through the database, with the same secrets.
+ * ROLES: one database, a process for each role and a second edge. They communicate through the
+ * database, with the same secrets.
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -19,7 +19,7 @@ import { type Environment, type RunningSouk, serve, souk } from '../souk.ts'
 const VISIBLE_MS = 5_000
 const EFFECT_MS = 2_000
 
-// Its processes end before the database goes.
+// Its processes end before the database is dropped.
 const dropDatabase: (() => Promise<void>)[] = []
 const db = await testDatabase({ after: (work) => dropDatabase.push(work) })
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-roles-'))
@@ -72,7 +72,7 @@ const { merchId } = await makeMerchant(db, { name: 'Shop', domain: 'shop.example
 const campaign = await makeCampaign(db, merchId)
 
 const PAGE = 'https://p.example/kettles'
-const PERSON_MS = 350 // No person clicks sooner (decisions, Redirect).
+const PERSON_MS = 350 // The service treats faster clicks as a program's.
 
 const call = (node: RunningSouk, path: string, init: RequestInit = {}) =>
   fetch(node.url + path, {
@@ -126,7 +126,7 @@ test('a process answers the endpoints of its roles and no others', async () => {
   }
 })
 
-test('one edge auctions, another takes the click, a worker counts it, the api tells it', async () => {
+test('one edge runs the auction, another takes the click, a worker counts it, the api reports it', async () => {
   const body = { url: KETTLE, article_name: 'Kettles', article_url: PAGE }
   const created = await post(api, '/api/v1/smart_links/', body)
   const { data } = (await created.json()) as { data: [{ auction_id: string }] }

@@ -1,7 +1,6 @@
 /**
- * Each rule of the interface document (sentences.json), and each decision where it is silent
- * (decisions.json), names the test that shows it: a rule without a test, or a test that is gone,
- * fails here instead of being found by a client.
+ * Each rule of the interface (sentences.json), and each decision where it is silent
+ * (decisions.json), names its test. A rule without a test, or a missing test, fails here.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -10,7 +9,7 @@ import { test } from 'node:test'
 import { ROOT } from '../source-files.ts'
 
 interface Sentences {
-  /** Rules of each section when it was last read; none may get lost. */
+  /** The number of rules per section when it was last read; none may get lost. */
   readonly counts: Readonly<Record<string, number>>
   readonly sentences: readonly {
     readonly section: string
@@ -32,7 +31,7 @@ function testNamesOf(file: string): Set<string> {
   return new Set([...found].map(([, , name = '']) => name.replaceAll(/\\(.)/g, '$1')))
 }
 
-test('every rule of the interface, and every decision, names a test that exists', () => {
+test('every rule of the interface, and every decision, names an existing test', () => {
   const names = new Map<string, Set<string>>()
   for (const { section, sentence, file, test: name } of documents.flatMap((d) => d.sentences)) {
     if (!names.has(file)) names.set(file, testNamesOf(file))
@@ -40,7 +39,7 @@ test('every rule of the interface, and every decision, names a test that exists'
   }
 })
 
-test('no section has lost a rule, and none is told twice', () => {
+test('no section has lost a rule, and none is listed twice', () => {
   for (const { counts, sentences } of documents) {
     for (const [section, count] of Object.entries(counts)) {
       const rules = sentences.filter((rule) => rule.section === section)
@@ -55,7 +54,7 @@ test('no section has lost a rule, and none is told twice', () => {
   }
 })
 
-test('sections 1 to 9 of the interface are all covered, but 3, which has no rule', () => {
+test('sections 1 to 9 of the interface are all covered, except 3, which has no rule', () => {
   const chapters = new Set(Object.keys(counts).map((section) => section.split('.')[0]))
   assert.deepEqual([...chapters].sort(), ['1', '2', '4', '5', '6', '7', '8', '9'])
 })

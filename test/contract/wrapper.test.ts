@@ -1,4 +1,4 @@
-/** Wrapper addresses (`/link/?url=…`), as the decisions say. */
+/** Wrapper URLs (`/link/?url=…`): docs/spec/interface.md#redirects. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { REASON } from '../../src/events/reason.ts'
@@ -15,8 +15,8 @@ const wrapper = (url: string, more = '', slug = SLUG) =>
   `/link/?url=${encodeURIComponent(url)}&publisher_slug=${slug}${more}`
 
 /**
- * Where a recorded click leads. On a busy machine the first one on a new link may take longer than
- * its reader waits: that one goes on without a click, and the next one finds the link.
+ * The destination of a recorded click. On a busy machine the first click on a new link may time out
+ * and be redirected unrecorded; the next one finds the link.
  */
 async function recorded(address: string, headers: Record<string, string> = {}): Promise<string> {
   let leadsTo = ''
@@ -27,7 +27,7 @@ async function recorded(address: string, headers: Record<string, string> = {}): 
   return leadsTo
 }
 
-test('a wrapper finds or creates its link and auctions the very click', async () => {
+test('a wrapper finds or creates its link and runs the auction on that click', async () => {
   const more = '&article_url=https%3A%2F%2Fdaily.example%2Fmail&article_name=Mail'
   for (let time = 0; time < 2; time++) {
     assert.match(
@@ -41,14 +41,14 @@ test('a wrapper finds or creates its link and auctions the very click', async ()
   assert.equal(row?.n, '1')
 })
 
-test('a merchant’s host is its own with the final dot of a full name as well', async () => {
+test("a merchant's host is recognized with the final dot of a full name as well", async () => {
   for (const page of ['/p/1', '/in/no/feed']) {
     const location = await recorded(wrapper(`https://www.kettles.example.${page}`))
     assert.match(location, /^https:\/\/www\.kettles\.example\.\/[\w/]+\?cid=[0-9a-f]{32}$/)
   }
 })
 
-test('a wrapper finds the link that was made with a key, and makes none beside it', async () => {
+test('a wrapper finds a link that was created with a key and creates none beside it', async () => {
   const made = await market.link(KETTLE, { article: 'made' })
   await recorded(wrapper(KETTLE, '&article_url=https%3A%2F%2Fdaily.example%2Fmade'))
   const rows = await api.db.rows<{ auction_id: string }>(sql`
@@ -57,7 +57,7 @@ test('a wrapper finds the link that was made with a key, and makes none beside i
   assert.deepEqual(rows, [{ auction_id: made }])
 })
 
-test('a wrapper keeps to the mark of its page: #donotlink is left alone, #locklink locked', async () => {
+test("a wrapper honours its page's mark: #donotlink is left alone, #locklink is locked", async () => {
   const inArticle = '&article_url=https%3A%2F%2Fdaily.example%2Fmarked'
   const left = await follow(api, wrapper(`${KETTLE}#DoNotLink`, inArticle))
   assert.deepEqual([left.status, left.location], [302, `${KETTLE}#DoNotLink`])
@@ -68,7 +68,7 @@ test('a wrapper keeps to the mark of its page: #donotlink is left alone, #lockli
   assert.deepEqual(rows, [{ url: `${KETTLE}#locklink`, is_exclusive: true }])
 })
 
-test('of the page that a reader comes from, the article keeps origin and path', async () => {
+test("of the reader's page, the article keeps origin and path", async () => {
   const page = 'https://daily.example/letter'
   for (const query of ['?reader=jane%40example.com', '?reader=joe%40example.com#top', '']) {
     await recorded(wrapper(KETTLE), { referer: page + query })
@@ -78,7 +78,7 @@ test('of the page that a reader comes from, the article keeps origin and path', 
   assert.deepEqual(rows, [{ url: page, name: page }])
 })
 
-test('of an article that an address names, nothing is kept that only tracks a reader', async () => {
+test("of an article's URL, nothing is stored that only tracks a reader", async () => {
   const article = 'https://daily.example/amp?p=7'
   const from = `${article}&mc_eid=5f3a&reader=jane@mail.example`
   await recorded(wrapper(KETTLE, `&article_url=${encodeURIComponent(from)}`))
@@ -87,14 +87,14 @@ test('of an article that an address names, nothing is kept that only tracks a re
   assert.deepEqual(rows, [{ url: article, name: article }])
 })
 
-test('a page that is not the publisher’s is no article of its, and is kept nowhere', async () => {
+test('a foreign page is no article of the publisher and is not stored', async () => {
   await recorded(wrapper(KETTLE), { referer: 'https://mail.example/inbox' })
   const rows = await api.db.rows(sql`
     select from article where concat(url, name) like '%mail.example%'`)
   assert.deepEqual(rows, [])
 })
 
-test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
+test('a wrapper creates no link for HEAD, a prefetch or a robot', async () => {
   const links = async () =>
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
   const before = await links()
@@ -116,7 +116,7 @@ test('a wrapper makes no link for HEAD, a prefetch or a robot', async () => {
   assert.notEqual(await links(), before)
 })
 
-test('wrappers make no more links an hour than calls without a key; readers go on all the same', async (t) => {
+test('wrappers create no more links an hour than calls without a key, and readers are redirected all the same', async (t) => {
   const small = await startApi(t, { env: { LINKMATE_NEW_PER_HOUR: '2' } })
   const { kettles, campaign } = await makeMarket(small)
   await campaign(kettles, { bid_micros: micros(600_000) })
@@ -132,10 +132,10 @@ test('wrappers make no more links an hour than calls without a key; readers go o
   assert.deepEqual([status, location], [302, 'https://kettles.example/p/1?page=c'])
   assert.deepEqual(await small.db.rows(sql`select count(*) as n from smart_link`), [{ n: '2' }])
   await small.account({ slug: 'weekly', domains: ['weekly.example'] })
-  await until(() => isPaid('d', 'weekly')) // Another publisher has its own.
+  await until(() => isPaid('d', 'weekly')) // Another publisher has its own limit.
 })
 
-test('readers of a newsletter who click the same new link together make it once', async () => {
+test('many readers who click the same new link at once create it once', async () => {
   await api.db.run(sql`create table told_insert (told integer)`)
   await api.db.run(sql`
     create function tell_insert() returns trigger language plpgsql as $$
@@ -150,7 +150,7 @@ test('readers of a newsletter who click the same new link together make it once'
   await api.db.run(sql`drop trigger told_insert on smart_link`)
 })
 
-test('robots and prefetches of a wrapper whose link is there are recorded and never billed', async () => {
+test('robots and prefetches of an existing wrapper link are recorded and never billed', async () => {
   const article = 'https://daily.example/robots'
   const address = (name: string) =>
     wrapper(KETTLE, `&article_url=${encodeURIComponent(article)}&article_name=${name}`)
@@ -164,7 +164,7 @@ test('robots and prefetches of a wrapper whose link is there are recorded and ne
   const unpaid = (reason: number) => ({ reason, paid_micros: '0' })
   for (const [headers, name] of [
     [{ 'user-agent': 'Googlebot/2.1' }, 'Seen'],
-    [{ 'user-agent': '' }, 'Unseen'], // This node has to ask for the link.
+    [{ 'user-agent': '' }, 'Unseen'], // This node has to load the link.
     [{ 'sec-purpose': 'prefetch' }, 'Seen'],
   ] as const) {
     assert.match(await recorded(address(name), headers), /\?cid=[0-9a-f]{32}$/)

@@ -1,6 +1,6 @@
 /**
- * A process that appends events until it is killed, and says which ones are promised: run by
- * event-log-crash.test.ts with where the database is, where the spool is, and a node number.
+ * Appends events until it is killed and prints which ones are promised. Run by
+ * event-log-crash.test.ts with the database, the spool and a node number.
  */
 import { DurableAppend, REDIRECT_PATIENCE_MS } from '../../src/events/durable-append.ts'
 import { EVENT_TYPE, newEvent } from '../../src/events/event.ts'

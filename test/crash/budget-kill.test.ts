@@ -1,6 +1,6 @@
 /**
  * Budgets hold across kill -9 of whole nodes on one PostgreSQL: no campaign is charged over its
- * cap, every promised click is paid, and what dead nodes held comes back (economics 2, I6).
+ * cap, every promised click is paid, and dead nodes' leases return (I6).
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -32,9 +32,9 @@ const CAMPAIGNS = [
   { dailyMicros: null, totalMicros: 600 * PRICE },
   { dailyMicros: 700 * PRICE, totalMicros: 500 * PRICE },
 ]
-/** Far longer than it takes: only a budget that is lost meets it, on a busy machine too. */
+/** Far longer than it takes, also on a busy machine: only a lost budget exceeds it. */
 const SPENT_MS_MAX = 300_000
-/** Fewer promises than this, and the kills hit nodes that had nothing to lose. */
+/** With fewer promises, the kills hit nodes that had nothing to lose. */
 const PROMISES_MIN = 1_000
 
 test('nodes killed at random never overspend, pay every promised click, and lose no budget', async (t) => {
@@ -51,13 +51,13 @@ test('nodes killed at random never overspend, pay every promised click, and lose
     const node = nodes[Math.floor(random() * NODES)]
     await node?.kill()
     await assertNothingOver(db)
-    // Merchants change their minds meanwhile: the first budget is doubled and cut again.
+    // Merchants change budgets meanwhile: the first one is doubled and cut again.
     const daily = (kill % 2 === 0 ? 2 : 1) * 1_000 * PRICE
     await setDailyBudget(db, campaignIds[0] ?? 0, daily)
     await node?.start()
   }
-  // Every spool is drained by the process that now lives on its disk, every node speaks its last
-  // word, and one worker folds what is left.
+  // The process now on its disk drains every spool, every node sends its last message, and one
+  // worker folds the rest.
   await untilSpent(db, campaignIds)
   await Promise.all(nodes.map((node) => node.stop()))
   await foldRest(t, db)
@@ -99,7 +99,7 @@ interface SpendingNode {
   stop(): Promise<void>
 }
 
-/** A disk of its own, and one process after the other on it. */
+/** A disk, and one process after the other on it. */
 async function makeNode(
   t: TestContext,
   on: { db: Database; campaignIds: readonly number[]; promised: string[] },
@@ -130,7 +130,7 @@ async function makeNode(
       const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
       child = started
       const lines = createInterface({ input: started.stdout })
-      await once(lines, 'line') // it says that it is ready
+      await once(lines, 'line') // It prints that it is ready.
       lines.on('line', (id) => on.promised.push(id))
     },
     kill: () => end('SIGKILL'),
@@ -154,7 +154,7 @@ interface Account {
   readonly owed_micros: string
 }
 
-/** What each account says, what its clicks were paid, and what the ledger owes for them. */
+/** Each account, the payments for its clicks, and the ledger's debts for them. */
 function accountsOf(db: Database): Promise<Account[]> {
   return db.rows<Account>(sql`
     select cap_micros, settled_micros, escrow_micros, coalesce(paid, 0) as paid_micros,
@@ -181,7 +181,7 @@ async function assertNothingOver(db: Database): Promise<void> {
   }
 }
 
-/** Until every campaign has spent what it may, however many nodes died with leases. */
+/** Until every campaign has spent its budget, however many nodes died with leases. */
 async function untilSpent(db: Database, campaignIds: readonly number[]): Promise<void> {
   const deadline = Date.now() + SPENT_MS_MAX
   for (;;) {

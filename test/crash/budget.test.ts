@@ -1,6 +1,4 @@
-/**
- * A campaign's cap across a kill -9, as its merchant sees it: commands, clicks, the figures.
- */
+/** A campaign's cap across a kill -9, as its merchant sees it: commands, clicks, the figures. */
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +10,7 @@ import { type Environment, serve, souk } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const BID = 0.5
-const BUDGET = 3.2 // six clicks, and a rest that pays none
+const BUDGET = 3.2 // Six clicks, and a rest too small for another.
 const FEED = 'id,title,link,price,availability\n1,Mug,https://mugs.example/1,10.00 USD,in stock\n'
 
 test('clicks are funded from the first moment, and a cap holds across kill -9 and restarts', async (t) => {
@@ -74,16 +72,16 @@ async function makeLink(url: string, key: string): Promise<string> {
   return data[0].smart_link_url
 }
 
-/** Whether a click on the link led to the merchant with a click id: only a won auction's does. */
+/** Whether a click on the link reached the merchant with a click id, which only a winner gets. */
 async function isPaid(link: string): Promise<boolean> {
   const response = await fetch(link, { redirect: 'manual', headers: { 'user-agent': BROWSER } })
   assert.equal(response.status, 302)
   return new URL(response.headers.get('location') ?? '').searchParams.has('cid')
 }
 
-/** Dollars charged so far: the publisher's share is all of it. */
+/** Dollars charged so far; the publisher's share is all of it. */
 async function spent(env: Environment): Promise<number> {
-  await sleep(5_000) // Figures are there 5 s after an event.
+  await sleep(5_000) // Figures appear within 5 s of an event.
   const day = (offset: number) => utcDay(Date.now() + offset * DAY_MS)
   const rows = await souk<{ pub_earnings: string }[]>(
     ...[env, 'stats', '--publisher', 'press', '--from', day(-1), '--to', day(1)],

@@ -1,6 +1,6 @@
 /**
- * One order, told a thousand times at once by a merchant whose requests time out, while the server
- * is killed in the middle of it: one commission (economics 4; P40).
+ * One order, reported a thousand times at once by a merchant whose requests time out, with the
+ * server killed meanwhile: one commission (P40).
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,10 +19,10 @@ import { serve } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 const DUPLICATES = 1_000
-/** Answered before the kill: some are promised, some under way, most not begun. */
+/** Answered before the kill: some are promised, some in flight, most not started. */
 const ANSWERED_BEFORE_KILL = 100
 
-test('a thousand concurrent duplicates of one order give one commission, across kill -9 of the server', async (t) => {
+test('a thousand concurrent reports of one order give one commission, across kill -9 of the server', async (t) => {
   const db = await testDatabase(t)
   const merchant = await makeClick(db)
   const dataDir = await temporaryFolder(t, 'souk-duplicates-')
@@ -75,7 +75,7 @@ test('a thousand concurrent duplicates of one order give one commission, across 
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-/** A click of a minute ago, on an offer that pays 10 %, three quarters of it the publisher's. */
+/** A click a minute ago on an offer that pays 10 %, three quarters of it to the publisher. */
 async function makeClick(db: Database): Promise<Merchant> {
   const { publisher, merchant, addCampaign, addArticle } = await makePublisherWorld(db)
   const [campaignId, { auctionId }] = [await addCampaign(), await addArticle('Mugs')]
@@ -94,7 +94,7 @@ async function makeClick(db: Database): Promise<Merchant> {
   return merchant
 }
 
-/** As merchants' servers do: what could not be taken now is told again. */
+/** Like a merchant's server: retries what was not accepted. */
 async function insist(url: string, merchant: Merchant, index: number): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const status = await report(url, merchant, index + attempt * DUPLICATES)
@@ -104,7 +104,10 @@ async function insist(url: string, merchant: Merchant, index: number): Promise<v
   }
 }
 
-/** The same order in other bytes each time: a signature works once. Null: no answer came. */
+/**
+ * The same order with other bytes each time, because a signature works once. Null without an
+ * answer.
+ */
 async function report(url: string, merchant: Merchant, index: number): Promise<number | null> {
   const order = { id: 'A-1', value: '105.00', currency: 'USD', click_ids: [clickId('a')] }
   const body = Buffer.from(JSON.stringify({ orders: [{ order }] }) + ' '.repeat(index))
@@ -126,7 +129,7 @@ async function report(url: string, merchant: Merchant, index: number): Promise<n
   }
 }
 
-/** Waits until every report is in the log and folded; how many there are. */
+/** Waits until every report is in the log and folded; returns how many there are. */
 async function untilFolded(db: Database): Promise<number> {
   for (;;) {
     const row = await db.row<{ told: string; behind: string }>(sql`

@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL under everything that befalls it: processes killed, started at once,
- * run as root and as anybody, in folders of every kind. Real processes, real signals.
+ * The embedded PostgreSQL under everything that can happen to it: processes killed or started at
+ * once, run as root and as other users, in folders of every kind. Real processes, real signals.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -37,7 +37,8 @@ const children: ChildProcess[] = []
 
 type Options = Omit<EmbeddedPostgresOptions, 'log'>
 
-// Nothing here outlives a crash of the machine; with fsync a busy disk takes most of the time.
+// Nothing here outlives a crash of the machine, and fsync on a busy disk would take most of the
+// time.
 const QUICK = { fsync: 'off' }
 
 interface User {
@@ -47,7 +48,7 @@ interface User {
   kill(): Promise<void>
 }
 
-test('a server killed with kill -9 serves again within 3 s, with all that was committed', async (t) => {
+test('a server killed with kill -9 serves again within 3 s, with everything committed', async (t) => {
   const dataDir = await folder(t, 'a path with  spaces')
   const user = await startUser({ dataDir })
   const db = open(t, user)
@@ -62,7 +63,7 @@ test('a server killed with kill -9 serves again within 3 s, with all that was co
   await user.leave()
 })
 
-test('it is back within 3 s also while a query of the killed server is still computing', async (t) => {
+test('it is back within 3 s even while a query of the killed server is still computing', async (t) => {
   const dataDir = await folder(t)
   const user = await startUser({ dataDir })
   const db = open(t, user)
@@ -77,7 +78,7 @@ test('it is back within 3 s also while a query of the killed server is still com
   await user.leave()
 })
 
-test('who comes after a kill -9 of the owner finds the server running and adopts it', async (t) => {
+test('after a kill -9 of the owner, the next process finds the server running and adopts it', async (t) => {
   const dataDir = await folder(t)
   const first = await startUser({ dataDir })
   const pid = await serverPid(dataDir)
@@ -88,7 +89,7 @@ test('who comes after a kill -9 of the owner finds the server running and adopts
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('after a kill -9 of owner and server it starts, though another program has the pid now', async (t) => {
+test('after a kill -9 of owner and server it starts, even if another program has the pid now', async (t) => {
   const dataDir = await folder(t)
   const first = await startUser({ dataDir })
   const pid = await serverPid(dataDir)
@@ -112,7 +113,7 @@ test('the server stays while one of its users is left, and stops with the last',
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('a user that is killed does not keep the server from stopping with the last one', async (t) => {
+test('a killed user does not keep the server from stopping with the last one', async (t) => {
   const dataDir = await folder(t)
   const [first, second] = [await startUser({ dataDir }), await startUser({ dataDir })]
   await first.kill()
@@ -128,7 +129,7 @@ test('processes that start at once in an empty folder share one server', async (
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('users that come and go at the same moments never meet a server that is stopping', async (t) => {
+test('users that come and go at the same moments never meet a stopping server', async (t) => {
   const dataDir = await folder(t)
   const comeAndGo = async () => {
     for (let round = 0; round < 4; round += 1) {
@@ -141,21 +142,21 @@ test('users that come and go at the same moments never meet a server that is sto
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('a folder far longer than a socket address may be is no obstacle', async (t) => {
+test('a folder far longer than a socket path works', async (t) => {
   const dataDir = await folder(t, join('deep'.repeat(20), 'deeper'.repeat(20)))
   const user = await startUser({ dataDir })
   assert.ok(await isServing(open(t, user)))
   await user.leave()
 })
 
-test('SOUK_DATA is made for its owner alone', async (t) => {
+test('SOUK_DATA is created for its owner alone', async (t) => {
   const dataDir = await folder(t)
   const user = await startUser({ dataDir })
   assert.equal((await stat(dataDir)).mode & 0o777, 0o700)
   await user.leave()
 })
 
-test('over TCP, as on Windows, nobody gets in without the kept password', async (t) => {
+test('over TCP, as on Windows, nobody gets in without the stored password', async (t) => {
   const dataDir = await folder(t)
   const user = await startUser({ dataDir, transport: 'tcp' })
   assert.equal(user.connection.host, '127.0.0.1')
@@ -191,7 +192,7 @@ test(
     assert.ok(await isServing(open(t, user)))
     await user.leave()
 
-    // The owner of the files is the record: the next start goes the same way by itself.
+    // The files' owner is the record: the next start uses the same way by itself.
     const next = await startUser({ dataDir })
     assert.ok(await isServing(open(t, next)))
     await next.leave()
@@ -212,7 +213,7 @@ test(
 )
 
 test(
-  "root's cluster, moved to where user namespaces are refused, is handed to nobody",
+  "root's cluster, moved to a system without user namespaces, is handed to nobody",
   whereNobodyCanRun,
   async (t) => {
     const dataDir = await folder(t)
@@ -225,7 +226,7 @@ test(
   },
 )
 
-test('a disk on which the cluster takes long to make is waited for, also by others', {
+test('a slow disk for a new cluster is waited for, also by other processes', {
   skip: !IS_ROOT || process.platform !== 'linux',
 }, async (t) => {
   const dataDir = await folder(t)
@@ -241,7 +242,7 @@ test('a disk on which the cluster takes long to make is waited for, also by othe
   for (const user of users) await user.leave()
 })
 
-test('a clock that is set while the server starts, as after a boot, gives it up no sooner', async (t) => {
+test('a clock jump during the start does not shorten its timeout', async (t) => {
   const dataDir = await folder(t)
   const clock = join(dirname(dataDir), 'clock.mjs')
   await writeFile(clock, 'const { now } = Date; let h = 0; Date.now = () => now() + 3.6e6 * h++')
@@ -252,14 +253,15 @@ test('a clock that is set while the server starts, as after a boot, gives it up 
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('a server that never answers is stopped by who gives it up', async (t) => {
+test('a server that never answers is stopped by the process that gives up on it', async (t) => {
   const dataDir = await folder(t)
-  const settings = { ...QUICK, unix_socket_directories: 'base' } // Nobody looks there.
+  // Nobody looks for the socket there.
+  const settings = { ...QUICK, unix_socket_directories: 'base' }
   await assert.rejects(startUser({ dataDir, settings, answerTimeoutMs: 1_000 }), /it ended with/)
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('a process that ends without leaving tells a server that nobody else uses to stop', {
+test('a process that exits without leaving stops a server that nobody else uses', {
   skip: process.platform === 'win32',
 }, async (t) => {
   const dataDir = await folder(t)
@@ -271,7 +273,7 @@ test('a process that ends without leaving tells a server that nobody else uses t
   await untilStopped(dataDir)
 })
 
-test('a server that runs and lets nobody in is not said not to start', async (t) => {
+test('a running server that refuses connections is not reported as not starting', async (t) => {
   const dataDir = await folder(t)
   const settings = { ...QUICK, max_connections: '4', superuser_reserved_connections: '0' }
   const user = await startUser({ dataDir, settings })
@@ -286,14 +288,14 @@ test('a server that runs and lets nobody in is not said not to start', async (t)
   await user.leave()
 })
 
-test('a server in which nothing can be made is left and stopped', async (t) => {
+test('a server in which nothing can be created is left and stopped', async (t) => {
   const dataDir = await folder(t)
   const settings = { ...QUICK, default_transaction_read_only: 'on' }
   await assert.rejects(startUser({ dataDir, settings }), /it ended with/)
   assert.equal(await runningPid(join(dataDir, 'postgres')), null)
 })
 
-test('an ordinary user runs it as himself', whereNobodyCanRun, async (t) => {
+test('an ordinary user runs it as itself', whereNobodyCanRun, async (t) => {
   const home = await folder(t)
   await mkdir(home, { mode: 0o700 })
   await chown(home, NOBODY, NOBODY)
@@ -305,12 +307,12 @@ test('an ordinary user runs it as himself', whereNobodyCanRun, async (t) => {
 
 async function folder(t: TestContext, name = 'data'): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'souk-crash-'))
-  // Readable by those whom the tests run programs as.
+  // Readable by the users that the tests run programs as.
   const dataDir = join(parent, name)
   await chmod(parent, 0o755)
   if (IS_ROOT) await chown(parent, NOBODY, NOBODY)
   t.after(async () => {
-    // In this order: a user that lives would start the server again.
+    // In this order, because a live user would restart the server.
     for (const child of children.splice(0)) child.kill('SIGKILL')
     const pid = await runningPid(join(dataDir, 'postgres'))
     if (pid !== null) process.kill(pid, 'SIGKILL')
@@ -363,7 +365,7 @@ async function isServing(db: Database): Promise<boolean> {
   return (await startedAt(db)) !== null
 }
 
-/** Until a server that started later than `before` answers; fails when that takes too long. */
+/** Until a server that started after `before` answers; fails if that takes too long. */
 async function untilBack(db: Database, before: number | null): Promise<void> {
   const killedAt = ownMs()
   for (let now = before; now === null || now === before; now = await startedAt(db)) {
@@ -372,7 +374,7 @@ async function untilBack(db: Database, before: number | null): Promise<void> {
   }
 }
 
-/** When the server started; null when it cannot be asked. */
+/** When the server started; null if it does not answer. */
 async function startedAt(db: Database): Promise<number | null> {
   const query = sql`select pg_postmaster_start_time() as at`
   const row = await db.row<{ at: Date }>(query).catch(() => null)

@@ -1,6 +1,6 @@
 /**
- * What was promised is in the log once, whoever is killed: the database, the process, both.
- * Real processes, real signals, fsync on.
+ * A promised event is in the log once, whoever is killed: the database, the process, or both. Real
+ * processes, real signals, fsync on.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -26,7 +26,7 @@ interface Appender {
   /** Ids whose append had resolved before the process died. */
   readonly promised: string[]
   readonly drained: string[]
-  /** Until it has promised as many more. */
+  /** Until it has promised this many more. */
   more(count: number): Promise<void>
   kill(): Promise<void>
 }
@@ -35,7 +35,7 @@ interface World {
   readonly db: Database
   readonly spoolRoot: string
   start(nodeId: number, connection?: Connection): Appender
-  /** Kills the database with all its processes; its keeper starts it again. */
+  /** Kills the database with all its processes; its keeper restarts it. */
   killDatabase(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ async function makeWorld(t: TestContext): Promise<World> {
       return appender
     },
     async killDatabase() {
-      // Backends of a killed server answer a moment longer: the next one may not run yet.
+      // Backends of a killed server answer a moment longer, so the next server may not run yet.
       let pid = await runningPid(join(dataDir, 'postgres'))
       while (pid === null) {
         await sleep(POLL_MS)
@@ -103,7 +103,7 @@ function startAppender(args: readonly string[]): Appender {
 
 const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null
 
-/** Every promised id is in the log; that none is there twice, its primary key says. */
+/** Every promised id is in the log; the primary key excludes duplicates. */
 async function assertKept(db: Database, promised: readonly string[]): Promise<void> {
   const rows = await db.rows<{ id: string; seqs: number }>(sql`
     select id, count(distinct seq)::int as seqs from event group by id`)
@@ -115,23 +115,23 @@ async function assertKept(db: Database, promised: readonly string[]): Promise<vo
   assert(rows.every(({ seqs }) => seqs === 1))
 }
 
-/** Until the keeper has started the killed database again, and it has recovered. */
+/** Until the keeper has restarted the killed database and it has recovered. */
 async function untilBack(db: Database): Promise<void> {
   while ((await db.row(sql`select 1`).catch(() => null)) === null) await sleep(POLL_MS)
 }
 
-/** Until the process has emptied every spool: its own, and those of dead ones. */
+/** Until the process has drained every spool: its own, and those of dead ones. */
 async function untilDrained(appender: Appender, owners: readonly string[]): Promise<void> {
   while (!owners.every((owner) => appender.drained.includes(owner))) await sleep(POLL_MS)
 }
 
-test('a database killed again and again loses nothing that was promised', async (t) => {
+test('a database that is killed repeatedly loses nothing that was promised', async (t) => {
   const { db, start, killDatabase } = await makeWorld(t)
   const appender = start(1)
   for (let kill = 0; kill < 3; kill += 1) {
     await appender.more(500)
     await killDatabase()
-    await appender.more(500) // while it is away, and while it comes back
+    await appender.more(500) // While it is down, and while it recovers.
     await untilBack(db)
   }
   await appender.more(500)
@@ -143,7 +143,7 @@ test('a database killed again and again loses nothing that was promised', async 
   await assertKept(db, appender.promised)
 })
 
-test('what killed processes had spooled is found by the next one and reaches the log', async (t) => {
+test("a killed process's spool is adopted by the next one and reaches the log", async (t) => {
   const { db, start } = await makeWorld(t)
   const nowhere = { host: '127.0.0.1', port: 1, user: 'souk', database: 'souk' }
   const cutOff = [start(1, nowhere), start(2, nowhere)]
@@ -179,7 +179,7 @@ test('processes and database killed at any moment lose nothing that was promised
     owners.filter((owner) => !alreadyDrained.has(owner)),
   )
   await last.kill()
-  await untilBack(db) // a lone survivor's spool needs no database to be found empty
+  await untilBack(db) // A lone survivor's spool is found empty without a database.
   await assertKept(
     db,
     dead.flatMap(({ promised }) => promised),

@@ -1,4 +1,4 @@
-/** A feed import killed on its way: nothing has changed, and the next one says the truth. */
+/** A feed import that is killed: nothing has changed, and the next one is correct. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const ROWS = 150_000 // Several chunks, and longer than it takes to see the first one.
 const POLL_MS = 5
 
-test('after kill -9 of an import readers see the old offers, and the next import all of the new ones', async (t) => {
+test("after kill -9 of an import readers see the old offers, and the next import's new ones", async (t) => {
   const folder = await temporaryFolder(t, 'souk-test-')
   const db = await testDatabase(t)
   const link = (id: string) => `https://shop.example/p/${id}`
@@ -42,7 +42,7 @@ test('after kill -9 of an import readers see the old offers, and the next import
   assert.deepEqual(await visible(db), before)
   assert.ok((await versions(db)) > before.length, 'it had committed a chunk')
 
-  // Until the server notices that its client is gone, the merchant's lock is still held.
+  // Until the server notices that its client is gone, the merchant's lock stays.
   while (await isLocked(db)) await sleep(POLL_MS)
   const result = await souk<{ offers_upserted: number; offers_removed: number }>(env, ...args)
   assert.deepEqual([result.offers_upserted, result.offers_removed], [ROWS, 1])

@@ -9,7 +9,7 @@ import { runningPid } from '../../src/platform/postgres-cluster.ts'
 import { readyUrl, SOUK } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-test('a service whose PostgreSQL is killed while it starts is ready a moment later', async (t) => {
+test('a service whose PostgreSQL is killed during the start is ready a moment later', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-killed-start-')
   const env = { ...process.env, SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'info' }
   const child = spawn(process.execPath, [SOUK, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })

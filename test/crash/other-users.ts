@@ -1,9 +1,9 @@
-/** Tests that run programs as the user nobody: root can, where nobody may read this checkout. */
+/** For tests that run programs as the user nobody, which needs root and a readable checkout. */
 import { NOBODY, outcome } from '../../src/platform/postgres-binaries.ts'
 
 export const AS_NOBODY = { uid: NOBODY, gid: NOBODY } as const
 
-/** Options of such a test: skipped, with the reason, where it cannot be run. */
+/** Options of such a test: skipped, with the reason, if it cannot run. */
 export const whereNobodyCanRun = { skip: await reasonNot() }
 
 async function reasonNot(): Promise<string | false> {

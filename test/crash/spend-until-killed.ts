@@ -1,8 +1,8 @@
 /**
- * A whole node that spends budgets as fast as its leases allow, until it is killed or told to stop:
- * run by budget-kill.test.ts with a configuration and the campaigns to spend.
+ * A whole node that spends budgets as fast as its leases allow, until it is killed or stopped. Run
+ * by budget-kill.test.ts with a configuration and the campaigns to spend.
  *
- * Writes `ready`, then the id of each click whose append has resolved: what a reader would have
+ * Prints `ready`, then the id of each click whose append has resolved, which a reader would have
  * been promised.
  */
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ import { untilStopped } from '../../src/main.ts'
 import { type Node, openNode } from '../../src/node.ts'
 import { makeLogger } from '../../src/platform/log.ts'
 
-/** Clicks at once; together far more than any budget here lasts for. */
+/** Concurrent clicks; together far more than any budget here lasts for. */
 const READERS = 4
 /** Between two clicks of a reader, and after one that no lease could pay. */
 const PAUSE_MS = 40

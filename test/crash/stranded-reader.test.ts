@@ -1,4 +1,4 @@
-/** I5: no reader is stranded, with the database gone or silent; and nothing is lost (I2, I3). */
+/** I5: no reader is stranded with the database down or silent; and nothing is lost (I2, I3). */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -12,13 +12,13 @@ import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '..
 import { ownMs } from '../own-time.ts'
 import { openProxy, type TcpProxy } from '../proxy.ts'
 
-/** Readers wait 50 ms at most by design; what an answer costs beside comes to it. */
+/** Readers wait 50 ms at most by design; the cost of an answer comes on top. */
 const SOON_MS = 500
 
 const logLines: string[] = []
 let proxy: TcpProxy | null = null
 const database = (mode: 'pass' | 'refuse' | 'hang') => proxy?.setMode(mode)
-// Before the service's own: it could not close over a silent connection.
+// Before the service's own hook, because it could not close over a silent connection.
 after(() => database('pass'))
 const api = await startApi(
   { after },
@@ -45,10 +45,10 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
 
 for (const mode of ['refuse', 'hang'] as const) {
   const name = mode === 'refuse' ? 'gone' : 'silent'
-  test(`with the database ${name}, held links redirect at once and their clicks are counted later`, async () => {
+  test(`with the database ${name}, cached links redirect at once and their clicks are counted later`, async () => {
     const held = await market.link(KETTLE, { article: mode })
-    await runAuction(api, held) // Held from here on.
-    const unknown = '9007199254740993' // Another node's, for all this one knows.
+    await runAuction(api, held) // Cached from here on.
+    const unknown = '9007199254740993' // Possibly another node's.
     database(mode)
 
     const first = await timed(() => follow(api, `/${held}`))
@@ -68,7 +68,7 @@ for (const mode of ['refuse', 'hang'] as const) {
       },
     })
     assert.equal(events.status, 201)
-    // Once the node knows that storage is away, what it does not hold is a page that retries.
+    // Once the node knows that storage is down, an uncached link is a page that retries.
     await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
     const other = await timed(() => follow(api, `/${unknown}`))
     assert.equal(other.result.status, 503)
@@ -83,7 +83,7 @@ for (const mode of ['refuse', 'hang'] as const) {
   })
 }
 
-test('with the database away, pages still start their tags', async (t) => {
+test('with the database down, pages still start their tags', async (t) => {
   t.after(() => database('pass'))
   const held = await market.link(KETTLE)
   await runAuction(api, held)
@@ -99,7 +99,7 @@ test('with the database away, pages still start their tags', async (t) => {
   }
 })
 
-test('a link that this node saw created leads on at once, before it was ever served', async () => {
+test('a link that this node saw created redirects at once, before it was ever served', async () => {
   const own = await market.link(KETTLE)
   const bare = await market.link(null, { article: 'bare' })
   database('hang')
@@ -122,7 +122,7 @@ test('a link that this node saw created leads on at once, before it was ever ser
   assert.equal(told.length, 1, 'an outage is no news at each click')
 })
 
-test('with the database busy, the first click on a link after a start is recorded all the same', async () => {
+test('with the database busy, the first click on a link after a start is still recorded', async () => {
   const isRecorded = async () => {
     const auctionId = await market.link(KETTLE)
     api.app.node.destinations.note(auctionId, KETTLE) // As read from the journal at a start.
@@ -135,12 +135,12 @@ test('with the database busy, the first click on a link after a start is recorde
     holder.release()
     return (await click).location.includes('?cid=')
   }
-  // A machine that is busy as well may take longer still, now and then.
+  // A busy machine may sometimes take longer still.
   let attempts = 0
   while (!(await isRecorded())) assert.ok(++attempts < 20, 'never')
 })
 
-test('with reports and orders waiting for each other, a first click is recorded at once', async () => {
+test('while reports and orders queue, a first click is recorded at once', async () => {
   const auctionId = await market.link(KETTLE)
   const { pool } = api.db
   const asking = Array.from({ length: 2 * pool.options.max }, () => api.db.reserve())
@@ -152,11 +152,11 @@ test('with reports and orders waiting for each other, a first click is recorded 
   assert.equal(ready.status, 200, 'no load balancer takes the node from its readers')
 })
 
-test('an old keyless seal forwards no stranger off the network, with the link out of reach too', async () => {
+test('an old keyless seal does not redirect off the network, also with the link unreachable', async () => {
   const url = 'https://elsewhere.example/1'
   const { pubId } = market.account
   const { node } = api.app
-  // As an auction sealed it a day ago; this node has never held the link.
+  // Sealed a day ago; this node has never cached the link.
   const binding = { auctionId: node.ids.next(), uidService: '0', url, uuid: crypto.randomUUID() }
   const token = node.sealer.seal(
     {
@@ -189,7 +189,7 @@ test('an old keyless seal forwards no stranger off the network, with the link ou
   assert.deepEqual([reader.status, reader.location], [302, url])
 })
 
-test('with the database away a node is alive, says that it is not ready, and tells why once', async (t) => {
+test('with the database down a node is alive, reports not ready, and logs the reason once', async (t) => {
   t.after(() => database('pass'))
   const answer = async (path: string) => {
     const response = await fetch(`${api.url}${path}`)

@@ -1,7 +1,7 @@
 /**
- * Bad input for every schema of the account endpoints, against the running service over a socket:
- * never a 5xx, never half applied, and the error names the field. fast-check prints the seed and
- * the smallest failing input.
+ * Bad input for every schema of the account endpoints, against the running service: never a 5xx,
+ * never half applied, and the error names the field. fast-check prints the seed and the smallest
+ * failing input.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -112,7 +112,7 @@ const send = ({ path, key, headers }: BodyEndpoint, body: unknown): Promise<Answ
     ...(headers === undefined ? {} : { headers }),
   })
 
-/** What a refused call must leave untouched. */
+/** State that a refused call must leave untouched. */
 async function state(): Promise<unknown> {
   return api.db.row(sql`
     select (select count(*) from article) as articles, (select count(*) from smart_link) as links,
@@ -124,7 +124,7 @@ async function state(): Promise<unknown> {
 const target = { endpoints: bodies, send, state }
 
 test('a value of a wrong type at any place of any body is 400, named, and changes nothing', async () => {
-  // An integer is a number, and the integers among numbers are integers.
+  // An integer is a number, and some numbers are integers.
   await refusesWrongTypes(target, (type, by) => type === 'integer' && Number.isInteger(by))
 })
 
@@ -136,7 +136,7 @@ test('a string of a million characters at any place is refused and named', async
   await refusesLongTexts(target)
 })
 
-test('bytes that are no JSON, or no UTF-8, are 400 and change nothing', async () => {
+test('invalid JSON or UTF-8 is 400 and changes nothing', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat(),
@@ -191,7 +191,7 @@ test('any text as any query parameter, once or twice, is answered without a 5xx'
         if (answer.status < 400) return
         const fields = checkRefusal(answer)
         const isNul = value.includes('\0')
-        // Without a usable gtin or sku another parameter may be what is then wrong.
+        // Without a usable gtin or sku, another parameter may be at fault.
         if (answer.status === 400 && isTwice && !isNul)
           assert.ok(fields.includes(name), answer.text)
       },
@@ -200,7 +200,7 @@ test('any text as any query parameter, once or twice, is answered without a 5xx'
   )
 })
 
-test('raw bytes in an address are answered in the envelope, whatever they are', async () => {
+test('raw bytes in a URL are answered in the envelope', async () => {
   const characters = [...'%?&=/+#;:@!~az09\\"<>{}|^`[]'].concat('%00', '%ff', '%F0%9F', '__proto__')
   const raw = fc.array(fc.constantFrom(...characters), { maxLength: 60 }).map((all) => all.join(''))
   await fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Bad input for any schema: every place of a body, and what may stand there that should not. Used
- * against the running service by the fuzz tests.
+ * Bad input for any schema: every place of a body, and wrong values for it. The fuzz tests send it
+ * to the running service.
  */
 import assert from 'node:assert/strict'
 import type { TSchema } from 'typebox'
@@ -10,7 +10,7 @@ import fc from '../fast-check.ts'
 
 export const RUNS = 200
 
-/** Every place of a schema: its path in a body and what stands there. */
+/** A place of a schema: its path in a body and its type. */
 interface Place {
   readonly path: readonly (string | number)[]
   readonly type: string
@@ -33,7 +33,7 @@ function placesOf(schema: TSchema, path: readonly (string | number)[] = []): Pla
   return [{ path, type: type ?? 'unknown' }, ...inside, ...element]
 }
 
-/** Values that are not of a type; null stands apart, because some fields may be null. */
+/** Values of other types; null is separate, because some fields may be null. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   string: ['text', ''],
   integer: [5, -1, 2 ** 53],
@@ -73,7 +73,7 @@ function fieldOf(path: readonly (string | number)[]): string {
   return text === '' ? 'body' : text
 }
 
-/** What a client may have sent by accident or on purpose. */
+/** Values that a client may send by accident or on purpose. */
 const strange = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
   fc.string({ unit: 'binary', maxLength: 300 }),
@@ -82,7 +82,7 @@ const strange = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'https://', 'http://[::1', 'https://\ud800.example'),
 )
 
-/** A refusal in the envelope; a 400 lists its faults, each a field and a rule. */
+/** Checks a refusal in the envelope; a 400 lists its faults, each a field and a rule. */
 export function checkRefusal(answer: Answer): string[] {
   assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${answer.text}`)
   const { code, data, fields } = answer.failure()
@@ -99,10 +99,10 @@ export function checkRefusal(answer: Answer): string[] {
 export interface Endpoint {
   readonly path: string
   readonly schema: TSchema
-  readonly good: object // a body that it takes
+  readonly good: object // A valid body.
 }
 
-/** Endpoints, how they are called, and what a refused call must leave untouched. */
+/** Endpoints, how they are called, and the state that a refused call must leave untouched. */
 export interface Target<One extends Endpoint> {
   readonly endpoints: readonly One[]
   readonly send: (endpoint: One, body: unknown) => Promise<Answer>
@@ -113,11 +113,11 @@ export interface Target<One extends Endpoint> {
 const casesOf = <One extends Endpoint>({ endpoints }: Target<One>) =>
   endpoints.flatMap((endpoint) => placesOf(endpoint.schema).map((place) => ({ endpoint, place })))
 
-/** Log-ins are few by design. */
+/** Sign-ins are limited by design. */
 const isLimited = ({ path }: Endpoint, { status }: Answer) =>
   status === 429 && path.includes('login')
 
-/** Any JSON at any place of a body: never a 5xx, and what is refused leaves no trace. */
+/** Any JSON at any place of a body: never a 5xx, and a refusal changes nothing. */
 export function answersAnything<One extends Endpoint>(target: Target<One>): Promise<void> {
   const { send, state } = target
   return fc.assert(
@@ -137,7 +137,7 @@ export function answersAnything<One extends Endpoint>(target: Target<One>): Prom
   )
 }
 
-/** A value of a wrong type at any place: a 400 that names it, and leaves no trace. */
+/** A value of a wrong type at any place: a 400 that names it and changes nothing. */
 export function refusesWrongTypes<One extends Endpoint>(
   target: Target<One>,
   isTaken: (type: string, by: unknown) => boolean,
@@ -170,7 +170,7 @@ const MILLION = 1_000_000
 /** Routes whose bodies may not have as many bytes (docs/spec/limits.md#bodies). */
 const SHORT_BODIES = /\/(login|impressions\/\w+|page_view)\/$/
 
-/** A text of a million characters anywhere in a body: a 400 that names it in few words. */
+/** A text of a million characters anywhere in a body: a 400 that names it briefly. */
 export async function refusesLongTexts<One extends Endpoint>(target: Target<One>): Promise<void> {
   for (const { endpoint, place } of casesOf(target)) {
     if (place.path.length === 0) continue
@@ -185,7 +185,7 @@ export async function refusesLongTexts<One extends Endpoint>(target: Target<One>
       continue
     }
     assert.equal(answer.status, 400, `${endpoint.path} ${field} ${answer.text.slice(0, 300)}`)
-    // An entry of a list of texts may be told under its list.
+    // An entry of a list of texts may be reported under its list.
     const names = place.type === 'string' ? [field, field.replace(/\[\d+\]$/, '')] : [field]
     assert.ok(
       answer.failure().fields.some((name) => names.includes(name)),

@@ -1,6 +1,6 @@
 /**
- * Bad input for every other schema of a body: what publishers' pages, shops and their servers
- * report, and what an account asks or changes. As for account-endpoints.test.ts.
+ * Bad input for every other body: what pages, shops and their servers report, and what an account
+ * requests or changes. Like account-endpoints.test.ts.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -159,7 +159,7 @@ let sent = 0
 
 function send({ path, key, isSigned = false }: SentEndpoint, body: unknown): Promise<Answer> {
   sent += 1
-  // A signature works once, so that no two bodies may be alike.
+  // A signature works once, so no two bodies may be equal.
   const text = `${JSON.stringify(body)}${' '.repeat(sent % 1000)}`
   const timestamp = String(Math.floor(Date.now() / 1000))
   const signature = () =>
@@ -174,13 +174,13 @@ function send({ path, key, isSigned = false }: SentEndpoint, body: unknown): Pro
   })
 }
 
-/** What a refused call must leave untouched. */
+/** State that a refused call must leave untouched. */
 async function state(): Promise<unknown> {
   return api.db.row(sql`
     select (select count(*) from event) as events, (select count(*) from webhook) as webhooks`)
 }
 
-test('each of them takes what is right', async () => {
+test('each endpoint accepts a valid body', async () => {
   for (const endpoint of endpoints) {
     const { status, text } = await send(endpoint, endpoint.good)
     assert.ok(status < 400 || endpoint.path.includes('reversals'), `${endpoint.path} ${text}`)
