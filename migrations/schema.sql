@@ -991,6 +991,15 @@ CREATE INDEX stats_day_clicks ON stats_day USING btree (pub_id, clicks DESC, day
 CREATE INDEX stats_day_merchant ON stats_day USING btree (merch_id, day);
 CREATE INDEX stats_day_placed ON stats_day USING btree (pub_id, placed_at) WHERE (placed_at IS NOT NULL);
 
+create table stored_bytes (
+  day date not null,
+  kind text not null,
+  organization_id integer not null,
+  bytes bigint not null,
+  left_out bigint not null,
+  constraint stored_bytes_pkey PRIMARY KEY (day, kind, organization_id)
+);
+
 create table stream_day (
   stream text not null,
   created text not null,

@@ -152,7 +152,8 @@ async function buildHttp(node: Node): Promise<Http> {
     onUseLost: errorTeller(log, 'the use of a key was not written down'),
   })
   const nextId = () => node.ids.next()
-  const intake = { db, append: node.appender.append, nextId, now: node.now }
+  const { quotas } = node
+  const intake = { db, append: node.appender.append, nextId, now: node.now, quotas }
 
   await http.register(healthRoutes(node))
   await http.register(staticRoutes(config))
@@ -222,6 +223,8 @@ function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): P
     limits: buckets(config.rateLimits.linkmate),
     heldPublisher: (slug) => node.edge.market.publishersBySlug.get(slug),
     onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
+    mayStore: (organizationId, address, bytes) =>
+      node.quotas.take('links', { address, organizationId, rows: 1, bytes }),
     onLinks: (links) => {
       for (const link of links) noteDestination(node, link)
     },

@@ -7,8 +7,14 @@ import { isAllowedTarget } from './auction/allowed-target.ts'
 import { ownDestination } from './auction/hold-auction.ts'
 import { type AuctionDeps, auctionRoute, pixelRoute } from './auction/routes.ts'
 import type { RateLimitGroup } from './config.ts'
+import type { LogEvent } from './events/event.ts'
 import { eventRoute } from './events/routes.ts'
-import { findOrCreateWrapperLink, findWrapperLink } from './links/wrapper-link.ts'
+import { storedSize } from './events/stored-size.ts'
+import {
+  findOrCreateWrapperLink,
+  findWrapperLink,
+  type WrapperLinkDeps,
+} from './links/wrapper-link.ts'
 import type { Node } from './node.ts'
 import { addressIndex } from './platform/address-index.ts'
 import { addressUnit } from './platform/client-address.ts'
@@ -20,6 +26,8 @@ import { ReservedResults } from './redirect/reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
 import { wrapperRoute } from './redirect/wrapper-routes.ts'
 
+/** A click's rows in the log and in the figures, without its addresses. */
+const CLICK_ROW_BYTES = 1_000
 /** Links of an events call that this node does not hold are looked up for this long. */
 const OWNER_PATIENCE_MS = 100
 
@@ -42,6 +50,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     brand: config.brand,
     auctionUrl: config.auctionUrl,
     limit: auctions.refuse,
+    mayStore: (request, pubId, events) => node.quotas.take('views', rowsOf(request, pubId, events)),
   }
   const redirectDeps: RedirectDeps = {
     ...shared,
@@ -52,6 +61,10 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     book,
     fund,
     isBlocked: addressIndex(config.ipBlocklist),
+    mayRecord: ({ address, query, headers }, organizationId) => {
+      const bytes = CLICK_ROW_BYTES + query.length + (headers.referer?.length ?? 0)
+      return node.quotas.take('clicks', { address, organizationId, rows: 1, bytes })
+    },
     isWithinLimit: (request) => redirects.take(request, ''),
     countryOf: (request) => node.geo.countryOf(request),
     onUnrecorded: unrecordedTeller(node),
@@ -68,7 +81,8 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
       '/link',
       wrapperRoute({
         ...redirectDeps,
-        findOrCreateLink: (link) => findOrCreateWrapperLink(wrapperLinkDeps, link),
+        findOrCreateLink: (link, address) =>
+          findOrCreateWrapperLink(wrapperLinkDeps, link, address),
         findExistingLink: (link) => findWrapperLink(wrapperLinkDeps, link),
       }),
     ],
@@ -95,8 +109,14 @@ export function baseRoutes(node: Node): (path: string) => HotRoute | null {
     findPublisher: (pubId) =>
       edge.market.publishers.get(pubId) ?? findPublisher(node.edgeDatabase, pubId),
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
+    requireQuota: (request, pubId, events) =>
+      node.quotas.require('views', rowsOf(request, pubId, events)),
     limits: limit === null ? null : new TokenBuckets(limit),
   })
+}
+
+function rowsOf({ address }: HotRequest, organizationId: number, events: readonly LogEvent[]) {
+  return { address, organizationId, rows: events.length, bytes: storedSize(events) }
 }
 
 /** Each is counted; in an outage every click says the same. */
@@ -140,11 +160,13 @@ async function ownersOf(node: Node, auctionIds: readonly string[]) {
  * key do, because anybody can write any number of them; counted apart, and by each node for
  * itself. What is above goes to its page, paid by nobody.
  */
-function makeHourlyLimit({ config, now, metrics }: Node): (pubId: number) => boolean {
+function makeHourlyLimit(node: Node): WrapperLinkDeps['mayCreate'] {
+  const { config, now, metrics, quotas } = node
   const { linkmateNewPerHour: perHour } = config
   const buckets = new TokenBuckets({ rate: perHour / 3_600, burst: perHour })
-  return (pubId) => {
-    const isWithin = buckets.take(String(pubId), now())
+  return (pubId, address, bytes) => {
+    const wanted = { address, organizationId: pubId, rows: 1, bytes }
+    const isWithin = buckets.take(String(pubId), now()) && quotas.take('links', wanted)
     if (!isWithin) metrics.linksLeftOut.inc()
     return isWithin
   }

@@ -51,6 +51,11 @@ export function makeMetrics(options: MetricsOptions) {
       'souk_linkmate_links_left_out_total',
       'New links refused: the hourly limit of calls without a key, or of wrappers.',
     ),
+    leftOut: counter(
+      'souk_left_out_rows_total',
+      'Rows that a storage quota kept out of the database, by kind: souk doctor says whose.',
+      ['kind'],
+    ),
     unrecordedClicks: counter('souk_unrecorded_clicks_total', 'Clicks that nothing could record.'),
     folded: counter('souk_folded_events_total', 'Events folded.', ['lane']),
     foldLag: new Gauge({

@@ -47,6 +47,7 @@ import { startPulse } from './platform/pulse.ts'
 import { Refusal } from './platform/refusal.ts'
 import { openSpool } from './platform/spool.ts'
 import { keyMarks, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
+import { type NodeQuotas, openStorageQuotas } from './storage-quotas.ts'
 
 /**
  * Connections for readers and the node itself: links that it does not hold, the market, budgets,
@@ -57,6 +58,9 @@ const EDGE_CONNECTIONS_MAX = 6
 const SPOOL_BYTES_MAX = 2 * 1024 ** 3
 /** Whose clock was set wrong books clicks on wrong days: soon enough for somebody to see it. */
 const CLOCK_CHECK_MS = 60_000
+
+/** Of a receipt's row without what is packed, and its indexes. */
+const RECEIPT_ROW_BYTES = 200
 
 export interface Node {
   readonly config: Config
@@ -83,6 +87,8 @@ export interface Node {
   readonly outlooks: OutlookBook
   readonly edge: Edge
   readonly destinations: Destinations
+  /** What anonymous clients may still make this node store. */
+  readonly quotas: NodeQuotas
   close(): Promise<void>
 }
 
@@ -120,12 +126,14 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const database = await openMigrated(config, opening)
   const metrics = makeMetrics({ db: database, now, isWorker: config.roles.has('worker') })
   const edgeDatabase = openEdgeDatabase(database, opening)
+  const quotas = await openQuotas(config, opening, { database, metrics })
   const hashKeys = await openUpkeep(database, opening)
   const book = new LeaseBook()
   const sealingKeys = await ownSealingKeys(config)
   const recording = await openLog(config, opening, { edgeDatabase, metrics, book, sealingKeys })
   const outlooks = new OutlookBook()
-  const parts = { edgeDatabase, metrics, book, outlooks, geo, claim: recording.claim }
+  const { claim } = recording
+  const parts = { edgeDatabase, book, metrics, outlooks, quotas, geo, claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
   await tellMissingKeys(database, log)
   return {
@@ -149,6 +157,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     outlooks,
     edge,
     destinations: await openDestinations(config, opening),
+    quotas,
     close: () => opening.closers.close(),
   }
 }
@@ -167,6 +176,17 @@ async function openMigrated(config: Config, { log, closers }: Opening): Promise<
   const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER, tellWait)
   if (from < to) log.info({ from, to }, 'migrated')
   return storage.db
+}
+
+async function openQuotas(
+  config: Config,
+  { now, log, closers }: Opening,
+  { database, metrics }: Pick<Node, 'database' | 'metrics'>,
+): Promise<NodeQuotas> {
+  const onError = errorTeller(log, 'storage quotas not exchanged')
+  const opened = await openStorageQuotas(database, { config, metrics, now, onError })
+  closers.add('storage quotas', opened.close)
+  return opened.quotas
 }
 
 function openEdgeDatabase({ connection }: Database, { closers }: Opening): Database {
@@ -281,12 +301,12 @@ function foreignSpool(config: Config): Refusal {
 async function openEdge(
   config: Config,
   opening: Opening,
-  parts: Pick<Node, 'edgeDatabase' | 'metrics' | 'book' | 'outlooks' | 'geo'> & {
+  parts: Pick<Node, 'edgeDatabase' | 'metrics' | 'book' | 'outlooks' | 'quotas' | 'geo'> & {
     claim: NodeClaim
   },
 ): Promise<Pick<Node, 'edge' | 'fund' | 'whenFreed'>> {
   const { now, log, closers } = opening
-  const { edgeDatabase, metrics, book, outlooks, geo } = parts
+  const { edgeDatabase, metrics, book, outlooks, quotas, geo } = parts
   const receipts = new ReceiptQueue({
     db: edgeDatabase,
     onDropped: (count) => metrics.receiptsDropped.inc(count),
@@ -302,7 +322,11 @@ async function openEdge(
     geo,
     pricing: config.pricing,
     now,
-    onReceipt: (receipt) => receipts.push(receipt),
+    onReceipt: (receipt, address) => {
+      const bytes = RECEIPT_ROW_BYTES + receipt.packed.length
+      const wanted = { address, organizationId: receipt.pubId, rows: 1, bytes }
+      if (quotas.take('receipts', wanted)) receipts.push(receipt)
+    },
     onError: errorTeller(log, 'edge'),
   })
   closers.add('edge', () => edge.close())

@@ -11,6 +11,7 @@ import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
+import { deleteOldStoredBytes } from './platform/storage-quota-store.ts'
 import { DAY_MS, HOUR_MS } from './platform/timestamp.ts'
 import { deliverWebhooks } from './reports/deliver-webhooks.ts'
 import { makeNotices } from './reports/make-notices.ts'
@@ -173,6 +174,7 @@ async function forgetSeenLinks({ database, now }: Node): Promise<void> {
 async function forgetRequests({ database, now }: Node): Promise<void> {
   await deleteOldRequests(database, new Date(now()))
   await deleteOldRefusals(database, new Date(now()))
+  await deleteOldStoredBytes(database, new Date(now()))
 }
 
 async function forgetDeliveries({ database, now }: Node): Promise<void> {

@@ -12,6 +12,9 @@ import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
 import type { Http } from '../src/platform/http.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
 import type { Database } from '../src/platform/postgres.ts'
+import { StorageQuotas } from '../src/platform/storage-quota.ts'
+import { addStoredBytes } from '../src/platform/storage-quota-store.ts'
+import { STORAGE_QUOTAS } from '../src/storage-quotas.ts'
 import { type Scope, testDatabase } from './database.ts'
 import { openFoldedLog } from './fold-log.ts'
 import { startQuietHttp } from './quiet-http.ts'
@@ -72,12 +75,14 @@ export async function startIntakeApp(scope: Scope, nowMs = Date.UTC(2026, 3, 13,
     domains: ['shop.example'],
   })
   const ids = makeIdSource({ nodeId: 1, now: () => clock.nowMs })
-  const deps = {
-    db,
-    append,
-    nextId: () => ids.next(),
-    now: () => clock.nowMs,
-  }
+  const now = () => clock.nowMs
+  const quotas = new StorageQuotas({
+    terms: STORAGE_QUOTAS,
+    now,
+    onLeftOut: () => undefined,
+    add: (changes) => addStoredBytes(db, changes),
+  })
+  const deps = { db, append, nextId: () => ids.next(), now, quotas }
   const http = await startQuietHttp(scope)
   await http.register(intakeRoutes(deps))
   await http.register(checkoutRoutes({ ...deps, usualValues: new UsualValues(db), limits: null }))

@@ -15,7 +15,7 @@ import type { Db } from '../platform/postgres.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
-import { insertRefusal } from './intake-store.ts'
+import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { type HoldOf, readOrder } from './read-order.ts'
 import { CheckoutBody, Stored } from './schema.ts'
@@ -28,7 +28,11 @@ const EVENTS = {
   entryFaults: orderFaults,
 } as const
 
+/** An order's rows in the log and in the figures, without its texts. */
+const ORDER_ROWS_BYTES = 1_500
+
 interface CheckoutDeps extends IntakeDeps, TagDeps {
+  readonly quotas: IntakeQuotas
   readonly usualValues: UsualValues
 }
 
@@ -64,9 +68,16 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
     told = knownFields(CheckoutBody, await parseBody(sent, CheckoutBody))
     const body = checked(told, { ...EVENTS, nowMs })
     charge(body.organization_id)
-    await accept(deps, await tagMerchant(deps, request, body), body)
+    const merchant = await tagMerchant(deps, request, body)
+    deps.quotas.require('orders', {
+      address: request.clientAddress,
+      organizationId: merchant.merch_id,
+      rows: body.events.length,
+      bytes: body.events.length * ORDER_ROWS_BYTES + sent.length,
+    })
+    await accept(deps, merchant, body)
   } catch (cause) {
-    await keepRefusal(deps, request, { told, cause })
+    await keepRefused(deps, request, { told, cause })
     throw cause
   }
 }
@@ -86,22 +97,23 @@ async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody
  */
 const WEB_ADDRESS = /(https?:\\?\/\\?\/[^\s"?#]*)(?:[?#][^\s"]*)?/gi
 
-async function keepRefusal(
-  { db, now }: CheckoutDeps,
+async function keepRefused(
+  deps: CheckoutDeps,
   request: FastifyRequest,
   { told, cause }: { readonly told: unknown; readonly cause: unknown },
 ): Promise<void> {
   if (!(cause instanceof ApiError) || cause.status >= 500 || cause.status === 429) return
-  await insertRefusal(db, {
-    at: new Date(now()),
-    merchId: await namedMerchant(db, told),
+  const refusal = {
+    at: new Date(deps.now()),
+    merchId: await namedMerchant(deps.db, told),
     endpoint: 'checkout',
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
     body: rawBody(request).toString().replace(WEB_ADDRESS, '$1'),
     origin: request.headers.origin ?? null,
     isProven: false,
-  })
+  }
+  await keepRefusal(deps, refusal, request.clientAddress)
 }
 
 /** Whom a call names, whatever else is wrong with it: that merchant can look at what it sent. */

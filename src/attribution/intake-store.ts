@@ -3,6 +3,8 @@ import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
+import { takeStoredBytes } from '../platform/storage-quota-store.ts'
+import { utcDay } from '../platform/timestamp.ts'
 
 /** Idempotency-Keys are kept 24 hours (decisions 4.1); signatures need minutes. */
 const REQUEST_KEPT = '24 hours'
@@ -10,10 +12,6 @@ const REQUEST_KEPT = '24 hours'
 const WORKING_SECONDS_MAX = 60
 export const REFUSAL_KEPT = '90 days'
 const STRAY_REFUSAL_KEPT = '7 days'
-/** Refusals kept of one merchant in an hour: a broken client must not fill the disk, */
-const REFUSED_PER_HOUR_MAX = 1_000
-/** nor one that sends the largest bodies there may be, which needs no signature. */
-const REFUSED_BYTES_PER_HOUR_MAX = 8 * 1024 * 1024
 
 export interface SignedRequest {
   readonly merchId: number
@@ -192,28 +190,35 @@ export interface RefusedIntake {
   readonly isProven: boolean // the merchant's server signed it; anybody may have sent the others
 }
 
+/** A refusal's row without its texts, and its indexes. */
+const REFUSAL_ROW_BYTES = 300
+
+export function storedRefusalSize({ body, reason, faults }: RefusedIntake): number {
+  return REFUSAL_ROW_BYTES + Buffer.byteLength(body) + reason.length + JSON.stringify(faults).length
+}
+
 /**
- * Keeps what was refused, word for word, unless the merchant's hour is full: that of its server,
- * which nobody else can fill, or that of everybody else.
+ * Keeps what was refused, word for word; false where the merchant's day has no bytes left. They are
+ * taken in the same transaction and before the body is sent, so calls that race store no more.
  */
-export async function insertRefusal(db: Db, refusal: RefusedIntake): Promise<void> {
+export function insertRefusal(
+  db: Db,
+  refusal: RefusedIntake,
+  { kind, bytesMax }: { readonly kind: string; readonly bytesMax: number },
+): Promise<boolean> {
   const { at, merchId, endpoint, reason, faults, body, origin, isProven } = refusal
-  // What PostgreSQL's text cannot hold is shown as its escape.
-  const text = body.toWellFormed().replaceAll('\0', '\\u0000')
-  await db.run(sql`
-    insert into refused_intake (at, merch_id, endpoint, reason, faults, body, origin, is_proven)
-    select ${at}, ${merchId}::int, ${endpoint}, ${reason}, ${JSON.stringify(faults)}::jsonb,
-      ${text}, ${origin}, ${isProven}
-    where (
-      select count(*) < ${REFUSED_PER_HOUR_MAX}
-        and coalesce(sum(octet_length(body)), 0) < ${REFUSED_BYTES_PER_HOUR_MAX}
-      from (
-        select body from refused_intake
-        where merch_id is not distinct from ${merchId}::int and is_proven = ${isProven}
-          and at > ${at}::timestamptz - interval '1 hour'
-        limit ${REFUSED_PER_HOUR_MAX}
-      ) as recent
-    )`)
+  const [organizationId, bytes] = [merchId ?? 0, storedRefusalSize(refusal)]
+  return db.transaction(async (tx) => {
+    const taken = { day: utcDay(at), kind, organizationId, bytes }
+    if (!(await takeStoredBytes(tx, taken, bytesMax))) return false
+    // What PostgreSQL's text cannot hold is shown as its escape.
+    const text = body.toWellFormed().replaceAll('\0', '\\u0000')
+    await tx.run(sql`
+      insert into refused_intake (at, merch_id, endpoint, reason, faults, body, origin, is_proven)
+      values (${at}, ${merchId}::int, ${endpoint}, ${reason}, ${JSON.stringify(faults)}::jsonb,
+        ${text}, ${origin}, ${isProven})`)
+    return true
+  })
 }
 
 export interface RefusalRow extends Omit<RefusedIntake, 'merchId' | 'isProven'> {

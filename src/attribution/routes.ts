@@ -29,7 +29,8 @@ import {
 } from './intake.ts'
 import { checked, orderFaults, returnFaults } from './intake-faults.ts'
 import { IntakeRequests } from './intake-requests.ts'
-import { insertRefusal, listRefusals, REFUSAL_KEPT, type SignedRequest } from './intake-store.ts'
+import { listRefusals, REFUSAL_KEPT, type SignedRequest } from './intake-store.ts'
+import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readOrder, readReturn } from './read-order.ts'
 import {
@@ -71,7 +72,7 @@ const signedReport = <T extends object>(schema: T) => ({
 })
 
 export const intakeRoutes =
-  (intake: IntakeDeps): FastifyPluginAsyncTypebox =>
+  (intake: IntakeDeps & { readonly quotas: IntakeQuotas }): FastifyPluginAsyncTypebox =>
   async (app) => {
     const deps = { ...intake, requests: new IntakeRequests(intake.db) }
     const turns = intakeTurns()
@@ -165,6 +166,7 @@ async function takeReturns(
 type Answer<T> = ReturnType<typeof ok<T>>
 
 interface ReceiveDeps extends IntakeDeps {
+  readonly quotas: IntakeQuotas
   readonly requests: IntakeRequests
 }
 
@@ -196,7 +198,7 @@ async function receive<T>(
     }
   } catch (cause) {
     if (cause instanceof ApiError && cause.status < 500) {
-      await insertRefusal(deps.db, {
+      const refusal = {
         at: new Date(deps.now()),
         merchId: merchant.merch_id,
         endpoint,
@@ -206,7 +208,8 @@ async function receive<T>(
         // Which server it was. A browser names its page: its reader's address is nobody's business.
         origin: request.headers.origin ?? request.clientAddress,
         isProven: cause.code !== ERRORS.badSignature.code,
-      })
+      }
+      await keepRefusal(deps, refusal, request.clientAddress)
     }
     throw cause
   }

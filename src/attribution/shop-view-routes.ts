@@ -11,19 +11,21 @@ import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { EVENTS_BODY_BYTES_MAX } from '../events/schema.ts'
+import { storedSize } from '../events/stored-size.ts'
 import { readUserAgent } from '../events/user-agent.ts'
 import { badRequest } from '../platform/errors.ts'
 import { parseBody } from '../platform/json-body.ts'
 import { parseWebUrl } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import type { IntakeDeps } from './intake.ts'
+import type { IntakeQuotas } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { ShopViewBody, Stored } from './schema.ts'
 import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 
 const VIEWS = compileCheck(ShopViewBody)
 
-type ShopViewDeps = IntakeDeps & TagDeps
+type ShopViewDeps = IntakeDeps & TagDeps & { readonly quotas: IntakeQuotas }
 
 export const shopViewRoutes =
   (deps: ShopViewDeps): FastifyPluginAsyncTypebox =>
@@ -49,6 +51,12 @@ export const shopViewRoutes =
         charge(body.organization_id)
         await tagMerchant(deps, request, body)
         const events = toEvents(deps, { body, userAgent: request.headers['user-agent'] })
+        deps.quotas.require('shop_views', {
+          address: request.clientAddress,
+          organizationId: body.organization_id,
+          rows: events.length,
+          bytes: storedSize(events),
+        })
         await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
         return reply.status(201).send()
       },

@@ -37,7 +37,7 @@ const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
 export interface EdgeOptions extends DeciderOptions {
   readonly database: Database
   readonly geo: Geo
-  readonly onReceipt: (receipt: Receipt) => void
+  readonly onReceipt: (receipt: Receipt, address: string) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -125,7 +125,7 @@ export class Edge {
   holdForPage(link: LinkData, request: HotRequest, page: RequestFacts): HeldAuction {
     const held = this.#hold(link, request, { ...page, isAtClick: false, unfunded: [] })
     if (request.isHead) return held
-    this.keepReceipt(held)
+    this.keepReceipt(held, request)
     // A robot's click is never paid; a budget held back for it would serve no reader.
     const { isRobot } = readUserAgent(request.headers['user-agent'])
     if (held.winner !== null && !isRobot) {
@@ -142,8 +142,8 @@ export class Edge {
     return this.#hold(link, request, { ...click, isAtClick: true })
   }
 
-  keepReceipt({ receipt }: HeldAuction): void {
-    if (receipt !== null) this.#options.onReceipt(receipt)
+  keepReceipt({ receipt }: HeldAuction, { address }: HotRequest): void {
+    if (receipt !== null) this.#options.onReceipt(receipt, address)
   }
 
   /** The link's own destination, as a result that nobody pays for. */

@@ -38,6 +38,8 @@ export interface AuctionDeps extends AnswerDeps {
   /** Throws 429 over the limit of this origin. */
   readonly limit: (request: HotRequest, auctionId: string) => void
   readonly append: DurableAppend['append']
+  /** Whether these views of a publisher may be stored; they then count. */
+  readonly mayStore: (request: HotRequest, pubId: number, events: readonly LogEvent[]) => boolean
   readonly nextId: () => string
 }
 
@@ -130,8 +132,9 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
       const { id, binding } = readRedirectQuery(request.query, deps.brandWords)
       const result = deps.sealer.open(id, binding)
       if (result !== null && !request.isHead) {
-        const seen = placement(deps, { request, result, binding })
-        await deps.append([seen], { patienceMs: BEACON_PATIENCE_MS })
+        const seen = [placement(deps, { request, result, binding })]
+        const isKept = deps.mayStore(request, result.pubId, seen)
+        if (isKept) await deps.append(seen, { patienceMs: BEACON_PATIENCE_MS })
       }
       return {
         status: 200,

@@ -16,7 +16,8 @@ import { EventStream } from '../events/event-stream.ts'
 import { claimNode, readInstallation } from '../platform/node-registry.ts'
 import type { Database, Db } from '../platform/postgres.ts'
 import { identifier, sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { addStoredBytes } from '../platform/storage-quota-store.ts'
+import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 
 const SECOND_MS = 1_000
 
@@ -45,6 +46,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'leases',
     'keys',
     'settings',
+    'quotas',
     'disk',
     'spool',
     'secrets',
@@ -328,4 +330,16 @@ test('figures that did not agree with the log last night are told, and the comma
   await night('2026-07-09T03:10:00Z', 0)
   await night('2126-07-09T03:10:00Z', 2) // by a clock that is right again
   assert.equal((await check('reconciled')).ok, true)
+})
+
+test('rows that a storage quota left out are named, with whose and how many', async (t) => {
+  const { db, check } = await makePatient(t)
+  const today = utcDay(Date.now())
+  const views = { day: today, kind: 'views', organizationId: 3, bytes: 10 }
+  await addStoredBytes(db, [{ ...views, leftOut: 0 }])
+  assert.equal((await check('quotas')).ok, true)
+  await addStoredBytes(db, [{ ...views, leftOut: 12 }])
+  const { ok, detail } = await check('quotas')
+  assert.equal(ok, false)
+  assert.match(detail, new RegExp(`12 views of publisher 3 on ${today}`))
 })

@@ -14,7 +14,8 @@ import { newestMigration, readVersion } from '../platform/migrate.ts'
 import { formatExact } from '../platform/money.ts'
 import { listKeyGaps, listLostKeys, listSettingGaps } from '../platform/node-registry.ts'
 import { type Database, isUnreachable } from '../platform/postgres.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { listStoredBytes } from '../platform/storage-quota-store.ts'
+import { DAY_MS, formatTimestamp, utcDay } from '../platform/timestamp.ts'
 import { knownSealingKeys, LOST_KEY } from '../sealing-keys.ts'
 import { countBehind, listLanesBehind } from '../stats/lane-store.ts'
 import type { CommandContext } from './command.ts'
@@ -77,6 +78,7 @@ export async function doctorCommand(asked: CommandContext) {
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('settings', () => ifMigrated(context, checkSettings)),
+    await run('quotas', () => ifMigrated(context, (db) => checkQuotas(db, context.now()))),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(context, spoolFolder(context.config))),
     await run('secrets', () => checkSecrets(context)),
@@ -270,6 +272,25 @@ async function checkSettings(db: Database): Promise<Finding> {
     'another, or events reach no figure: give all nodes the same'
   return bad(detail)
 }
+
+/** Events past a storage quota are counted and not stored (docs/spec/limits.md#storage). */
+async function checkQuotas(db: Database, now: Date): Promise<Finding> {
+  const yesterday = utcDay(now.getTime() - DAY_MS)
+  const full = (await listStoredBytes(db, yesterday)).filter(({ leftOut }) => leftOut > 0)
+  if (full.length === 0) return good('no row was left out since yesterday')
+  const worst = full.toSorted((one, other) => other.leftOut - one.leftOut).slice(0, QUOTAS_SHOWN)
+  const told = worst.map(({ day, kind, organizationId, leftOut }) => {
+    const whose = MERCHANT_KINDS.has(kind) ? 'merchant' : 'publisher'
+    return `${leftOut} ${kind} of ${whose} ${organizationId} on ${day}`
+  })
+  const detail =
+    `rows were counted and not stored: ${told.join(', ')}. One address or the whole day used its ` +
+    'quota up: a flood, or a proxy missing from TRUSTED_PROXIES that makes all readers look like one'
+  return bad(detail)
+}
+
+const QUOTAS_SHOWN = 5
+const MERCHANT_KINDS = new Set(['shop_views', 'orders', 'refused_orders', 'refused_signed_orders'])
 
 async function checkDisk(dataDir: string): Promise<Finding> {
   const folder = await existing(dataDir)

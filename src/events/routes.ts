@@ -16,9 +16,10 @@ import { compileCheck } from '../platform/validation.ts'
 import { chargeCall } from './call-cost.ts'
 import { consentOf } from './consent.ts'
 import { BEACON_PATIENCE_MS, type DurableAppend } from './durable-append.ts'
-import { EVENT_TYPE, type EventType, newEvent, viewLane } from './event.ts'
+import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
 import type { HashKeys } from './hash-keys.ts'
 import { REASON } from './reason.ts'
+import { RecordedSessions } from './recorded-sessions.ts'
 import { EVENTS_BODY_BYTES_MAX, LinkImpressions, PageImpressions } from './schema.ts'
 import { readUserAgent } from './user-agent.ts'
 
@@ -35,6 +36,8 @@ export interface EventRoutesDeps {
   readonly ownersOf: (
     auctionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number | null | undefined>>
+  /** Throws 429 where no more views of this address or publisher may be stored. */
+  readonly requireQuota: (request: HotRequest, pubId: number, events: readonly LogEvent[]) => void
   /** Calls by origin and publisher; null: no limit. */
   readonly limits: TokenBuckets | null
 }
@@ -48,6 +51,7 @@ const { faults: linkFaults } = compileCheck(LinkImpressions)
 /** The route of `/api/v1/events/<category>/<type>`; null for other paths. */
 export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | null {
   const routes = new Map<string, HotRoute>()
+  const sessions = new RecordedSessions()
   const add = (name: string, type: EventType): void => {
     const path = `/api/v1/events/impressions/${name}`
     routes.set(path, {
@@ -55,7 +59,7 @@ export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | 
       method: 'POST',
       cors: 'open',
       bodyBytesMax: EVENTS_BODY_BYTES_MAX,
-      handle: (request) => record(deps, request, type),
+      handle: (request) => record({ ...deps, sessions }, request, type),
     })
   }
   add('page_impression', EVENT_TYPE.pageImpression)
@@ -80,7 +84,7 @@ const UNKNOWN_PAIR: HotRoute = {
 }
 
 async function record(
-  deps: EventRoutesDeps,
+  deps: EventRoutesDeps & { readonly sessions: RecordedSessions },
   request: HotRequest,
   type: EventType,
 ): Promise<HotReply> {
@@ -96,12 +100,13 @@ async function record(
   const atMs = deps.now()
   const agent = readUserAgent(headers['user-agent'])
   const byDefault = publisher.consent_default
+  const sessionUuid = body.user.page_session_uuid.toLowerCase()
   const shared = {
     atMs,
     type,
     pubId,
     lane: viewLane(pubId),
-    sessionKey: deps.hashKeys.hash('session', body.user.page_session_uuid.toLowerCase(), atMs),
+    sessionKey: deps.hashKeys.hash('session', sessionUuid, atMs),
     reason: agent.isRobot ? REASON.robot : REASON.ok,
     device: agent.device,
     uaFamily: agent.family,
@@ -117,7 +122,12 @@ async function record(
     const reason = shared.reason || linkReason(owners.get(auctionId), pubId)
     return newEvent({ ...shared, id: deps.nextId(), auctionId, reason })
   })
-  await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
+  const append = () => {
+    deps.requireQuota(request, pubId, events)
+    return deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
+  }
+  if (type !== EVENT_TYPE.pageImpression) await append()
+  else await deps.sessions.record(`${pubId} ${shared.reason} ${sessionUuid}`, append)
   return { status: 201, headers: {}, body: null }
 }
 
@@ -147,9 +157,10 @@ async function readBatch(request: HotRequest, type: EventType): Promise<Batch> {
     faults.push({ field: 'user.source_url', rule: WEB_URL_RULE })
   }
   if (faults.length > 0 || sourceUrl === null) throw badRequest(faults)
-  // By type, not by what an event holds: a page impression may carry any extra fields.
+  // A session's page impression counts once, so a call's several are one row. By type, not by
+  // what an event holds: a page impression may carry any extra fields.
   const auctionIds = isOfPage
-    ? batch.events.map(() => null)
+    ? [null]
     : (batch as LinkImpressions).events.map((event) => event.auction_id)
   return { body: batch, sourceUrl, auctionIds }
 }

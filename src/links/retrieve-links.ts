@@ -17,6 +17,7 @@ import {
   listMerchantDomains,
   lockKeylessCount,
   renameArticle,
+  storedLinkSize,
   type WantedArticle,
 } from './store.ts'
 
@@ -28,19 +29,22 @@ export interface LinkMateDeps {
   /** New links a publisher and hour for calls without a key; what is above is left out. */
   readonly newPerHour: number
   readonly onLeftOut: (links: number) => void
+  /** Whether the bytes of one more link of a call without a key may be stored; they then count. */
+  readonly mayStore: (pubId: number, address: string, bytes: number) => boolean
   readonly onLinks: (links: readonly FoundLinkRow[]) => void
 }
 
 export interface LinkMateCall {
   readonly pubId: number
   readonly holder: KeyHolder | null
+  readonly address: string
   readonly body: LinkMateBody
 }
 
 /** The links in the order of the request; throws 400, 403 or 404 before anything is made. */
 export async function retrieveLinks(
   deps: LinkMateDeps,
-  { pubId, holder, body }: LinkMateCall,
+  { pubId, holder, address, body }: LinkMateCall,
 ): Promise<FoundLinkRow[]> {
   const articleUrl = parseWebUrl(body.article.url)
   if (articleUrl === null) throw badRequest([{ field: 'article.url', rule: WEB_URL_RULE }])
@@ -53,7 +57,7 @@ export async function retrieveLinks(
   const rules = { articleUrl, ownDomains, bases: deps.bases, unwraps: body.unwrap_links ?? true }
   const wanted = await inScope(deps.db, publisher, wantedLinks(body.links, rules))
   const article = toArticle(body, { publisher, holder, at: deps.now() })
-  const found = await findOrCreate(deps, { article, wanted })
+  const found = await findOrCreate(deps, { article, wanted, address })
   const byKey = new Map(found.map((link) => [linkKey(link.url, link.is_exclusive), link]))
   const links = wanted.flatMap(({ url, isExclusive }) => byKey.get(linkKey(url, isExclusive)) ?? [])
   deps.onLinks(links)
@@ -96,6 +100,7 @@ async function inScope(
 interface WantedLinks {
   readonly article: WantedArticle
   readonly wanted: readonly WantedLink[]
+  readonly address: string
 }
 
 /** Mostly one statement that only reads: an article's links are made once and asked for often. */
@@ -125,7 +130,9 @@ async function createKeyless(
   // Readers of a new article come at once: the first of them may just have made its links.
   const there = await findLinks(tx, { pubId, articleKey, links: links.wanted })
   const missing = without(links.wanted, there)
-  const granted = missing.slice(0, free)
+  const granted = missing
+    .slice(0, free)
+    .filter(({ url }) => deps.mayStore(pubId, links.address, storedLinkSize(links.article, url)))
   if (granted.length < missing.length) deps.onLeftOut(missing.length - granted.length)
   if (granted.length === 0) return there
   await addToKeylessCount(tx, { pubId, now, links: granted.length })

@@ -128,7 +128,7 @@ const linkMateRoute =
       async (request) => {
         const { body, keyHolder: holder = null } = request
         const pubId = request.params.pub_id
-        const links = await retrieve({ pubId, holder, body })
+        const links = await retrieve({ pubId, holder, body, address: request.clientAddress })
         return ok(200, { smart_links: links.map(toRetrievedLink) })
       },
     )

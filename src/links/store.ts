@@ -66,6 +66,14 @@ export interface LinkToFind {
   readonly unwraps: boolean
 }
 
+/** A link's row and that of its article, without their addresses, and their indexes. */
+const LINK_ROW_BYTES = 600
+
+/** The bytes that a new link takes, with its article as if that were new too. */
+export function storedLinkSize(article: WantedArticle, url: string): number {
+  return LINK_ROW_BYTES + url.length + article.url.length + article.name.length
+}
+
 const ARTICLE_COLUMNS = sql`article_id, uid, pub_id, url, name, publication_date,
   datetime_created, datetime_updated`
 const LINK_COLUMNS = sql`smart_link_id, auction_id, pub_id, url, is_exclusive, is_keyless, state,

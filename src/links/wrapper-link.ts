@@ -12,6 +12,7 @@ import {
   findLinks,
   findOrCreateLinks,
   type LinkToFind,
+  storedLinkSize,
   type WantedArticle,
 } from './store.ts'
 
@@ -31,7 +32,7 @@ export interface WrapperLinkDeps {
   readonly linkUrl: string
   readonly now: () => number
   /** Whether the publisher may have one more link that nobody's key vouches for. */
-  readonly mayCreate: (pubId: number) => boolean
+  readonly mayCreate: (pubId: number, address: string, bytes: number) => boolean
 }
 
 /** The auction id of a link that is there already, or null. */
@@ -49,12 +50,14 @@ export async function findWrapperLink(
 export async function findOrCreateWrapperLink(
   deps: WrapperLinkDeps,
   wanted: WantedWrapperLink,
+  address: string,
 ): Promise<string | null> {
   const article = await articleOf(deps, wanted)
   const made = await findIn(deps.db, article, wanted)
   // With a key: then all that an address could tell of it is known.
   if (made?.source === 'api') return made.auction_id
-  if (made === undefined && !deps.mayCreate(wanted.pubId)) return null
+  const bytes = storedLinkSize(article, wanted.url)
+  if (made === undefined && !deps.mayCreate(wanted.pubId, address, bytes)) return null
   const [link] = await findOrCreateLinks(deps.db, {
     article,
     links: [{ ...linkOf(wanted), auctionId: deps.ids.next() }],

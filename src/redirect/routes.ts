@@ -48,6 +48,8 @@ export interface RedirectDeps extends ClickDeps {
   readonly isStorageAway: () => boolean
   /** The last known destination of a link whose data is out of reach, or lost. */
   readonly lastDestination: (auctionId: string) => string | null
+  /** Whether one more click of this address and publisher may be stored; it then counts. */
+  readonly mayRecord: (request: HotRequest, pubId: number) => boolean
   readonly edge: Pick<Edge, 'market' | 'holdAtClick' | 'keepOriginal' | 'keepReceipt'>
 }
 
@@ -90,6 +92,7 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
     return followLink(deps, request, { auctionId, verdict: REASON.ok, consent }, whenAway)
   }
   if (isHeldBack) return leavingPage(url)
+  if (!isRecorded(deps, request, result.pubId)) return redirectTo(url)
   return finishClick(deps, {
     request,
     nowMs,
@@ -148,14 +151,16 @@ export async function clickOnLink(
 ): Promise<HotReply> {
   const verdict = known === REASON.ok ? verdictOnLink(deps, auctionId) : known
   const nowMs = deps.now()
+  const isKept = isRecorded(deps, request, link.link.pub_id)
   // A click that has a reason gets no auction: a broken seal must never choose where it leads.
   const { held, reservation } =
-    verdict === REASON.ok
+    verdict === REASON.ok && isKept
       ? await payableAuction(deps, request, link, { nowMs, consent })
       : { held: deps.edge.keepOriginal(link, request, { nowMs, consent }), reservation: null }
-  if (!request.isHead) deps.edge.keepReceipt(held)
+  if (!request.isHead && isKept) deps.edge.keepReceipt(held, request)
   const { result, url } = held
   if (isGuarded(deps, request, held)) return leavingPage(url)
+  if (!isKept) return redirectTo(url)
   const seen = { request, nowMs, auctionId, result, url, sessionUuid: null, verdict, reservation }
   return finishClick(deps, seen)
 }
@@ -187,6 +192,11 @@ async function payableAuction(
     if (reservation.leaseId !== null) return { held, reservation }
     unfunded.push(result.campaignId)
   }
+}
+
+/** False past a storage quota: the reader is redirected, and the click only counted. */
+function isRecorded(deps: RedirectDeps, request: HotRequest, pubId: number): boolean {
+  return request.isHead || deps.mayRecord(request, pubId)
 }
 
 /** Nobody pays for the clicks of a disabled link, those on results that pages hold included. */

@@ -28,7 +28,7 @@ export interface WrapperDeps extends RedirectDeps {
    * Finds or creates the link; its auction id, null when the publisher may have no more for now.
    * Rejects when the database is away.
    */
-  readonly findOrCreateLink: (link: WantedWrapperLink) => Promise<string | null>
+  readonly findOrCreateLink: (link: WantedWrapperLink, address: string) => Promise<string | null>
   /** The auction id of a link that is there already; creates none. */
   readonly findExistingLink: (link: WantedWrapperLink) => Promise<string | null>
 }
@@ -81,7 +81,7 @@ async function follow(
     const find = isPerson ? deps.findOrCreateLink : deps.findExistingLink
     // A newsletter's readers come together: the first one's link is everybody's.
     const finding = asked.run(`${isPerson} ${key}`, async () => {
-      const auctionId = await find(wanted)
+      const auctionId = await find(wanted, request.address)
       // A mere look-up has not written down what this address says of the article. What comes too
       // late for this reader is known to the next, who would else wait as long, and in vain too.
       if (isPerson && auctionId !== null) known.set(key, auctionId)

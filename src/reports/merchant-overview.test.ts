@@ -175,10 +175,9 @@ test('an expired feed is shown with the reason why it was not fetched again', as
 
 test("a merchant's refused reports are shown with the reason", async () => {
   const faults = [{ field: 'orders[0].order.value', rule: 'must be a decimal' }]
-  await insertRefusal(db, {
-    ...{ at: clock.now, merchId, endpoint: 'orders', reason: 'bad_request', faults },
-    ...{ body: '{}', origin: null, isProven: true },
-  })
+  const told = { at: clock.now, merchId, endpoint: 'orders', reason: 'bad_request', faults }
+  const refusal = { ...told, body: '{}', origin: null, isProven: true }
+  await insertRefusal(db, refusal, { kind: 'refused_signed_orders', bytesMax: 10_000 })
   const { json } = await own.call<{ reason: string; faults: object[] }>(
     `merchants/${merchId}/refused/`,
   )
