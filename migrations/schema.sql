@@ -432,6 +432,15 @@ create table intake_request (
 CREATE INDEX intake_request_at ON intake_request USING btree (at);
 CREATE UNIQUE INDEX intake_request_key ON intake_request USING btree (merch_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 
+create table intake_warning (
+  merch_id integer not null,
+  day date not null,
+  kind text not null,
+  count bigint not null,
+  constraint intake_warning_pkey PRIMARY KEY (merch_id, day, kind),
+  constraint intake_warning_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+
 create table keyless_link_hour (
   pub_id integer not null,
   hour timestamp with time zone not null,
@@ -734,6 +743,8 @@ create table order_return (
   quantity integer not null,
   state text not null,
   reason text,
+  amount text,
+  currency text,
   constraint order_return_pkey PRIMARY KEY (merch_id, order_id, return_id),
   constraint order_return_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'applied'::text, 'refused'::text])))
 );
@@ -865,6 +876,7 @@ create table refused_intake (
   body text not null,
   origin text,
   is_proven boolean not null default false,
+  is_accepted boolean not null default false,
   constraint refused_intake_pkey PRIMARY KEY (refused_id)
 );
 CREATE INDEX refused_intake_at ON refused_intake USING btree (at);

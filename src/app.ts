@@ -152,8 +152,7 @@ async function buildHttp(node: Node): Promise<Http> {
     onUseLost: errorTeller(log, 'the use of a key was not written down'),
   })
   const nextId = () => node.ids.next()
-  const { quotas } = node
-  const intake = { db, append: node.appender.append, nextId, now: node.now, quotas }
+  const intake = intakeDeps(node, nextId)
 
   await http.register(healthRoutes(node))
   await http.register(staticRoutes(config))
@@ -188,6 +187,13 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(pageLinkRoutes(pageLinkDeps(node, { keys, now }))) // 4.5, page tag
   }
   return http
+}
+
+/** What orders and returns are accepted with. */
+function intakeDeps(node: Node, nextId: () => string) {
+  const { database: db, quotas, metrics, now } = node
+  const onWarned = (merch_id: number, kind: string) => metrics.orderWarnings.inc({ merch_id, kind })
+  return { db, append: node.appender.append, nextId, now, quotas, onWarned }
 }
 
 /** What the dashboard shows to who has logged in. */

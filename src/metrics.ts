@@ -56,6 +56,11 @@ export function makeMetrics(options: MetricsOptions) {
       'Rows that a storage quota kept out of the database, by kind: souk doctor says whose.',
       ['kind'],
     ),
+    orderWarnings: counter(
+      'souk_order_warnings_total',
+      'Warnings about orders and returns that were accepted, by merchant and kind.',
+      ['merch_id', 'kind'],
+    ),
     unrecordedClicks: counter('souk_unrecorded_clicks_total', 'Clicks that nothing could record.'),
     folded: counter('souk_folded_events_total', 'Events folded.', ['lane']),
     foldLag: new Gauge({

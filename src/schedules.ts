@@ -5,6 +5,7 @@
 import { deletePastSessions } from './accounts/store.ts'
 import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
 import { retellOrders } from './attribution/retell-orders.ts'
+import { deleteOldWarnings } from './attribution/warning-store.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
 import { isModelYoung } from './demand/learn-store.ts'
 import { deletePastResponses } from './links/idempotency-store.ts'
@@ -175,6 +176,7 @@ async function forgetRequests({ database, now }: Node): Promise<void> {
   await deleteOldRequests(database, new Date(now()))
   await deleteOldRefusals(database, new Date(now()))
   await deleteOldStoredBytes(database, new Date(now()))
+  await deleteOldWarnings(database, new Date(now()))
 }
 
 async function forgetDeliveries({ database, now }: Node): Promise<void> {

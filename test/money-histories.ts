@@ -46,6 +46,9 @@ const orderArbitrary = fc.record({
   updatedHours: fc.integer({ min: -2, max: 2 }),
   lines: linesArbitrary,
   isCancelled: fc.constantFrom(false, false, false, true),
+  isTest: fc.constantFrom(false, false, false, false, true),
+  isNet: fc.constantFrom(false, false, true), // its value is told after returns
+  currency: fc.constantFrom('USD', 'USD', 'USD', 'EUR'),
   isHeld: fc.constantFrom(false, false, true),
   isElsewhere: fc.constantFrom(false, false, true), // Of another merchant, with the same id.
 })
@@ -56,6 +59,8 @@ const returnArbitrary = fc.record({
   product: fc.constantFrom('A1', 'B 1', 'ö/%', null),
   line: fc.constantFrom(null, null, 0, 1),
   quantity: fc.integer({ min: 1, max: 3 }),
+  amount: fc.option(fc.constantFrom('0.01', '33.33', '100', '214.28', '246.91', '550.00', '0.005')),
+  currency: fc.constantFrom(null, 'USD', 'EUR'),
 })
 const decisionArbitrary = fc.record({
   kind: fc.constant('decision'),
@@ -122,6 +127,7 @@ const SEEN_ONLY: History = [
       ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: 'a', lines: [] },
       ...{ paysForSeen: true, valueMicros: 550_000_000, updatedHours: 0 },
       ...{ isDatedByDay: false, isCancelled: false, isHeld: false, isElsewhere: false },
+      ...{ isTest: false, isNet: false, currency: 'USD' },
     },
   },
 ]
@@ -130,6 +136,7 @@ const WAITING_ORDER = {
   ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: null, lines: [] },
   ...{ paysForSeen: false, isDatedByDay: false, updatedHours: 0 },
   ...{ isCancelled: false, isHeld: false, isElsewhere: false },
+  ...{ isTest: false, isNet: false, currency: 'USD' },
 } satisfies Partial<Told>
 
 const BASKET: Item<typeof linesArbitrary> = [
@@ -185,7 +192,7 @@ const HELD_WHEN_LOCKED: History = [
     afterHours: 1,
     told: {
       ...{ kind: 'return', id: 'o1', returnId: 'r1' },
-      ...{ product: null, line: 0, quantity: 1 },
+      ...{ product: null, line: 0, quantity: 1, amount: null, currency: null },
     },
   },
 ]
@@ -217,7 +224,7 @@ const TOLD_BY_VALUE: History = [
     afterHours: 1,
     told: {
       ...{ kind: 'return', id: 'o1', returnId: 'r1' },
-      ...{ product: 'A1', line: null, quantity: 1 },
+      ...{ product: 'A1', line: null, quantity: 1, amount: null, currency: null },
     },
   },
   { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 123_456_789 } },
@@ -276,8 +283,36 @@ const BACK_UNPAID: History = [
 ]
 
 function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1' | 'B 1'): Told {
-  return { kind: 'return', id, returnId, product, line: null, quantity: 1 }
+  return {
+    ...{ kind: 'return', id, returnId, product, line: null, quantity: 1 },
+    ...{ amount: null, currency: null },
+  }
 }
+
+const REFUND = {
+  ...{ kind: 'return', id: 'o1', product: null, line: null, quantity: 1, currency: null },
+} satisfies Partial<Told>
+
+/** A part is refunded, then told as a net value; more is refunded before and after the lock. */
+const REFUNDED_AND_NET: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 1, told: { ...REFUND, returnId: 'r1', amount: '246.91' } },
+  { afterHours: 1, told: { ...BASKET_ORDER, lines: [], valueMicros: 123_456_789, isNet: true } },
+  { afterHours: 1, told: goodsBack('o1', 'r2', 'B 1') },
+  { afterHours: 2200, told: { ...REFUND, returnId: 'r3', amount: '33.33' } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+]
+
+/** Units and amounts of one line and of the whole order, to the last cent. */
+const REFUNDED_WHOLE: History = [
+  { afterHours: 0, told: CLICK_A },
+  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 1, told: { ...REFUND, returnId: 'r1', amount: '100' } },
+  { afterHours: 1, told: goodsBack('o1', 'r2', 'B 1') },
+  { afterHours: 2200, told: { ...REFUND, returnId: 'r3', amount: '214.28' } },
+  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+]
 
 /** A browser reports other goods than a person has approved. */
 const DOUBTFUL_ORDER = { ...BASKET_ORDER, source: 'pixel', isHeld: true } satisfies Partial<Told>
@@ -329,4 +364,7 @@ export const RARE_HISTORIES: [History, number][] = [
   [NEVER_BOUGHT, 30],
   [CANCELLED_BEFORE_ITS_CLICK, 30],
   [GUESSED_FIRST, 30],
+  [REFUNDED_AND_NET, 30],
+  [REFUNDED_AND_NET, 4],
+  [REFUNDED_WHOLE, 30],
 ]

@@ -54,6 +54,7 @@ function OrderLine({ order, room }: { order: Order; room: Room }) {
 
 const REJECTED: Readonly<Record<string, string>> = {
   cancelled: 'The merchant cancelled it.',
+  test: 'The merchant sent it as a test.',
   click_reversed: 'The click that led to it was found invalid.',
 }
 

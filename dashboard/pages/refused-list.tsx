@@ -12,7 +12,7 @@ export function RefusedList({ merchId }: { merchId: number }) {
   return (
     <details className="panel">
       <summary className="px-4 py-3 text-base font-semibold">
-        Orders and returns that were refused
+        Orders and returns that were refused, or accepted with warnings
       </summary>
       <ul className="divide-y divide-line border-t border-line">
         {refused.map((refusal) => (
@@ -24,7 +24,7 @@ export function RefusedList({ merchId }: { merchId: number }) {
 }
 
 function RefusalLine({ refusal }: { refusal: Refusal }) {
-  const { at, endpoint, origin, reason, faults, body } = refusal
+  const { at, endpoint, origin, reason, faults, body, is_accepted: isAccepted } = refusal
   return (
     <li className="px-4 py-3 text-sm">
       <p className="text-soft">
@@ -34,7 +34,8 @@ function RefusalLine({ refusal }: { refusal: Refusal }) {
         , {endpoint}
         {origin !== null && `, from ${origin}`}
       </p>
-      <p className="mt-1 text-bad">
+      <p className={isAccepted ? 'mt-1' : 'mt-1 text-bad'}>
+        {isAccepted && 'Accepted. '}
         {faults.length === 0
           ? reason
           : faults.map(({ field, rule }) => `${field}: ${rule}`).join('; ')}

@@ -47,5 +47,7 @@ export function ReturnList() {
 function verdict({ quantity, ordered_at, earnings }: Return): string {
   const pieces = quantity === 1 ? 'One piece' : `${quantity} pieces`
   const kept = Number(earnings) === 0 ? ' What it earned stays.' : ''
+  if (quantity === 0)
+    return `Part of the price of an order of ${date(ordered_at)} was refunded.${kept}`
   return `${pieces} of an order of ${date(ordered_at)} came back.${kept}`
 }

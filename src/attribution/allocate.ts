@@ -22,19 +22,23 @@ export function unitOf(amount: bigint): bigint {
  * all are 0 the lines count alike, for the order's money still has to lie somewhere.
  */
 export function allocate(total: Micros, weights: readonly bigint[]): Micros[] {
+  const unit = unitOf(BigInt(total))
+  const parts = allocateUnits(BigInt(total) / unit, weights)
+  return parts.map((part) => micros(Number(part * unit)))
+}
+
+/** The same for whole units of anything: minor units of an order's own currency. */
+export function allocateUnits(units: bigint, weights: readonly bigint[]): bigint[] {
   if (weights.length === 0) throw new RangeError('an order has at least one line')
-  if (total < 0) throw new RangeError(`an order's money is not negative: ${total}`)
+  if (units < 0n) throw new RangeError(`an order's money is not negative: ${units}`)
   const counted = weights.some((weight) => weight > 0n) ? weights : weights.map(() => 1n)
   const weightSum = counted.reduce((sum, weight) => sum + weight, 0n)
-  const unit = unitOf(BigInt(total))
-  const units = BigInt(total) / unit
-
   const parts = counted.map((weight) => (units * weight) / weightSum)
   const lost = counted.map((weight) => (units * weight) % weightSum)
   const left = Number(units - parts.reduce((sum, part) => sum + part, 0n))
   const ranked = [...lost.keys()].sort((a, b) => compare(lost[b], lost[a]) || a - b)
   for (const line of ranked.slice(0, left)) parts[line] = (parts[line] ?? 0n) + 1n
-  return parts.map((part) => micros(Number(part * unit)))
+  return parts
 }
 
 function compare(a = 0n, b = 0n): number {

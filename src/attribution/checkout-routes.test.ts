@@ -5,8 +5,10 @@ import { updateMerchant } from '../catalog/merchant-store.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
+import { listRefusals } from './intake-store.ts'
 import { insertRates } from './rate-store.ts'
 import { releaseHeldOrders } from './release-held.ts'
+import { sumWarnings } from './warning-store.ts'
 
 test('the checkout call of a browser is accepted as text, with an empty body', async (t) => {
   const app = await start(t)
@@ -201,4 +203,22 @@ test('a refused call is kept without the queries of its addresses, else word for
   const startedMs = performance.now()
   await app.checkout(many)
   assert.ok(performance.now() - startedMs < 5_000, 'in linear time')
+})
+
+test('a browser’s order with a broken click id is accepted, listed with its warning, and counted', async (t) => {
+  const app = await start(t)
+  const merchId = app.merchant.merch_id
+  const event = order('o1', { click_ids: ['{cid}'], colour: 'red' })
+  const answer = await app.checkout(checkoutOf(merchId, [event]))
+  assert.deepEqual([answer.status, answer.text], [201, ''])
+  const [listed] = await listRefusals(app.db, { merchId, limit: 5 })
+  assert.equal(listed?.is_accepted, true)
+  assert.deepEqual(
+    listed?.faults.map(({ field }) => field),
+    ['events[0].order.colour', 'events[0].order.click_ids[0]'],
+  )
+  const counted = await sumWarnings(app.db, new Date(app.clock.nowMs))
+  assert.equal(counted.get(merchId)?.unknown_click_id, 1)
+  for (let sent = 0; sent < 30; sent += 1) await app.checkout(checkoutOf(merchId, [event]))
+  assert.equal((await listRefusals(app.db, { merchId, limit: 100 })).length, 20)
 })

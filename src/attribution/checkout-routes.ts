@@ -9,12 +9,18 @@ import type { FastifyRequest } from 'fastify'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
 import { chargeCall } from '../events/call-cost.ts'
 import { ApiError, type Fault } from '../platform/errors.ts'
-import { parseBody } from '../platform/json-body.ts'
+import { parseNoting } from '../platform/json-body.ts'
 import { knownFields } from '../platform/known-fields.ts'
 import type { Db } from '../platform/postgres.ts'
 import { compileCheck } from '../platform/validation.ts'
-import { acceptOrders, type IntakeDeps, intakeTurns } from './intake.ts'
+import { acceptOrders, type IntakeDeps, intakeTurns, noteWarnings } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
+import {
+  orderWarnings,
+  unknownFieldWarnings,
+  type Warning,
+  warningFaults,
+} from './intake-warnings.ts'
 import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { type HoldOf, readOrder } from './read-order.ts'
@@ -65,7 +71,8 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
   let told: unknown = null
   try {
     // Of what only a merchant's own server may say (a status, times), nothing counts here.
-    told = knownFields(CheckoutBody, await parseBody(sent, CheckoutBody))
+    const { value, unknown } = await parseNoting(sent, CheckoutBody)
+    told = knownFields(CheckoutBody, value)
     const body = checked(told, { ...EVENTS, nowMs })
     charge(body.organization_id)
     const merchant = await tagMerchant(deps, request, body)
@@ -75,20 +82,57 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
       rows: body.events.length,
       bytes: body.events.length * ORDER_ROWS_BYTES + sent.length,
     })
-    await accept(deps, merchant, body)
+    const warnings = [...unknownFieldWarnings(unknown), ...(await accept(deps, merchant, body))]
+    if (warnings.length > 0) await keepWarnings(deps, request, { merchant, warnings })
   } catch (cause) {
     await keepRefused(deps, request, { told, cause })
     throw cause
   }
 }
 
-async function accept(deps: CheckoutDeps, merchant: Merchant, body: CheckoutBody): Promise<void> {
+/** Accepts the orders; what may be wrong with them all the same. */
+async function accept(
+  deps: CheckoutDeps,
+  merchant: Merchant,
+  body: CheckoutBody,
+): Promise<Warning[]> {
   const nowMs = deps.now()
   const orders = body.events.map((event) => readOrder(event, { source: 'pixel', nowMs }))
   const limitMicros = await deps.usualValues.limitOf(merchant.merch_id, new Date(nowMs))
   const holdOf: HoldOf = (valueMicros) =>
     merchant.is_confirming || (valueMicros ?? 0) > limitMicros ? 'review' : null
-  await acceptOrders(deps, merchant, { orders, listName: 'events', holdOf })
+  const listName = 'events'
+  await acceptOrders(deps, merchant, { orders, listName, holdOf })
+  const told = { listName, entries: body.events, read: orders } as const
+  return orderWarnings(deps.db, merchant.merch_id, told)
+}
+
+/** The answer to a browser has no body: its merchant finds the warnings beside the refusals. */
+async function keepWarnings(
+  deps: CheckoutDeps,
+  request: FastifyRequest,
+  { merchant, warnings }: { readonly merchant: Merchant; readonly warnings: readonly Warning[] },
+): Promise<void> {
+  await noteWarnings(deps, merchant.merch_id, warnings)
+  const kept = {
+    ...toldCall(deps, request),
+    merchId: merchant.merch_id,
+    reason: 'Accepted with warnings',
+    faults: warningFaults(warnings),
+    isAccepted: true,
+  }
+  await keepRefusal(deps, kept, request.clientAddress)
+}
+
+/** What is kept of any call. */
+function toldCall({ now }: CheckoutDeps, request: FastifyRequest) {
+  return {
+    at: new Date(now()),
+    endpoint: 'checkout',
+    body: rawBody(request).toString().replace(WEB_ADDRESS, '$1'),
+    origin: request.headers.origin ?? null,
+    isProven: false,
+  }
 }
 
 /**
@@ -104,14 +148,10 @@ async function keepRefused(
 ): Promise<void> {
   if (!(cause instanceof ApiError) || cause.status >= 500 || cause.status === 429) return
   const refusal = {
-    at: new Date(deps.now()),
+    ...toldCall(deps, request),
     merchId: await namedMerchant(deps.db, told),
-    endpoint: 'checkout',
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
-    body: rawBody(request).toString().replace(WEB_ADDRESS, '$1'),
-    origin: request.headers.origin ?? null,
-    isProven: false,
   }
   await keepRefusal(deps, refusal, request.clientAddress)
 }

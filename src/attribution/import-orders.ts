@@ -76,7 +76,9 @@ export async function importReturns(
       order_id: cells.order_id ?? '',
       product_id: optional(cells.product_id),
       line: wholeNumber(cells.line) ?? null,
-      quantity: wholeNumber(cells.quantity) ?? 1,
+      quantity: wholeNumber(cells.quantity),
+      amount: optional(cells.amount),
+      currency: optional(cells.currency?.toUpperCase()),
       returned_at: optional(cells.returned_at),
     }
     const faults = faultsOf(entry, RETURN, { nowMs })
@@ -180,6 +182,8 @@ function orderOf(rows: readonly CsvRow[]): object {
       ordered_at: optional(whole('ordered_at')),
       updated_at: optional(whole('updated_at')),
       is_new_customer: truth(whole('is_new_customer')),
+      test: truth(whole('test')),
+      value_is_net: truth(whole('value_is_net')),
       ...(status === undefined ? {} : { status }),
     },
     products,

@@ -47,18 +47,32 @@ export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
   return faults
 }
 
-/** What is wrong with a return: it must say which goods came back, and not from the future. */
+/** What is wrong with a return: it must say what came back, or how much was refunded. */
 export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
   const told = loose(entry)
-  const { line = null, product_id: productId = null } = told
-  const isUntold = line === null && (productId === null || isBlank(productId))
+  const { line = null, product_id: productId = null, amount = null, quantity = null } = told
+  const namesNothing = line === null && (productId === null || isBlank(productId))
   const rules = {
     id: blankFault(told.id),
     order_id: blankFault(told.order_id),
-    product_id: isUntold ? 'or line is required: what came back?' : null,
+    product_id: namesNothing && amount === null ? NOTHING_NAMED : null,
+    quantity: amount !== null && quantity !== null ? NOT_BOTH : null,
+    amount: refundFault(amount, told.currency),
+    currency: currencyFault(told.currency),
     returned_at: dateFault(told.returned_at, nowMs),
   }
   return Object.entries(rules).flatMap(([field, rule]) => (rule === null ? [] : { field, rule }))
+}
+
+const NOTHING_NAMED =
+  'is required, or line: say which goods came back; only a refund with an amount may name neither'
+const NOT_BOTH = 'must be left out where amount is given: a return has one of the two'
+
+function refundFault(amount: unknown, currency: unknown): string | null {
+  if (amount === '') return AMOUNT_RULE
+  const rule = amountFault(amount, currency)
+  const isNothing = typeof amount === 'string' && rule === null && Number(amount) === 0
+  return isNothing ? 'must be more than 0' : rule
 }
 
 /** The list of a body. */

@@ -12,6 +12,8 @@ const REQUEST_KEPT = '24 hours'
 const WORKING_SECONDS_MAX = 60
 export const REFUSAL_KEPT = '90 days'
 const STRAY_REFUSAL_KEPT = '7 days'
+/** Warnings kept of one merchant in an hour: every order with one mistake shows it in a few. */
+const WARNED_PER_HOUR_MAX = 20
 
 export interface SignedRequest {
   readonly merchId: number
@@ -188,6 +190,7 @@ export interface RefusedIntake {
   readonly body: string
   readonly origin: string | null
   readonly isProven: boolean // the merchant's server signed it; anybody may have sent the others
+  readonly isAccepted?: boolean // it counts, and the faults are warnings
 }
 
 /** A refusal's row without its texts, and its indexes. */
@@ -208,21 +211,37 @@ export function insertRefusal(
 ): Promise<boolean> {
   const { at, merchId, endpoint, reason, faults, body, origin, isProven } = refusal
   const [organizationId, bytes] = [merchId ?? 0, storedRefusalSize(refusal)]
+  const isAccepted = refusal.isAccepted ?? false
   return db.transaction(async (tx) => {
+    if (isAccepted && (await isWarnedEnough(tx, refusal))) return true
     const taken = { day: utcDay(at), kind, organizationId, bytes }
     if (!(await takeStoredBytes(tx, taken, bytesMax))) return false
     // What PostgreSQL's text cannot hold is shown as its escape.
     const text = body.toWellFormed().replaceAll('\0', '\\u0000')
     await tx.run(sql`
-      insert into refused_intake (at, merch_id, endpoint, reason, faults, body, origin, is_proven)
+      insert into refused_intake
+        (at, merch_id, endpoint, reason, faults, body, origin, is_proven, is_accepted)
       values (${at}, ${merchId}::int, ${endpoint}, ${reason}, ${JSON.stringify(faults)}::jsonb,
-        ${text}, ${origin}, ${isProven})`)
+        ${text}, ${origin}, ${isProven}, ${isAccepted})`)
     return true
   })
 }
 
-export interface RefusalRow extends Omit<RefusedIntake, 'merchId' | 'isProven'> {
+/** Whether the hour's warnings of a merchant show its mistakes already; others are only counted. */
+async function isWarnedEnough(tx: Db, { at, merchId }: RefusedIntake): Promise<boolean> {
+  const row = await tx.row<{ is_enough: boolean }>(sql`
+    select count(*) >= ${WARNED_PER_HOUR_MAX} as is_enough from (
+      select from refused_intake
+      where merch_id = ${merchId} and not is_proven and is_accepted
+        and at > ${at}::timestamptz - interval '1 hour'
+      limit ${WARNED_PER_HOUR_MAX}
+    ) as recent`)
+  return row?.is_enough ?? false
+}
+
+export interface RefusalRow extends Omit<RefusedIntake, 'merchId' | 'isProven' | 'isAccepted'> {
   readonly refused_id: string
+  readonly is_accepted: boolean
 }
 
 /** The latest refusals of a merchant, newest first: `limit` proven ones at most, as many others. */
@@ -231,7 +250,7 @@ export function listRefusals(
   { merchId, limit }: { merchId: number; limit: number },
 ): Promise<RefusalRow[]> {
   const latest = (isProven: boolean) => sql`
-    select refused_id, at, endpoint, reason, faults, body, origin from refused_intake
+    select refused_id, at, endpoint, reason, faults, body, origin, is_accepted from refused_intake
     where merch_id = ${merchId} and is_proven = ${isProven}
     order by at desc, refused_id desc limit ${limit}`
   return db.rows(sql`

@@ -2,6 +2,7 @@
  * Orders and returns on their way into the log: completed with the facts that later decide about
  * money, appended, durable (I2). What they are worth to whom, the fold decides.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Merchant } from '../catalog/merchant-store.ts'
 import { appendMoney, type MoneyWriter } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
@@ -11,12 +12,13 @@ import type { Db } from '../platform/postgres.ts'
 import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
 import type { Rate } from './currency.ts'
 import { type ListName, under } from './intake-faults.ts'
-import { findKnownOrders } from './known-orders.ts'
+import type { Warning, WarningKind } from './intake-warnings.ts'
+import { areLogged, findKnownOrders, lockOrders } from './known-orders.ts'
 import { lateFault } from './late-report.ts'
 import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
 import { figuresOf } from './order-figures.ts'
 import type { HoldReason } from './order-merge.ts'
-import { emptyOrder, keyText } from './order-store.ts'
+import { emptyOrder, keyText, type OrderRecord } from './order-store.ts'
 import { findRates, findRatesByIds } from './rate-store.ts'
 import {
   type DatedOrder,
@@ -28,14 +30,35 @@ import {
   type ReadOrder,
   type ReturnBody,
 } from './read-order.ts'
+import type { ReturnRefusal } from './returns.ts'
 import { findSeenLinks } from './seen-link-store.ts'
+import { countWarnings } from './warning-store.ts'
 
 export interface IntakeDeps extends MoneyWriter {
   readonly db: Db
+  readonly onWarned?: (merchId: number, kind: WarningKind) => void
+}
+
+/** Counts warnings for their merchant: on its record, and in this process's metrics. */
+export async function noteWarnings(
+  { db, now, onWarned }: IntakeDeps,
+  merchId: number,
+  warnings: readonly Warning[],
+): Promise<void> {
+  await countWarnings(db, { merchId, atMs: now(), warnings })
+  for (const { kind } of warnings) onWarned?.(merchId, kind)
 }
 
 /** So many share their commits; more would only lengthen the queue for the pool's connections. */
 const AT_ONCE = 64
+
+/** Each holds a connection while it waits for those of the same order before it. */
+const RETURNS_AT_ONCE = 3
+
+/** The queue before returns. */
+export function returnTurns(): Turns {
+  return new Turns(RETURNS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+}
 
 /**
  * The queue before an intake. A shop's sale brings a thousand orders in one moment: each asks the
@@ -105,8 +128,7 @@ export async function acceptReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<void> {
-  const bodies = allGood(await judgeReturns(deps, merchant, returns), 'returns')
-  await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies })
+  await appendReturns(deps, merchant, returns, (judged) => allGood(judged, 'returns'))
 }
 
 /** The same, but a wrong return does not keep the others from being accepted. */
@@ -115,9 +137,44 @@ export async function acceptGoodReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<Judged<ReturnBody>[]> {
-  const judged = await judgeReturns(deps, merchant, returns)
-  await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies: acceptedOf(judged) })
-  return judged
+  return appendReturns(deps, merchant, returns, acceptedOf)
+}
+
+/**
+ * Judges returns and appends those that `choose` takes, one call of an order at a time whichever
+ * process it reaches: each is answered with what really happens to it.
+ */
+function appendReturns(
+  deps: IntakeDeps,
+  merchant: IntakeMerchant,
+  returns: readonly ReturnBody[],
+  choose: (judged: readonly Judged<ReturnBody>[]) => readonly ReturnBody[],
+): Promise<Judged<ReturnBody>[]> {
+  const merchId = merchant.merch_id
+  const keys = returns.map(({ order_id: orderId }) => keyText({ merchId, orderId }))
+  return deps.db.transaction(async (tx) => {
+    await lockOrders(tx, keys)
+    const judged = await judgeReturns({ ...deps, db: tx }, merchant, returns)
+    const bodies = choose(judged)
+    const events = await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies })
+    await untilLogged(tx, events)
+    return judged
+  })
+}
+
+/** How long a log that is not PostgreSQL's own may take to bring an event into its table. */
+const CARRIED_MS_MAX = 2_000
+const CARRIED_POLL_MS = 20
+
+/**
+ * Waits until the next call will see these events. A log that is away brings them later; the fold
+ * then refuses what is too much, as docs/spec/orders-and-money.md#returns says.
+ */
+async function untilLogged(tx: Db, events: readonly LogEvent[]): Promise<void> {
+  const deadlineMs = performance.now() + CARRIED_MS_MAX
+  while (!(await areLogged(tx, events)) && performance.now() < deadlineMs) {
+    await sleep(CARRIED_POLL_MS)
+  }
 }
 
 function acceptedOf<T>(outcomes: readonly Judged<T>[]): T[] {
@@ -185,15 +242,28 @@ async function findOrderRates(
   return (order) => kept.get(order.keptRateId ?? '') ?? rateOf(order)
 }
 
-const REFUSALS = {
+const REFUSALS: Readonly<Record<ReturnRefusal, string>> = {
   unknown_line: 'the order has no such product or line',
   over_quantity: 'is more than was bought and has not come back yet',
-} as const
+  over_amount: 'is more than is left of the value after the returns and refunds before it',
+  other_currency: 'must be an amount in the order’s currency, with no more decimals than it has',
+}
+
+/** The field of a return that its refusal is about. */
+function refusedField(reason: ReturnRefusal, { amount }: Pick<ReturnBody, 'amount'>): string {
+  if (reason === 'unknown_line') return 'product_id'
+  return amount === undefined ? 'quantity' : 'amount'
+}
 
 /** What a return says came back. */
 const GOODS = ['line', 'product_id', 'quantity'] as const
 /** Shops give one number to all that comes back in a parcel: the rest of it must not be lost. */
 const OTHER_GOODS = 'stands for other goods of this order already: each product needs its own'
+
+function isSameReturn(one: Omit<ReturnBody, 'order_id'>, other: Omit<ReturnBody, 'order_id'>) {
+  const isSameAmount = Number(one.amount ?? 0) === Number(other.amount ?? 0)
+  return isSameAmount && GOODS.every((name) => one[name] === other[name])
+}
 
 /** Judges returns against what is known of their orders, those before them in the batch too. */
 async function judgeReturns(
@@ -203,35 +273,44 @@ async function judgeReturns(
 ): Promise<Judged<ReturnBody>[]> {
   const orderIds = [...new Set(returns.map(({ order_id }) => order_id))]
   const known = await findKnownOrders(deps.db, { merchId, orderIds })
-  return returns.map((body) => {
+  return returns.map((told) => {
+    const body = inOrderCurrency(told, known.get(keyText({ merchId, orderId: told.order_id })))
     const { order_id: orderId, ...goods } = body
     const key = { merchId, orderId }
     const record = known.get(keyText(key)) ?? emptyOrder(key)
     const before = record.account.returns.find(({ return_id }) => return_id === goods.return_id)
     // The same return again is accepted, and changes nothing.
     if (before !== undefined) {
-      const isSame = GOODS.every((name) => before[name] === goods[name])
-      return isSame ? { accepted: body } : { fault: { field: 'id', rule: OTHER_GOODS } }
+      return isSameReturn(before, goods)
+        ? { accepted: body }
+        : { fault: { field: 'id', rule: OTHER_GOODS } }
     }
     // It is not in the log yet: later than everything that is.
-    const told = { ...goods, event_id: MAX_ID, accepted_at_ms: goods.returned_at_ms }
-    const account = addReturn(record.account, told)
+    const late = { ...goods, event_id: MAX_ID, accepted_at_ms: goods.returned_at_ms }
+    const account = addReturn(record.account, late)
     const { refused: refusals } = figuresOf(account)
     const refused = refusals.find(({ return_id }) => return_id === goods.return_id)
     if (refused !== undefined) {
-      const field = refused.reason === 'unknown_line' ? 'product_id' : 'quantity'
-      return { fault: { field, rule: REFUSALS[refused.reason] } }
+      const { reason } = refused
+      return { fault: { field: refusedField(reason, goods), rule: REFUSALS[reason] } }
     }
     known.set(keyText(key), { ...record, account })
     return { accepted: body }
   })
 }
 
+/** An amount without a currency is in that of its order, as far as that is known by now. */
+function inOrderCurrency(body: ReturnBody, record: OrderRecord | undefined): ReturnBody {
+  if (body.amount === undefined || body.currency !== undefined) return body
+  const order = record === undefined ? null : figuresOf(record.account).order
+  return order === null ? body : { ...body, currency: order.currency }
+}
+
 async function append(
   deps: IntakeDeps,
   { merch_id: merchId }: IntakeMerchant,
   { type, bodies }: { readonly type: LogEvent['type']; readonly bodies: readonly object[] },
-): Promise<void> {
+): Promise<LogEvent[]> {
   const news = bodies.map((body) => ({ merchId, body }))
-  await appendMoney(deps, type, news)
+  return appendMoney(deps, type, news)
 }

@@ -2,10 +2,12 @@
  * Orders as they are known right now: what the fold has written, and what lies in the log behind
  * it. Only to answer a merchant at once; the fold judges for itself.
  */
-import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
+import { clickIdBytes } from '../events/click-id.ts'
+import { EVENT_TYPE, type LogEvent, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
+import { utcDay } from '../platform/timestamp.ts'
 import { type OrderEvent, tellEvent } from './order-event.ts'
 import { emptyOrder, findOrders, keyText, type OrderRecord } from './order-store.ts'
 
@@ -47,4 +49,46 @@ export async function findKnownOrders(
     orders.set(keyText(key), { ...record, account })
   }
   return orders
+}
+
+/** First key of the advisory locks; the second is an order, hashed. */
+const ORDER_LOCK = 1_918_858_868
+
+/** Locks orders (by `keyText`) until the transaction ends, in one order for everybody. */
+export async function lockOrders(tx: Db, keys: readonly string[]): Promise<void> {
+  await tx.run(sql`
+    select pg_advisory_xact_lock(${ORDER_LOCK}::int, hash)
+    from (
+      select distinct hashtext(key) as hash from unnest(${keys}::text[]) as key order by hash
+    ) as wanted`)
+}
+
+/** Whether the log's table has all of these events. */
+export async function areLogged(db: Db, events: readonly LogEvent[]): Promise<boolean> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*)::int as count from event
+    where day = any(${events.map(({ atMs }) => utcDay(atMs))}::date[])
+      and id = any(${events.map(({ id }) => id)}::bigint[])`)
+  return row?.count === events.length
+}
+
+/** Which of these click ids (hex) are clicks on the merchant, folded or not. */
+export async function findKnownClicks(
+  db: Db,
+  { merchId, clickIds }: { readonly merchId: number; readonly clickIds: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  if (clickIds.length === 0) return new Set()
+  const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
+  const ids = sql`${clickIdBytes(clickIds)}::bytea[]`
+  const rows = await db.rows<{ click_id: Buffer }>(sql`
+    select click_id from (
+      select click_id, type, merch_id from event
+      where lane = ${MONEY_LANE} and day >= ${dayFrom}
+        and seq > (select position from lane where lane = ${MONEY_LANE})
+      order by seq limit ${PENDING_EVENTS_MAX}
+    ) as behind
+    where type = ${EVENT_TYPE.click} and merch_id = ${merchId} and click_id = any(${ids})
+    union all
+    select click_id from click where merch_id = ${merchId} and click_id = any(${ids})`)
+  return new Set(rows.map((row) => row.click_id.toString('hex')))
 }

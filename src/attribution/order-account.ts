@@ -9,6 +9,7 @@ import type { Model } from '../events/event.ts'
 import type { Micros } from '../platform/money.ts'
 import type { AttributionModel, TouchEvidence } from './attribute.ts'
 import {
+  endIn,
   type HoldReason,
   holdIn,
   mostTrusted,
@@ -35,14 +36,16 @@ export interface OrderAttribution {
   readonly owner: Owner
 }
 
-/** Goods sent back, as reported. */
+/** Goods sent back, or an amount refunded, as reported. */
 export interface ReportedReturn {
   readonly return_id: string
   readonly event_id: string
   readonly accepted_at_ms: number
   readonly line: number | null
   readonly product_id: string | null
-  readonly quantity: number
+  readonly quantity: number // 0: the return names an amount
+  readonly amount?: string // decimal text, of a line or of the whole order
+  readonly currency?: string // of the amount; absent: the order's, which was not known yet
   readonly returned_at_ms: number
 }
 
@@ -108,12 +111,11 @@ export function addReport(
   const told = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
   const next = holdOf(told) === null ? told : hold(told, open, atMs)
   // Open until now: one that was cancelled from the first never was, though it would lock at once.
-  const isRejected = mostTrusted(reports).is_cancelled && isOpen(datesOf(open), atMs)
-  const rejection = isRejected ? (account.rejection ?? { reason: CANCELLED, atMs }) : null
+  const reason = endIn(mostTrusted(reports))
+  const isRejected = reason !== null && isOpen(datesOf(open), atMs)
+  const rejection = isRejected ? { reason, atMs: account.rejection?.atMs ?? atMs } : null
   return { account: endWait({ ...next, rejection }, atMs), ignored: null }
 }
-
-const CANCELLED = 'cancelled'
 
 /** The evidence as it was, but that a click which was unknown may have been found since. */
 function withLate(
@@ -132,9 +134,9 @@ function withLate(
  * open: which report is believed must not depend on which came first (P41).
  */
 function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount {
-  if (account.rejection?.reason !== CANCELLED) return account
+  if (account.rejection === null || account.acceptedAtMs === null) return account
   const open = { ...account, rejection: null }
-  const isReported = mostTrusted(account.reports).is_cancelled
+  const isReported = account.rejection.reason === endIn(mostTrusted(account.reports))
   return isReported && isOpen(datesOf(open), atMs) ? open : account
 }
 

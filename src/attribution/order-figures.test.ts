@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from '../../test/fast-check.ts'
 import { MODEL } from '../events/event.ts'
 import { micros } from '../platform/money.ts'
-import { addReport, EMPTY_ACCOUNT, type Owner } from './order-account.ts'
-import { figuresOf } from './order-figures.ts'
+import {
+  addReport,
+  addReturn,
+  EMPTY_ACCOUNT,
+  type OrderAccount,
+  type Owner,
+  type ReportedReturn,
+} from './order-account.ts'
+import { figuresOf, type Totals } from './order-figures.ts'
 import type { OrderReport, ReportedLine } from './order-merge.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 2, 12)
@@ -66,5 +74,87 @@ test('a commission is rounded once to the micro-dollar, half to even; the publis
       [2, 1],
       [2, 1],
     ],
+  )
+})
+
+/** What is left of a CPA order of 10 %, of so many cents by line, after these returns. */
+function leftAfter(
+  cents: readonly number[],
+  returns: readonly Partial<ReportedReturn>[],
+): { net: Totals; refused: number } {
+  const total = cents.reduce((sum, one) => sum + one, 0)
+  const click = { clickId: 'aa', clickAtMs: NOW_MS - 1000, pubId: 5, articleId: 9, campaignId: 1 }
+  const terms = { model: MODEL.cpa, priceMicros: micros(100_000), sharePpm: 750_000 }
+  const report: OrderReport = {
+    ...{ source: 's2s' as const, event_id: '1', updated_at_ms: NOW_MS, ordered_at_ms: NOW_MS },
+    ...{ currency: 'USD', value: (total / 100).toFixed(2), value_micros: total * 10_000 },
+    ...{ rate_id: 'usd', is_new_customer: null, is_cancelled: false, hold: null },
+    lines: cents.map((one) => line(one, 1)),
+  }
+  const told = { report, attribution: { model: 'exact', owner: { ...click, ...terms } } } as const
+  const order = addReport(EMPTY_ACCOUNT, { ...told, atMs: NOW_MS }).account
+  const account = returns.reduce<OrderAccount>(
+    (before, back, index) =>
+      addReturn(before, {
+        ...{ return_id: `r${index}`, event_id: `${index + 2}`, accepted_at_ms: NOW_MS },
+        ...{ line: null, product_id: null, quantity: 0, returned_at_ms: NOW_MS, ...back },
+      }),
+    order,
+  )
+  const { net, refused } = figuresOf(account)
+  return { net, refused: refused.length }
+}
+
+const refundOf = (cents: number, line: number | null = null) => ({
+  ...{ line, amount: (cents / 100).toFixed(2) },
+})
+const basketArbitrary = fc.array(fc.integer({ min: 1, max: 20_000 }), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+test('refunds never take more than an order, and a refund of the rest leaves nothing', () => {
+  const back = fc.oneof(
+    fc.record({ cents: fc.integer({ min: 1, max: 30_000 }), line: fc.constantFrom(null, 0, 1) }),
+    fc.record({ line: fc.constantFrom(0, 1, 2), quantity: fc.constant(1) }),
+  )
+  fc.assert(
+    fc.property(basketArbitrary, fc.array(back, { maxLength: 12 }), (cents, asked) => {
+      const returns = asked.map((one) => ('cents' in one ? refundOf(one.cents, one.line) : one))
+      const { net } = leftAfter(cents, returns)
+      for (const amount of [net.revenueMicros, net.commissionMicros, net.earningsMicros]) {
+        assert.ok(amount >= 0, `${amount}`)
+      }
+      const rest = net.revenueMicros / 10_000
+      assert.equal(
+        leftAfter(cents, [...returns, refundOf(rest + 1)]).net.revenueMicros,
+        rest * 10_000,
+      )
+      const whole = rest === 0 ? net : leftAfter(cents, [...returns, refundOf(rest)]).net
+      assert.deepEqual(whole, {
+        sales: 0,
+        revenueMicros: 0,
+        commissionMicros: 0,
+        earningsMicros: 0,
+      })
+    }),
+  )
+})
+
+test('an amount takes the same however it is split, its commission to the cent of each line', () => {
+  const parts = fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(basketArbitrary, parts, (cents, amounts) => {
+      const sum = amounts.reduce((total, one) => total + one, 0)
+      fc.pre(sum <= cents.reduce((total, one) => total + one, 0))
+      const once = leftAfter(cents, [refundOf(sum)]).net
+      const split = leftAfter(
+        cents,
+        amounts.map((one) => refundOf(one)),
+      ).net
+      assert.equal(split.revenueMicros, once.revenueMicros)
+      const distance = Math.abs(split.commissionMicros - once.commissionMicros)
+      assert.ok(distance <= 10_000 * cents.length, `${distance}`)
+    }),
   )
 })

@@ -5,10 +5,13 @@
  * depend on what was told and not on its order (P41), and a revision after a return needs no rule
  * of its own.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { MODEL } from '../events/event.ts'
+import { ISO_4217 } from '../platform/iso4217.ts'
 import { MICROS_PER_DOLLAR, type Micros, micros, publisherPart } from '../platform/money.ts'
 import { divideHalfEven } from '../platform/round.ts'
-import { allocate } from './allocate.ts'
+import { allocate, allocateUnits } from './allocate.ts'
+import { parseMinor } from './currency.ts'
 import {
   believed,
   holdOf,
@@ -17,13 +20,22 @@ import {
   type ReportedReturn,
 } from './order-account.ts'
 import { type HoldReason, type MergedOrder, mergeReports } from './order-merge.ts'
-import { placeReturn, type ReturnRefusal, returnAmount } from './returns.ts'
+import {
+  goneMinor,
+  goneOf,
+  type LineBack,
+  type PlacedReturn,
+  placeReturn,
+  type ReturnableLine,
+  type ReturnRefusal,
+} from './returns.ts'
 
 interface LineFigures {
   readonly revenueMicros: Micros
   readonly commissionMicros: Micros // what the merchant owes
   readonly earningsMicros: Micros // the publisher's part of it
   readonly returned: number // units
+  readonly refundedMinor: bigint // by amount, in minor units of the order's currency
 }
 
 /** What one return takes back of one line: amounts are positive. */
@@ -86,7 +98,9 @@ export function figuresOf(account: OrderAccount): OrderFigures {
   const gross = grossOf(order, owner)
   const shared = shareOut(order, gross)
   const { returns, refused, returned } = takeBack(account.returns, order, shared, owner)
-  const lines = shared.map((line, index) => ({ ...line, returned: returned[index] ?? 0 }))
+  const lines = returned.map((line) => {
+    return { ...line.worth, returned: line.returned, refundedMinor: line.refundedMinor }
+  })
   return {
     order,
     hold,
@@ -125,7 +139,8 @@ function commissionOf(revenueMicros: Micros, { model, priceMicros }: Owner): Mic
   }
 }
 
-type SharedLine = Omit<LineFigures, 'returned'>
+type SharedLine = Omit<LineFigures, 'returned' | 'refundedMinor'>
+const NO_WORTH = { revenueMicros: ZERO, commissionMicros: ZERO, earningsMicros: ZERO }
 
 /** By price and quantity as told, not by the lines' revenues, which are rounded already. */
 function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
@@ -139,66 +154,153 @@ function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
   }))
 }
 
+/** A line with what is gone of it so far. */
+interface StandingLine extends ReturnableLine {
+  readonly worth: SharedLine
+  readonly netMinor: bigint // its part of a net value, of which `takenMinor` is gone
+  readonly takenMinor: bigint
+}
+
 /** Places every return afresh on the lines as they are believed now. */
 function takeBack(
   returns: readonly ReportedReturn[],
   order: MergedOrder,
-  lines: readonly SharedLine[],
+  shared: readonly SharedLine[],
   owner: Owner | null,
-): Pick<OrderFigures, 'returns' | 'refused'> & { returned: number[] } {
-  const returned = order.lines.map(() => 0)
+): TakenBack {
+  let standing = linesBefore(order, shared)
   const taken: ReturnFigures[] = []
   const refused: { return_id: string; reason: ReturnRefusal }[] = []
-  for (const { return_id, line, product_id, quantity } of returns) {
-    const open = order.lines.map((told, index) => ({
-      line: index,
-      productId: told.productId,
-      quantity: told.quantity,
-      returned: returned[index] ?? 0,
-    }))
-    const placed = placeReturn(open, { line, productId: product_id, quantity })
+  for (const told of returns) {
+    const placed = placeTold(standing, told, order)
     if (typeof placed === 'string') {
-      refused.push({ return_id, reason: placed })
+      refused.push({ return_id: told.return_id, reason: placed })
       continue
     }
-    for (const { line: index, count } of placed) {
-      const before = returned[index] ?? 0
-      const units = { before, count, quantity: order.lines[index]?.quantity ?? 1 }
-      const amounts = returnedAmounts(lines[index], units, owner)
-      taken.push({ return_id, line: index, quantity: count, ...amounts })
-      returned[index] = before + count
-    }
+    const before = standing
+    standing = linesAfter(before, placed, order)
+    taken.push(...rowsOf(told.return_id, { before, after: standing, order, owner }))
   }
-  return { returns: taken, refused, returned }
+  return { returns: taken, refused, returned: standing }
+}
+
+interface TakenBack extends Pick<OrderFigures, 'returns' | 'refused'> {
+  readonly returned: readonly StandingLine[]
+}
+
+function linesBefore(order: MergedOrder, shared: readonly SharedLine[]): StandingLine[] {
+  const weights = order.lines.map(({ weight }) => weight)
+  const nets = order.isNet ? allocateUnits(order.valueMinor, weights) : []
+  return order.lines.map(({ productId, quantity, valueMinor }, line) => ({
+    ...{ line, productId, quantity, valueMinor, returned: 0, refundedMinor: 0n },
+    worth: shared[line] ?? NO_WORTH,
+    ...{ netMinor: nets[line] ?? 0n, takenMinor: 0n },
+  }))
+}
+
+function placeTold(
+  lines: readonly StandingLine[],
+  { line, product_id: productId, quantity, amount, currency }: ReportedReturn,
+  order: MergedOrder,
+): PlacedReturn[] | ReturnRefusal {
+  if (amount === undefined)
+    return placeReturn(lines, { line, productId, quantity, amountMinor: 0n })
+  const exponent = ISO_4217.get(order.currency) ?? 0
+  const amountMinor = parseMinor(amount, exponent)
+  if (amountMinor === null || (currency ?? order.currency) !== order.currency) {
+    return 'other_currency'
+  }
+  return placeReturn(lines, { line, productId, quantity: 0, amountMinor })
+}
+
+function linesAfter(
+  lines: readonly StandingLine[],
+  placed: readonly PlacedReturn[],
+  order: MergedOrder,
+): StandingLine[] {
+  const after = lines.map((line) => {
+    const part = placed.find((one) => one.line === line.line)
+    if (part === undefined) return line
+    const { returned, refundedMinor } = line
+    return {
+      ...line,
+      returned: returned + part.count,
+      refundedMinor: refundedMinor + part.amountMinor,
+    }
+  })
+  if (!order.isNet) return after
+  // A net value holds as much of the returns already as it is below the value before them.
+  const known = order.grossMinor - order.valueMinor
+  const excess = beyond(goneOfAll(after), known) - beyond(goneOfAll(lines), known)
+  const parts = allocateUnits(
+    excess,
+    lines.map(({ netMinor, takenMinor }) => netMinor - takenMinor),
+  )
+  return after.map((line, index) => ({
+    ...line,
+    takenMinor: line.takenMinor + (parts[index] ?? 0n),
+  }))
+}
+
+function goneOfAll(lines: readonly StandingLine[]): bigint {
+  return lines.reduce((sum, line) => sum + goneMinor(line), 0n)
+}
+
+function beyond(amount: bigint, limit: bigint): bigint {
+  return amount > limit ? amount - limit : 0n
+}
+
+/** The rows of one return: what changed, line by line. */
+function rowsOf(
+  return_id: string,
+  change: {
+    readonly before: readonly StandingLine[]
+    readonly after: readonly StandingLine[]
+    readonly order: MergedOrder
+    readonly owner: Owner | null
+  },
+): ReturnFigures[] {
+  const { before, after, order, owner } = change
+  return after.flatMap((now, index) => {
+    const was = before[index] ?? now
+    if (now === was || isDeepStrictEqual(now, was)) return []
+    const [less, more] = [worthGone(was, order, owner), worthGone(now, order, owner)]
+    return {
+      return_id,
+      line: now.line,
+      quantity: now.returned - was.returned,
+      revenueMicros: micros(more.revenueMicros - less.revenueMicros),
+      commissionMicros: micros(more.commissionMicros - less.commissionMicros),
+      earningsMicros: micros(more.earningsMicros - less.earningsMicros),
+    }
+  })
 }
 
 /** Only a commission on the sale (CPA) goes back with the goods (economics 6.1). */
-function returnedAmounts(
-  line: SharedLine | undefined,
-  units: { before: number; count: number; quantity: number },
-  owner: Owner | null,
-): SharedLine {
-  const part = (total: Micros | undefined) => returnAmount(total ?? ZERO, units)
+function worthGone(line: StandingLine, { isNet }: MergedOrder, owner: Owner | null): SharedLine {
+  const { netMinor, takenMinor, worth } = line
+  const back: LineBack = isNet
+    ? { quantity: 1, returned: 0, valueMinor: netMinor, refundedMinor: takenMinor }
+    : line
   const isPaidBack = owner?.model === MODEL.cpa
   return {
-    revenueMicros: part(line?.revenueMicros),
-    commissionMicros: isPaidBack ? part(line?.commissionMicros) : ZERO,
-    earningsMicros: isPaidBack ? part(line?.earningsMicros) : ZERO,
+    revenueMicros: goneOf(worth.revenueMicros, back),
+    commissionMicros: isPaidBack ? goneOf(worth.commissionMicros, back) : ZERO,
+    earningsMicros: isPaidBack ? goneOf(worth.earningsMicros, back) : ZERO,
   }
 }
 
 /**
- * Gross less returns. A cancelled order that was locked keeps its commission but is no sale; a
- * sale is gone when all of its units are.
+ * Gross less returns. A cancelled order that was locked keeps its commission but is no sale.
  */
 function netOf(parts: {
   order: MergedOrder
   gross: Totals
   returns: readonly ReturnFigures[]
-  returned: readonly number[]
+  returned: readonly StandingLine[]
 }): Totals {
   const { order, gross, returns, returned } = parts
-  const isAllBack = order.lines.every((line, index) => line.quantity === returned[index])
+  const isAllBack = isGone(order, returned)
   const without = (total: Micros, read: (row: ReturnFigures) => number) =>
     micros(returns.reduce((rest, row) => rest - read(row), total as number))
   const isSale = !order.isCancelled && !isAllBack
@@ -208,4 +310,14 @@ function netOf(parts: {
     commissionMicros: without(gross.commissionMicros, (row) => row.commissionMicros),
     earningsMicros: without(gross.earningsMicros, (row) => row.earningsMicros),
   }
+}
+
+/** A sale is gone when all of its units are, or all of its value by refunds of amounts. */
+function isGone(order: MergedOrder, lines: readonly StandingLine[]): boolean {
+  if (lines.every(({ quantity, returned }) => quantity === returned)) return true
+  if (order.grossMinor === 0n) return false
+  const taken = lines.reduce((sum, { takenMinor }) => sum + takenMinor, 0n)
+  if (order.isNet) return taken === order.valueMinor
+  const isRefunded = lines.some(({ refundedMinor }) => refundedMinor > 0n)
+  return isRefunded && goneOfAll(lines) === order.grossMinor
 }

@@ -36,7 +36,10 @@ test('the surest source gives the amount, and the next one what it leaves out', 
   })
   const bare = believed(pixel, report({ source: 'import' }))
   assert.deepEqual([bare.source, bare.value], ['import', '10.00'])
-  const believedLine = { ...product, productId: 'A', weight: 1000n, revenueMicros: 10_000_000 }
+  const believedLine = {
+    ...{ ...product, productId: 'A', weight: 1000n },
+    ...{ revenueMicros: 10_000_000, valueMinor: 1000n },
+  }
   assert.deepEqual(bare.lines, [believedLine])
   assert.equal(believed(report({}), pixel).source, 's2s')
 })

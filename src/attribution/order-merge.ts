@@ -8,7 +8,7 @@
  * arrived first (P41).
  */
 import { type Micros, micros } from '../platform/money.ts'
-import { allocate } from './allocate.ts'
+import { allocate, allocateUnits } from './allocate.ts'
 
 /** From the least to the most trusted. A browser can be made to say anything. */
 const SOURCES = ['pixel', 'import', 's2s'] as const
@@ -44,13 +44,23 @@ export interface ToldReport extends Omit<ToldLines, 'event_id'> {
   readonly rate_id: string | null
   readonly is_new_customer: boolean | null
   readonly is_cancelled: boolean
+  readonly is_test?: true // an order that nobody placed: never paid
+  readonly is_net?: true // the value is what is left after returns
   readonly hold: HoldReason | null
+}
+
+/** Why reports alone end an order; null: they do not. */
+export function endIn({ is_cancelled, is_test }: OrderReport): 'cancelled' | 'test' | null {
+  if (is_cancelled) return 'cancelled'
+  return is_test === true ? 'test' : null
 }
 
 /** One report of an order, as its account keeps it. */
 export interface OrderReport extends ToldReport, ToldLines {
   /** What its source told of products in an older report, where this one tells none. */
   readonly listed?: ToldLines
+  /** The most that its source told in this currency, where that is more than the value. */
+  readonly peak?: string
 }
 
 /** The reports in force: at most one per source. */
@@ -68,7 +78,22 @@ export function withReport(reports: Reports, report: OrderReport): Reports {
   const listed = [known, known.listed, report]
     .filter((told) => told !== undefined && told.lines.length > 0)
     .reduce((one, other) => (one && other && isNewer(one, other) ? one : other), undefined)
-  return { ...reports, [report.source]: withLines(latest, listed) }
+  return { ...reports, [report.source]: withPeak(withLines(latest, listed), [known, report]) }
+}
+
+/** Values of one currency have the same decimals. */
+function withPeak(latest: OrderReport, told: readonly OrderReport[]): OrderReport {
+  const values = told
+    .filter(({ currency }) => currency === latest.currency)
+    .flatMap(({ value, peak = value }) => [value, peak])
+  const most = values.reduce((one, other) => (minorOf(other) > minorOf(one) ? other : one))
+  const { peak: _, ...rest } = latest
+  return minorOf(most) > minorOf(latest.value) ? { ...rest, peak: most } : rest
+}
+
+/** The minor units of a value as reports hold it, with all decimals of its currency. */
+export function minorOf(value: string): bigint {
+  return BigInt(value.replace('.', ''))
 }
 
 function withLines(report: OrderReport, listed: ToldLines | undefined): OrderReport {
@@ -78,7 +103,7 @@ function withLines(report: OrderReport, listed: ToldLines | undefined): OrderRep
 }
 
 /** A kept report as it was told, to tell it again: the log must not hold what others told. */
-export function asTold({ event_id: _, listed: __, ...told }: OrderReport): ToldReport {
+export function asTold({ event_id: _, listed: __, peak: ___, ...told }: OrderReport): ToldReport {
   return told
 }
 
@@ -99,6 +124,8 @@ interface MergedLine {
   /** Price times quantity as told: the line's part in whatever of the order's is divided. */
   readonly weight: bigint
   readonly revenueMicros: Micros
+  /** The line's part of the order's value before returns, in minor units. */
+  readonly valueMinor: bigint
 }
 
 export interface MergedOrder {
@@ -107,7 +134,10 @@ export interface MergedOrder {
   readonly currency: string
   readonly value: string
   readonly rateId: string | null
-  readonly isCancelled: boolean
+  readonly isCancelled: boolean // or a test: no sale
+  readonly isNet: boolean
+  readonly valueMinor: bigint
+  readonly grossMinor: bigint // before returns: of a net value, the most that was told
   readonly revenueMicros: Micros // 0 while the rate is missing
   readonly lines: readonly MergedLine[]
 }
@@ -128,13 +158,19 @@ export function mergeReports(reports: Reports): MergedOrder {
   const revenueMicros = micros(best.value_micros ?? 0)
   const weights = lines.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
   const revenues = allocate(revenueMicros, weights)
+  const isNet = best.is_net === true
+  const grossMinor = minorOf(isNet ? (best.peak ?? best.value) : best.value)
+  const values = allocateUnits(grossMinor, weights)
   return {
     source: best.source,
     orderedAtMs: best.ordered_at_ms,
     currency: best.currency,
     value: best.value,
     rateId: best.rate_id,
-    isCancelled: best.is_cancelled,
+    isCancelled: endIn(best) !== null,
+    isNet,
+    valueMinor: minorOf(best.value),
+    grossMinor,
     revenueMicros,
     lines: lines.map((line, index) => ({
       productId: line.product_id,
@@ -145,6 +181,7 @@ export function mergeReports(reports: Reports): MergedOrder {
       quantity: line.quantity,
       weight: weights[index] ?? 0n,
       revenueMicros: revenues[index] ?? micros(0),
+      valueMinor: values[index] ?? 0n,
     })),
   }
 }

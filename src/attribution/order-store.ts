@@ -336,6 +336,8 @@ async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<voi
         line: told.line,
         product_id: told.product_id,
         quantity: told.quantity,
+        amount: told.amount ?? null,
+        currency: told.currency ?? null,
         state: figures.order === null ? 'waiting' : judged,
         reason,
       }

@@ -33,6 +33,8 @@ export interface ReadOrder {
   readonly rememberedClickIds: readonly string[]
   readonly isNewCustomer: boolean | null
   readonly isCancelled: boolean
+  readonly isTest: boolean
+  readonly isNet: boolean // the value is what is left after returns
 }
 
 /** The same with its checkout time, whether it was told now, before, or not at all. */
@@ -116,6 +118,8 @@ export function readOrder(
     rememberedClickIds: clickIds(order),
     isNewCustomer: order.is_new_customer ?? null,
     isCancelled: order.status === 'cancelled',
+    isTest: order.test === true,
+    isNet: order.value_is_net === true,
   }
 }
 
@@ -155,14 +159,15 @@ export function dateOrder(
 export function isToldAgain(order: ReadOrder, { reports }: Pick<OrderAccount, 'reports'>): boolean {
   const own = reports[order.source]
   if (own === undefined || own.hold !== null) return false
-  const { value, currency, lines, is_cancelled } = own
+  const { value, currency, lines, is_cancelled, is_test = false } = own
   return isDeepStrictEqual(
-    { value, currency, lines, is_cancelled },
+    { value, currency, lines, is_cancelled, is_test },
     {
       value: formatMinor(order.valueMinor, order.exponent),
       currency: order.currency,
       lines: order.lines,
       is_cancelled: order.isCancelled,
+      is_test: order.isTest,
     },
   )
 }
@@ -214,6 +219,8 @@ export function orderBody(
       lines: order.lines,
       is_new_customer: order.isNewCustomer,
       is_cancelled: order.isCancelled,
+      ...(order.isTest ? { is_test: true as const } : {}),
+      ...(order.isNet ? { is_net: true as const } : {}),
       hold: found.holdOf(valueMicros) ?? (valueMicros === null ? 'no_rate' : null),
     },
   }
@@ -236,7 +243,13 @@ export function readReturn(entry: ReturnEntry, nowMs: number): ReturnBody {
     return_id: idText(entry.id),
     line: entry.line ?? null,
     product_id: idText(entry.product_id) || null,
-    quantity: entry.quantity ?? 1,
+    ...(typeof entry.amount === 'string'
+      ? {
+          quantity: 0,
+          amount: entry.amount,
+          ...(entry.currency ? { currency: entry.currency } : {}),
+        }
+      : { quantity: entry.quantity ?? 1 }),
     returned_at_ms: timeOf(entry.returned_at) ?? nowMs,
   }
 }

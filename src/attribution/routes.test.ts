@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from '../../test/fast-check.ts'
 import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
+import { clickId, MoneyEvents } from '../../test/money-events.ts'
+import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 import { insertRates } from './rate-store.ts'
+import { sumWarnings } from './warning-store.ts'
 
 const SOCKS = { id: 'socks', name: 'Socks', price: '110.00', quantity: 5 }
 
@@ -309,6 +312,167 @@ test('other goods under the id of a return are refused, not lost, folded or not'
     }
     assert.equal((await app.post('returns', { returns: [back('socks')] })).status, 201)
   }
+})
+
+/** What is left of an order, in cents: what it sold for and its commission of 10 %. */
+async function leftOf(app: Awaited<ReturnType<typeof start>>, orderId: string) {
+  await app.fold()
+  const row = await app.db.row<{ sales: number; revenue: string; commission: string }>(sql`
+    select net_sales as sales, net_revenue_micros / 10000 as revenue,
+      net_commission_micros / 10000 as commission
+    from merchant_order where order_id = ${orderId}`)
+  return [row?.sales, Number(row?.revenue), Number(row?.commission)]
+}
+
+/** A shop whose click, named by its orders, pays a commission of 10 %. */
+async function startWithClick(t: Parameters<typeof start>[0]) {
+  const app = await start(t)
+  const world = await makePublisherWorld(app.db)
+  const { auctionId } = await world.addArticle('One')
+  await app.deps.append([
+    new MoneyEvents().click('a', app.clock.nowMs - 1_000, {
+      ...{ auctionId, pubId: world.publisher.pub_id, merchId: app.merchant.merch_id },
+      campaignId: null,
+    }),
+  ])
+  return { ...app, click_id: clickId('a') }
+}
+
+test('of 15 returns of one unit that come at once one is accepted, and 14 are refused', async (t) => {
+  const app = await startWithClick(t)
+  const { click_id } = app
+  await app.post('orders', { orders: [order('o1', { click_id }, [{ ...SOCKS, quantity: 1 }])] })
+  const back = (id: string) => ({ id, order_id: 'o1', product_id: 'socks' })
+  const answers = await Promise.all(
+    Array.from({ length: 15 }, (_, index) => app.post('returns', { returns: [back(`r${index}`)] })),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [
+    201,
+    ...Array.from({ length: 14 }, () => 400),
+  ])
+  const refused = answers.find(({ status }) => status === 400)
+  assert.match(refused?.json.error.message, /^returns\[0\]\.quantity: is more than was bought/)
+  assert.deepEqual(await leftOf(app, 'o1'), [0, 0, 0])
+})
+
+test('refunds of amounts add up to what is left, however many come at once', async (t) => {
+  const app = await startWithClick(t)
+  const { click_id } = app
+  await app.post('orders', { orders: [order('o1', { click_id }, [SOCKS])] })
+  const refund = (id: string, amount: string, more: object = {}) =>
+    app.post('returns', { returns: [{ id, order_id: 'o1', amount, ...more }] })
+  assert.equal((await refund('r1', '50.00')).status, 201)
+  assert.deepEqual(await leftOf(app, 'o1'), [1, 50_000, 5_000])
+  const many = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => refund(`m${index}`, '100.00', { line: 0 })),
+  )
+  assert.equal(many.filter(({ status }) => status === 201).length, 5)
+  const over = many.find(({ status }) => status === 400)
+  assert.match(over?.json.error.message, /^returns\[0\]\.amount: is more than is left/)
+  app.clock.nowMs += 1_000
+  assert.equal((await refund('r1', '50')).status, 201, 'the same again changes nothing')
+  assert.deepEqual(await leftOf(app, 'o1'), [0, 0, 0])
+  assert.equal((await refund('r9', '0.01')).status, 400)
+})
+
+test('a refund is in the order’s currency, and has an amount or a quantity', async (t) => {
+  const app = await startWithClick(t)
+  await app.post('orders', { orders: [order('o1', {}, [SOCKS])] })
+  const fieldsOf = async (back: object) => {
+    const { json } = await app.post('returns', { returns: [{ id: 'r', order_id: 'o1', ...back }] })
+    return json.error?.message ?? 'accepted'
+  }
+  assert.match(await fieldsOf({ amount: '5.00', currency: 'EUR' }), /amount: must be .* currency/)
+  assert.match(await fieldsOf({ amount: '5.005' }), /amount: must be an amount in/)
+  assert.match(await fieldsOf({ amount: '0.00' }), /amount: must be more than 0/)
+  assert.match(await fieldsOf({ amount: '5.00', quantity: 1 }), /quantity: must be left out/)
+  assert.match(await fieldsOf({}), /^returns\[0\]\.product_id: is required, or line: say which/)
+  assert.equal(await fieldsOf({ amount: '5.00', currency: 'USD' }), 'accepted')
+})
+
+test('a refund and a revision to what is left count once where the value is told to be net', async (t) => {
+  const app = await startWithClick(t)
+  const { click_id } = app
+  const tell = (id: string, value: string, more: object = {}) => {
+    app.clock.nowMs += 1_000
+    return app.post('orders', { orders: [order(id, { click_id, value, ...more }, [SOCKS])] })
+  }
+  const refund = (order_id: string, id: string, amount: string) =>
+    app.post('returns', { returns: [{ id, order_id, amount }] })
+  const isNet = { value_is_net: true }
+  await tell('refund first', '550.00')
+  await refund('refund first', 'r1', '50.00')
+  await tell('refund first', '500.00', isNet)
+  assert.deepEqual(await leftOf(app, 'refund first'), [1, 50_000, 5_000])
+  await tell('revision first', '550.00')
+  await tell('revision first', '500.00', isNet)
+  await refund('revision first', 'r1', '50.00')
+  assert.deepEqual(await leftOf(app, 'revision first'), [1, 50_000, 5_000])
+  await refund('revision first', 'r2', '500.00')
+  assert.deepEqual(await leftOf(app, 'revision first'), [0, 0, 0])
+  await tell('not net', '550.00')
+  await refund('not net', 'r1', '50.00')
+  await tell('not net', '500.00')
+  assert.deepEqual(await leftOf(app, 'not net'), [1, 45_000, 4_500], 'value is before returns')
+})
+
+test('a test order is stored and shown as one, and pays nothing until it is told to be real', async (t) => {
+  const app = await startWithClick(t)
+  const { click_id } = app
+  const tell = (more: object) => {
+    app.clock.nowMs += 1_000
+    return app.post('orders', { orders: [order('o1', { click_id, ...more })] })
+  }
+  assert.deepEqual((await tell({ test: true })).json.warnings, [])
+  assert.deepEqual(await leftOf(app, 'o1'), [0, 0, 0])
+  const shown = await app.db.row(sql`
+    select value, reject_reason, click_id is not null as is_owed from merchant_order`)
+  assert.deepEqual(shown, { value: '550.00', reject_reason: 'test', is_owed: true })
+  await tell({})
+  assert.deepEqual(await leftOf(app, 'o1'), [1, 55_000, 5_500])
+})
+
+test('an answer warns of unknown fields and clicks, and of values that are not the products’ sum', async (t) => {
+  const app = await startWithClick(t)
+  const { click_id } = app
+  const told = async (body: { orders: object[] }) => {
+    const { status, json } = await app.post('orders', body)
+    assert.equal(status, 201)
+    return json.warnings
+  }
+  assert.deepEqual(await told({ orders: [order('o1', { click_id }, [SOCKS])] }), [])
+  const more = { ...order('o2', { click_id: `${click_id}&utm_source=x`, amount: '1' }, [SOCKS]) }
+  const low = order('o3', { value: '549.99', click_ids: ['{cid}', 'f'.repeat(32)] }, [SOCKS])
+  assert.deepEqual(await told({ ...{ now: true }, orders: [more, low] }), [
+    { field: 'now', message: 'is not known and changes nothing' },
+    { field: 'orders[0].order.amount', message: 'is not known and changes nothing' },
+    {
+      field: 'orders[0].order.click_id',
+      message:
+        'is unknown: something is appended to the 32 characters of a click id; check the template of the links',
+    },
+    {
+      field: 'orders[1].order.click_ids[0]',
+      message:
+        'is unknown: it looks like a placeholder that nothing replaced; check the template of the links',
+    },
+    {
+      field: 'orders[1].order.click_ids[1]',
+      message: 'is unknown: no click on this merchant has this id',
+    },
+    {
+      field: 'orders[1].order.value',
+      message: '549.99 is below the sum of the products, 550.00; the value counts',
+    },
+  ])
+  const back = { id: 'r1', order_id: 'o1', line: 0, reason: 'too small' }
+  assert.deepEqual((await app.post('returns', { returns: [back] })).json.warnings, [
+    { field: 'returns[0].reason', message: 'is not known and changes nothing' },
+  ])
+  const counted = await sumWarnings(app.db, new Date(app.clock.nowMs))
+  assert.deepEqual(counted.get(app.merchant.merch_id), {
+    ...{ unknown_field: 3, unknown_click_id: 3, value_of_lines: 1 },
+  })
 })
 
 test('goods that came back stay back when their order is told again without products', async (t) => {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { MerchantParams } from '../catalog/own-merchant.ts'
 import { envelope, ok } from '../platform/envelope.ts'
@@ -17,7 +17,7 @@ import {
   idempotencyKeyFaults,
   readIdempotencyKey,
 } from '../platform/idempotency-key.ts'
-import { parseBody } from '../platform/json-body.ts'
+import { parseNoting } from '../platform/json-body.ts'
 import type { PartSchema } from '../platform/known-fields.ts'
 import { compileCheck } from '../platform/validation.ts'
 import {
@@ -26,10 +26,19 @@ import {
   acceptReturns,
   type IntakeDeps,
   intakeTurns,
+  noteWarnings,
+  returnTurns,
 } from './intake.ts'
 import { checked, orderFaults, returnFaults } from './intake-faults.ts'
 import { IntakeRequests } from './intake-requests.ts'
 import { listRefusals, REFUSAL_KEPT, type SignedRequest } from './intake-store.ts'
+import {
+  orderWarnings,
+  returnWarnings,
+  toldWarnings,
+  unknownFieldWarnings,
+  type Warning,
+} from './intake-warnings.ts'
 import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { readOrder, readReturn } from './read-order.ts'
@@ -39,6 +48,7 @@ import {
   RefusalRecord,
   ReturnsBody,
   toRefusalRecord,
+  Warnings,
 } from './schema.ts'
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-request.ts'
 
@@ -76,6 +86,7 @@ export const intakeRoutes =
   async (app) => {
     const deps = { ...intake, requests: new IntakeRequests(intake.db) }
     const turns = intakeTurns()
+    const forReturns = returnTurns()
     keepRawBodies(app) // The signature is over the bytes; they are parsed only when it holds.
 
     app.post(
@@ -84,7 +95,7 @@ export const intakeRoutes =
         operationId: 'reportOrders',
         summary: 'Report orders, server to server',
         body: OrdersBody,
-        response: { 201: envelope(AcceptedOrderRecord) },
+        response: { 201: warned(AcceptedOrderRecord) },
       }),
       async (request, reply) => {
         reply.status(201)
@@ -100,13 +111,13 @@ export const intakeRoutes =
         operationId: 'reportReturns',
         summary: 'Report returned goods, server to server',
         body: ReturnsBody,
-        response: { 201: envelope(Type.Object({ id: Type.String() })) },
+        response: { 201: warned(Type.Object({ id: Type.String() })) },
       }),
       async (request, reply) => {
         reply.status(201)
         const call = { request: request as Call, endpoint: 'returns', schema: ReturnsBody }
         const take = (merchant: Merchant, body: unknown) => takeReturns(deps, merchant, body)
-        return turns.run(() => receive(deps, call, take))
+        return forReturns.run(() => receive(deps, call, take))
       },
     )
 
@@ -143,27 +154,45 @@ const RETURNS = {
   entryFaults: returnFaults,
 } as const
 
-function takeOrders(deps: IntakeDeps, merchant: Merchant, body: unknown): Promise<AcceptedOrder[]> {
+/** What was accepted, and what may be wrong with it all the same. */
+interface Taken<T> {
+  readonly data: readonly T[]
+  readonly warnings: readonly Warning[]
+}
+
+async function takeOrders(
+  deps: IntakeDeps,
+  merchant: Merchant,
+  body: unknown,
+): Promise<Taken<AcceptedOrder>> {
   const nowMs = deps.now()
-  const { orders } = checked(body, { ...ORDERS, nowMs })
-  const read = orders.map((order) => readOrder(order, { source: 's2s', nowMs }))
-  return acceptOrders(deps, merchant, { orders: read, listName: 'orders' })
+  const { orders: entries } = checked(body, { ...ORDERS, nowMs })
+  const read = entries.map((order) => readOrder(order, { source: 's2s', nowMs }))
+  const listName = 'orders'
+  const data = await acceptOrders(deps, merchant, { orders: read, listName })
+  const told = { listName, entries, read } as const
+  return { data, warnings: await orderWarnings(deps.db, merchant.merch_id, told) }
 }
 
 async function takeReturns(
   deps: IntakeDeps,
   merchant: Merchant,
   body: unknown,
-): Promise<{ id: string }[]> {
+): Promise<Taken<{ id: string }>> {
   const nowMs = deps.now()
   const { returns } = checked(body, { ...RETURNS, nowMs })
   const read = returns.map((entry) => readReturn(entry, nowMs))
   await acceptReturns(deps, merchant, read)
-  return read.map(({ return_id }) => ({ id: return_id }))
+  const data = read.map(({ return_id }) => ({ id: return_id }))
+  return { data, warnings: returnWarnings(returns) }
 }
 
 /** What a signed call is answered with: the same whether it is the first or a retry. */
-type Answer<T> = ReturnType<typeof ok<T>>
+type Answer<T> = ReturnType<typeof ok<T>> & { readonly warnings: ReturnType<typeof toldWarnings> }
+
+function warned<T extends TSchema>(entry: T) {
+  return Type.Object({ ...envelope(entry).properties, warnings: Warnings })
+}
 
 interface ReceiveDeps extends IntakeDeps {
   readonly quotas: IntakeQuotas
@@ -180,7 +209,7 @@ interface SignedCall {
 async function receive<T>(
   deps: ReceiveDeps,
   { request, endpoint, schema }: SignedCall,
-  accept: (merchant: Merchant, body: unknown) => Promise<readonly T[]>,
+  accept: (merchant: Merchant, body: unknown) => Promise<Taken<T>>,
 ): Promise<Answer<T>> {
   const merchant = await requireMerchant(deps.db, request.params.merch_id)
   const body = rawBody(request)
@@ -189,7 +218,11 @@ async function receive<T>(
     const known = await knownAnswer(deps, told)
     if (known !== null) return JSON.parse(known)
     try {
-      const answer = ok(201, ...(await accept(merchant, await parseBody(body, schema))))
+      const { value, unknown } = await parseNoting(body, schema)
+      const { data, warnings: found } = await accept(merchant, value)
+      const warnings = [...unknownFieldWarnings(unknown), ...found]
+      const answer = { ...ok(201, ...data), warnings: toldWarnings(warnings) }
+      await noteWarnings(deps, merchant.merch_id, warnings)
       await deps.requests.finish({ request: told, response: JSON.stringify(answer) })
       return answer
     } catch (cause) {

@@ -26,6 +26,8 @@ const CLICK_ID_LENGTH_MAX = 255
 const CLICK_IDS_LENGTH_MAX = CLICK_IDS_MAX * (CLICK_ID_LENGTH_MAX + 1)
 const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any currency has.
 const TIMESTAMP_LENGTH_MAX = 40
+/** Warnings of one answer: more of the same would not help anybody. */
+export const WARNINGS_MAX = 100
 
 const optionalText = (maxLength: number) => Type.Optional(orNull(Type.String({ maxLength })))
 
@@ -47,7 +49,7 @@ const orderFields = {
     maxLength: ORDER_ID_LENGTH_MAX,
     description: 'Space around an id is no part of it',
   }),
-  value: amount('what the buyer pays for the goods'),
+  value: amount('what the buyer pays for the goods, before any returns'),
   currency: Currency,
   click_ids: Type.Optional(
     orNull(
@@ -62,6 +64,9 @@ const orderFields = {
     ),
   ),
   is_new_customer: Type.Optional(orNull(Type.Boolean())),
+  test: Type.Optional(
+    orNull(Type.Boolean(), 'true: an order that nobody placed; it is stored, shown and never paid'),
+  ),
 }
 
 const CheckoutProduct = Type.Object({
@@ -137,6 +142,12 @@ export const ServerOrder = Type.Object({
     ),
     updated_at: optionalTime('of two reports of an order the later counts; without it, now'),
     status: Type.Optional(Type.Union([Type.Literal('placed'), Type.Literal('cancelled')])),
+    value_is_net: Type.Optional(
+      orNull(
+        Type.Boolean(),
+        'true: the value is what is left after all returns, which then change it no second time',
+      ),
+    ),
   }),
   products,
 })
@@ -159,7 +170,7 @@ export const ReturnEntry = Type.Object({
   product_id: Type.Optional(
     orNull(
       Type.String({ maxLength: PRODUCT_ID_LENGTH_MAX }),
-      'What came back: this or line is required',
+      'Which goods came back; one of product_id, line and amount is required',
     ),
   ),
   line: Type.Optional(
@@ -171,7 +182,20 @@ export const ReturnEntry = Type.Object({
       }),
     ),
   ),
-  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: QUANTITY_MAX, default: 1 })),
+  quantity: Type.Optional(
+    orNull(
+      Type.Integer({ minimum: 1, maximum: QUANTITY_MAX }),
+      'Units that came back; 1 where neither it nor amount is given',
+    ),
+  ),
+  amount: Type.Optional(
+    orNull(
+      Type.String({ maxLength: AMOUNT_LENGTH_MAX }),
+      'Instead of a quantity: how much of the value was refunded, such as "12.50"; of the line or ' +
+        'product named, or of the whole order where none is',
+    ),
+  ),
+  currency: Type.Optional(orNull(Currency, 'Of amount; it must be the order’s')),
   returned_at: optionalTime('without it, now'),
 })
 
@@ -190,11 +214,25 @@ export const AcceptedOrderRecord = Type.Object({
   ),
 })
 
+/** Beside `data`: what was accepted, but may not mean what its sender thinks. */
+export const Warnings = Type.Array(
+  Type.Object({
+    field: Type.String({ description: 'As in the request, such as orders[0].order.click_id' }),
+    message: Type.String(),
+  }),
+  {
+    description:
+      'Fields that are not known, click ids that are not, and values that are not the sum of ' +
+      `the products; at most ${WARNINGS_MAX}`,
+  },
+)
+
 export const RefusalRecord = Type.Object({
   refused_id: Type.String(),
   at: Time,
   endpoint: Type.String(),
   reason: Type.String(),
+  is_accepted: Type.Boolean({ description: 'It was accepted; faults are warnings' }),
   faults: Type.Array(Type.Object({ field: Type.String(), rule: Type.String() })),
   body: Type.String({ description: 'As it was sent' }),
   origin: TextOrNull,

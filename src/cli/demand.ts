@@ -1,6 +1,7 @@
 /** Commands on merchants and campaigns. */
 
 import { listPublishers } from '../accounts/publisher-store.ts'
+import { NO_WARNINGS, sumWarnings } from '../attribution/warning-store.ts'
 import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
 import {
@@ -50,7 +51,12 @@ export async function updateMerchantCommand(
 }
 
 export async function listMerchantsCommand(context: CommandContext) {
-  return (await listMerchants(await context.database())).map(toMerchantRecord)
+  const db = await context.database()
+  const warnings = await sumWarnings(db, context.now())
+  return (await listMerchants(db)).map((merchant) => ({
+    ...toMerchantRecord(merchant),
+    warnings_30d: warnings.get(merchant.merch_id) ?? NO_WARNINGS,
+  }))
 }
 
 /** The secret is for the merchant's own server: shown with its record, never in a list. */

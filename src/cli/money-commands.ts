@@ -29,14 +29,14 @@ const ORDERS_FILE: OptionSpec = {
   help:
     'CSV, a row per product: order_id, value, currency; as far as known ordered_at, updated_at, ' +
     'click_id, click_ids (comma-separated), is_new_customer (true, false), status (placed, ' +
-    'cancelled), product_id, product_name, product_brand, quantity, price. What is the whole ' +
+    'cancelled), test, value_is_net (true, false), product_id, product_name, product_brand, quantity, price. What is the whole ' +
     'order’s stands in one row of it, or the same in several',
 }
 const RETURNS_FILE: OptionSpec = {
   ...FILE,
   help:
-    'CSV: return_id, order_id, product_id or line (from 0), quantity, returned_at. Each row has a ' +
-    'return_id of its own',
+    'CSV: return_id, order_id, product_id or line (from 0), quantity, returned_at; or, instead of ' +
+    'quantity, amount and currency. Each row has its own return_id',
 }
 const RATES_FILE: OptionSpec = {
   ...FILE,

@@ -53,6 +53,10 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
           ? { ordered_at_ms: dayStart, touches_until_ms: dayStart + DAY_MS - 1 }
           : {}),
         value_micros: told.valueMicros,
+        currency: told.currency,
+        value: ((told.valueMicros ?? 0) / 1e6).toFixed(2),
+        ...(told.isTest ? { is_test: true as const } : {}),
+        ...(told.isNet ? { is_net: true as const } : {}),
         lines: told.lines.map(([id, cents, quantity]) => orderLine(id, cents, quantity)),
         is_cancelled: told.isCancelled,
         hold: told.isHeld ? ('review' as const) : null,
@@ -70,9 +74,14 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
     case 'view':
       return viewEvent(events, told, atMs, views)
     case 'return': {
-      const { returnId: return_id, product: product_id, line, quantity } = told
+      const { returnId: return_id, product: product_id, line, amount, currency } = told
+      const goods = line === null && product_id === null && amount === null ? { line: 0 } : {}
+      const back =
+        amount === null
+          ? { quantity: told.quantity }
+          : { quantity: 0, amount, ...(currency === null ? {} : { currency }) }
       return {
-        ...events.goodsBack(told.id, atMs, { return_id, product_id, line, quantity }),
+        ...events.goodsBack(told.id, atMs, { return_id, product_id, line, ...goods, ...back }),
         merchId,
       }
     }

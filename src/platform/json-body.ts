@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { decodeJson } from './decode-json.ts'
 import { ApiError, badRequest } from './errors.ts'
-import type { PartSchema } from './known-fields.ts'
+import { type PartSchema, unknownFields } from './known-fields.ts'
 import { LargeJson } from './large-json.ts'
 import { TEXT_WITH_NUL } from './validation.ts'
 
@@ -39,7 +39,20 @@ export function readJson(
  */
 export function parseBody(body: Uint8Array, schema: PartSchema): unknown {
   if (body.length <= SMALL_BODY_BYTES_MAX) return parseJson(body)
-  return large.reduce(body, schema).then((text) => parseJson(Buffer.from(text)))
+  return large.reduce(body, schema).then(({ text }) => parseJson(Buffer.from(text)))
+}
+
+/** The same, and the names of fields that the schema does not know: some callers report them. */
+export async function parseNoting(
+  body: Uint8Array,
+  schema: PartSchema,
+): Promise<{ readonly value: unknown; readonly unknown: readonly string[] }> {
+  if (body.length > SMALL_BODY_BYTES_MAX) {
+    const { text, unknown } = await large.reduce(body, schema)
+    return { value: parseJson(Buffer.from(text)), unknown }
+  }
+  const value = parseJson(body)
+  return { value, unknown: unknownFields(schema, value) }
 }
 
 /** JSON from bytes at once; throws ApiError. */

@@ -37,6 +37,38 @@ export function knownFields(schema: PartSchema, value: unknown): unknown {
   return Object.fromEntries(known)
 }
 
+/** More names of unknown fields would not help anybody; nor would all of a long one. */
+const UNKNOWN_FIELDS_MAX = 100
+const FIELD_LENGTH_MAX = 200
+
+/**
+ * The fields of a value that its schema does not name, as faults name fields: `orders[0].order.x`.
+ * The first 100, each cut to 200 characters.
+ */
+export function unknownFields(schema: PartSchema, value: unknown): string[] {
+  const found: string[] = []
+  const look = (part: PartSchema, told: unknown, path: string): void => {
+    if (typeof told !== 'object' || told === null || found.length >= UNKNOWN_FIELDS_MAX) return
+    const type = Array.isArray(told) ? 'array' : 'object'
+    const { maxItems, items, properties } = part.anyOf?.find((one) => one.type === type) ?? part
+    if (Array.isArray(told)) {
+      for (const [index, item] of told.slice(0, maxItems).entries()) {
+        if (items !== undefined) look(items, item, `${path}[${index}]`)
+      }
+      return
+    }
+    if (properties === undefined) return
+    for (const [name, child] of Object.entries(told)) {
+      const field = path === '' ? name : `${path}.${name}`
+      const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (known !== undefined) look(known, child, field)
+      else if (found.length < UNKNOWN_FIELDS_MAX) found.push(field.slice(0, FIELD_LENGTH_MAX))
+    }
+  }
+  look(schema, value, '')
+  return found
+}
+
 /** For several schemas of one type: the fields that any of them knows. */
 function anyOfThem(branches: readonly PartSchema[]): PartSchema {
   return Object.assign({}, ...branches, {

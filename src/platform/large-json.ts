@@ -6,14 +6,14 @@
 import { Worker } from 'node:worker_threads'
 import { ApiError, badRequest } from './errors.ts'
 import type { PartSchema } from './known-fields.ts'
-import type { LargeBody, SmallBody } from './large-json-thread.ts'
+import type { LargeBody, ReducedBody, SmallBody } from './large-json-thread.ts'
 
 const THREAD = new URL('./large-json-thread.ts', import.meta.url)
 /** About one second of the thread's work. Calls beyond it are refused instead of queued. */
 const WAITING_BYTES_MAX = 32 * 1_048_576
 const BUSY = 'Too many large bodies wait; retry shortly'
 
-interface Waiting extends PromiseWithResolvers<string> {
+interface Waiting extends PromiseWithResolvers<ReducedBody> {
   readonly bytes: number
 }
 
@@ -24,14 +24,14 @@ export class LargeJson {
   #lastId = 0
 
   /**
-   * JSON of the fields that `schema` names. Rejects with a 400, or with a 503 if too much is
-   * queued.
+   * The fields that `schema` names, and the names of others. Rejects with a 400, or with a 503
+   * if too much is queued.
    */
-  async reduce(body: Uint8Array, schema: PartSchema): Promise<string> {
+  async reduce(body: Uint8Array, schema: PartSchema): Promise<ReducedBody> {
     const bytes = body.length
     if (this.#bytes + bytes > WAITING_BYTES_MAX) throw busy()
     this.#lastId += 1
-    const [id, waiting] = [this.#lastId, { ...Promise.withResolvers<string>(), bytes }]
+    const [id, waiting] = [this.#lastId, { ...Promise.withResolvers<ReducedBody>(), bytes }]
     this.#waiting.set(id, waiting)
     this.#bytes += bytes
     this.#thread ??= this.#start()
@@ -48,7 +48,7 @@ export class LargeJson {
       const waiting = small.id === undefined ? undefined : this.#settled(small.id)
       if (waiting === undefined) return
       if ('rule' in small) waiting.reject(badRequest([{ field: 'body', rule: small.rule }]))
-      else if ('text' in small) waiting.resolve(small.text)
+      else if ('text' in small) waiting.resolve(small)
     })
     const lose = () => {
       this.#thread = null

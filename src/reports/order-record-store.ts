@@ -152,6 +152,7 @@ async function explained(db: Db, row: OrderRow, now: Date) {
     checkout_id: row.order_id,
     merch_id: row.merch_id,
     pub_id: row.pub_id,
+    is_test: reports.length > 0 && (mostTrusted(told.reports).is_test ?? false),
     state: await stateOf(db, row, { now, keys: lines.map((line) => line.order_product_id) }),
     hold: row.hold,
     locks_at: formatTimestampOrNull(row.locks_at),
@@ -184,6 +185,8 @@ async function explained(db: Db, row: OrderRow, now: Date) {
       currency: report.currency,
       value: report.value,
       is_cancelled: report.is_cancelled,
+      is_test: report.is_test ?? false,
+      value_is_net: report.is_net ?? false,
       hold: report.hold,
     })),
     lines,
@@ -252,18 +255,21 @@ async function findReturns(db: Db, { merchId, orderId }: OrderKey) {
     state: string
     reason: string | null
     quantity: number
+    amount: string | null
+    currency: string | null
     accepted_at: Date
     revenue_micros: string | null
     commission_micros: string | null
     earnings_micros: string | null
   }>(sql`
-    select return_id, state, reason, back.quantity, accepted_at,
+    select return_id, state, reason, back.quantity, back.amount, back.currency, accepted_at,
       sum(part.revenue_micros) as revenue_micros,
       sum(part.commission_micros) as commission_micros, sum(part.earnings_micros) as earnings_micros
     from order_return back
     left join order_return_line part using (merch_id, order_id, return_id)
     where merch_id = ${merchId} and order_id = ${orderId}
-    group by merch_id, order_id, return_id, back.event_id, state, reason, back.quantity, accepted_at
+    group by merch_id, order_id, return_id, back.event_id, state, reason, back.quantity,
+      back.amount, back.currency, accepted_at
     order by back.event_id`)
   const negative = (amount: string | null) => formatExact(-BigInt(amount ?? 0))
   return rows.map(

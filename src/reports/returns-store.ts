@@ -69,7 +69,7 @@ function rowOf(row: ReturnRow): ReportRow<'returns'> {
     publication: { text: row.publisher_name },
     return_revenue: formatExact(-BigInt(row.revenue_micros)),
     return_earnings: formatExact(-BigInt(row.earnings_micros)),
-    return_quantity: -row.quantity,
+    return_quantity: 0 - row.quantity, // 0 of an amount: never -0
     return_datetime: reportTime(row.returned_at),
     return_id: { text: row.return_id },
   }

@@ -1,4 +1,4 @@
-/** Whether an order was cancelled when its earnings stood already, in SQL. */
+/** Whether an order was cancelled, or called a test, when its earnings stood already, in SQL. */
 import { type Sql, sql } from '../platform/sql.ts'
 
 /**
@@ -7,7 +7,6 @@ import { type Sql, sql } from '../platform/sql.ts'
  */
 export function isCancelledSale(order: Sql): Sql {
   const believed = sql`coalesce(${order}.told->'stood', ${order}.told->'reports')`
-  return sql`(
-    coalesce(${believed}->'s2s', ${believed}->'import', ${believed}->'pixel')->>'is_cancelled'
-  )::boolean`
+  const best = sql`coalesce(${believed}->'s2s', ${believed}->'import', ${believed}->'pixel')`
+  return sql`((${best}->>'is_cancelled')::boolean or coalesce((${best}->>'is_test')::boolean, false))`
 }

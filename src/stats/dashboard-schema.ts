@@ -127,7 +127,7 @@ export const ReturnEntry = Type.Object({
   return_id: Type.String({ description: 'The merchant’s own, of its order’s returns one alone' }),
   at: Type.String({ format: 'date-time', description: 'When it took effect' }),
   ordered_at: Time,
-  quantity: Type.Integer({ description: 'Pieces that came back' }),
+  quantity: Type.Integer({ description: 'Pieces that came back; 0: an amount was refunded' }),
   revenue: Type.String({ description: 'What it took, not positive; US dollars, exact' }),
   earnings: Type.String({ description: 'Likewise; nothing of what is paid by click or purchase' }),
 })

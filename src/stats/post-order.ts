@@ -126,11 +126,15 @@ function isNews(
   { from, to }: { readonly from: OrderFigures; readonly to: OrderFigures },
   { isReturn }: { readonly isReturn: boolean },
 ): boolean {
-  return to.isCounted && (!from.isCounted || (isReturn && unitsBack(to) > unitsBack(from)))
+  return to.isCounted && (!from.isCounted || (isReturn && isMoreBack(from, to)))
 }
 
-function unitsBack({ lines }: OrderFigures): number {
-  return lines.reduce((units, { returned }) => units + returned, 0)
+/** Whether more units came back, or more was refunded. */
+function isMoreBack(from: OrderFigures, to: OrderFigures): boolean {
+  const units = ({ lines }: OrderFigures) => lines.reduce((sum, { returned }) => sum + returned, 0)
+  const refunds = ({ lines }: OrderFigures) =>
+    lines.reduce((sum, { refundedMinor }) => sum + refundedMinor, 0n)
+  return units(to) > units(from) || refunds(to) > refunds(from)
 }
 
 type Standing = Parties & { readonly totals: Totals }

@@ -25,6 +25,51 @@ returns numeric language sql immutable as $$
     * pg_temp.unit_of(total)
 $$;
 
+-- The minor units of an amount that is written with all decimals of its currency.
+create or replace function pg_temp.minor_of(amount text)
+returns numeric language sql immutable as $$
+  select replace(amount, '.', '')::numeric
+$$;
+
+-- What units are worth, half rounded down.
+create or replace function pg_temp.units_minor(value numeric, returned integer, quantity integer)
+returns numeric language sql immutable as $$
+  select div(2 * value * returned + quantity - 1, 2 * quantity)
+$$;
+
+-- What is gone of a line's money after units and refunds of amounts: all of it once all value is.
+create or replace function pg_temp.gone_of(
+  total numeric, returned integer, quantity integer, value numeric, refunded numeric
+)
+returns numeric language sql immutable as $$
+  select case
+    when refunded = 0 then pg_temp.taken_back(total, returned, quantity)
+    when pg_temp.units_minor(value, returned, quantity) + refunded >= value then total
+    else least(total, pg_temp.taken_back(total, returned, quantity)
+      + pg_temp.half_even(total * refunded, value))
+  end
+$$;
+
+-- Whole units divided by weight, largest remainder, equal ones to the first.
+create or replace function pg_temp.shared_out(total numeric, weights numeric[])
+returns numeric[] language sql immutable as $$
+  select array_agg(part + case when rank <= total - given then 1 else 0 end order by place)
+  from (
+    select place, part, sum(part) over () as given,
+      row_number() over (order by lost desc, place) as rank
+    from (
+      select place, div(total * share, shares) as part, mod(total * share, shares) as lost
+      from (
+        select place, share, sum(share) over () as shares
+        from (
+          select place, case when max(weight) over () > 0 then weight else 1 end as share
+          from unnest(weights) with ordinality as listed (weight, place)
+        ) as weighed
+      ) as summed
+    ) as cut
+  ) as ranked
+$$;
+
 -- Ids inside keys are percent-encoded, so that two keys never look alike.
 create or replace function pg_temp.escaped_bytes(id text)
 returns text language sql immutable as $$

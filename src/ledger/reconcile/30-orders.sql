@@ -116,7 +116,7 @@ returns jsonb language sql immutable as $$
 $$;
 
 -- Per source the latest report counts, with the latest product list of that source.
-create or replace function pg_temp.told(report jsonb, known jsonb)
+create or replace function pg_temp.latest(report jsonb, known jsonb)
 returns jsonb language sql stable as $$
   select case
     when pg_temp.newer(report, known) then
@@ -126,6 +126,29 @@ returns jsonb language sql stable as $$
       then known || jsonb_build_object('listed', report)
     else known
   end
+$$;
+
+-- The most that a report's source told in a currency so far; 0 where it told in others.
+create or replace function pg_temp.most_in(currency text, report jsonb)
+returns numeric language sql immutable as $$
+  select case when report->>'currency' = currency
+    then greatest(pg_temp.minor_of(report->>'value'), (report->>'peak')::numeric) else 0 end
+$$;
+
+-- The same with the most that its source told in this currency, by which a net value is read.
+create or replace function pg_temp.told(report jsonb, known jsonb)
+returns jsonb language sql stable as $$
+  select case when known is null then latest else latest || jsonb_build_object('peak', greatest(
+      pg_temp.most_in(latest->>'currency', report), pg_temp.most_in(latest->>'currency', known)))
+    end
+  from pg_temp.latest(report, known) as latest
+$$;
+
+-- Why reports alone end an order.
+create or replace function pg_temp.ended_by(report jsonb)
+returns text language sql immutable as $$
+  select case when (report->>'is_cancelled')::boolean then 'cancelled'
+    when (report->>'is_test')::boolean then 'test' end
 $$;
 
 -- A report that a person has reviewed is not held again.
@@ -164,8 +187,9 @@ with recursive state as (
     and step.n = state.n + 1
   -- An order that only reports cancelled can be restored by reports until it would have locked.
   cross join lateral (
-    select state.rejected_at is null or (state.reject_reason = 'cancelled'
-      and (coalesce(told_s2s, told_import, told_pixel)->>'is_cancelled')::boolean
+    select state.rejected_at is null or (
+      coalesce(
+        state.reject_reason = pg_temp.ended_by(coalesce(told_s2s, told_import, told_pixel)), false)
       and coalesce(step.at < state.locks_at, true)) as is_standing
     offset 0
   ) as standing
@@ -237,8 +261,8 @@ with recursive state as (
       when state.rejected_at is not null and not counts
         and not (step.kind = 'reversal' and is_standing) then null
       when step.at >= state.locks_at then null -- A locked order stays locked.
-      when counts and (coalesce(told.s2s, told.import, told.pixel)->>'is_cancelled')::boolean
-        then 'cancelled'
+      when counts and pg_temp.ended_by(coalesce(told.s2s, told.import, told.pixel)) is not null
+        then pg_temp.ended_by(coalesce(told.s2s, told.import, told.pixel))
       when step.decision->>'kind' = 'reject' then step.decision->>'reason'
       when step.kind = 'reversal' and step.click_id = owed.click_id then 'click_reversed'
     end as reject_reason

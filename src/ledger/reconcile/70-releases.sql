@@ -31,27 +31,36 @@ where is_counted;
 create temp table r_back on commit drop as
 with latest as (
   select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
+), standing as (
+  select merch_id, order_id, m, return_id, place, (place - 1)::int as line,
+    case when is_net then 0 else was end as units,
+    case when is_net then net else worth end as worth,
+    case when is_net then gone else back end as refunded
+  from r_placed placed
+  join latest using (merch_id, order_id, n)
+  join r_basket basket using (merch_id, order_id, n)
+  cross join lateral unnest(returned, placed.refunded, placed.taken, worths, nets)
+    with ordinality as lines (was, back, gone, worth, net, place)
 ), counted as (
-  select merch_id, order_id, m, return_id, (place - 1)::int as line, was,
-    was - coalesce(lag(was) over (
-      partition by merch_id, order_id, place order by m), 0) as units
-  from r_placed join latest using (merch_id, order_id, n)
-  cross join lateral unnest(returned) with ordinality as lines (was, place)
+  select *, coalesce(lag(units) over own, 0) as units_before,
+    coalesce(lag(refunded) over own, 0) as refunded_before
+  from standing
+  window own as (partition by merch_id, order_id, place order by m)
 )
 select counted.*, told.at as accepted_at
 from counted
 join r_return goods using (merch_id, order_id, return_id)
 join r_told told on told.seq = goods.seq
-where units > 0;
+where units > units_before or refunded > refunded_before;
 
 -- Returns before the lock lower the debt; later ones reverse it.
 create temp table r_back_line on commit drop as
 select back.merch_id, back.order_id, back.line, key, pub_id, return_id, accepted_at,
   accepted_at < locks_at as is_early,
-  pg_temp.taken_back(commission, was, quantity)
-    - pg_temp.taken_back(commission, was - units, quantity) as commission,
-  pg_temp.taken_back(earnings, was, quantity)
-    - pg_temp.taken_back(earnings, was - units, quantity) as earnings
+  pg_temp.gone_of(commission, units, quantity, worth, refunded)
+    - pg_temp.gone_of(commission, units_before, quantity, worth, refunded_before) as commission,
+  pg_temp.gone_of(earnings, units, quantity, worth, refunded)
+    - pg_temp.gone_of(earnings, units_before, quantity, worth, refunded_before) as earnings
 from r_sale_line sold join r_back back using (merch_id, order_id, line)
 where sold.model = 2;
 

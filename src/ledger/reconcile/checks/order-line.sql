@@ -3,7 +3,8 @@
 with expected as (
   select merch_id, order_id, line, product_id, quantity, coalesce(was, 0) as was,
     revenue as line_revenue, commission as commission_part, earnings as earning_part,
-    model = 2 as is_paid_back, key
+    model = 2 as is_paid_back, key, coalesce(units, 0) as units, worth,
+    coalesce(refunded, 0) as refunded
   from r_last_line left join r_returned using (merch_id, order_id, n, line)
 ), first_step as (
   select distinct on (merch_id, order_id) merch_id, order_id, day
@@ -29,14 +30,14 @@ cross join lateral (
       ('commission_micros', commission_part, found.commission_micros),
       ('earnings_micros', earning_part, found.earnings_micros),
       ('returned units', was, coalesce(back.quantity, 0)),
-      ('returned revenue_micros', case when was > 0
-        then pg_temp.taken_back(line_revenue, was, expected.quantity) else 0 end,
+      ('returned revenue_micros', case when units > 0 or refunded > 0
+        then pg_temp.gone_of(line_revenue, units, expected.quantity, worth, refunded) else 0 end,
         coalesce(back.revenue, 0)),
-      ('returned commission_micros', case when was > 0 and is_paid_back
-        then pg_temp.taken_back(commission_part, was, expected.quantity) else 0 end,
+      ('returned commission_micros', case when (units > 0 or refunded > 0) and is_paid_back
+        then pg_temp.gone_of(commission_part, units, expected.quantity, worth, refunded) else 0 end,
         coalesce(back.commission, 0)),
-      ('returned earnings_micros', case when was > 0 and is_paid_back
-        then pg_temp.taken_back(earning_part, was, expected.quantity) else 0 end,
+      ('returned earnings_micros', case when (units > 0 or refunded > 0) and is_paid_back
+        then pg_temp.gone_of(earning_part, units, expected.quantity, worth, refunded) else 0 end,
         coalesce(back.earnings, 0))
   ) as amounts (name, wanted, had)
   where wanted is distinct from had
@@ -55,6 +56,6 @@ where (
     (found.quantity, found.returned, found.revenue_micros, found.commission_micros,
       found.earnings_micros, coalesce(back.quantity, 0), found.order_product_id,
       found.product_id)
-    or was > 0)
+    or was > 0 or refunded > 0)
   and coalesce(first_step.day, bought.day)
     between pg_temp.day_from() and pg_temp.day_to()

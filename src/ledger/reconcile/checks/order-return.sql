@@ -26,6 +26,8 @@ cross join lateral (
     ('line', told.line::text, found.line::text),
     ('product_id', told.product_id, found.product_id),
     ('quantity', told.quantity::text, found.quantity::text),
+    ('amount', told.amount, found.amount),
+    ('currency', told.currency, found.currency),
     ('state', told.state, found.state)
 ) as compared (name, wanted, had)
 where wanted is distinct from had
