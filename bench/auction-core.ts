@@ -1,10 +1,10 @@
 /**
- * What an auction costs: the pure core with everything on, against a loop that only reads the same
- * arrays and keeps the top two (economics 6.6). The ratio is the figure; the goal is at most 4.
+ * Measures the cost of an auction: the pure core with every rule on, against a loop that only reads
+ * the same arrays and finds the top two. The ratio is the result; the goal is at most 4.
  *
- * Everything on: country, device and publisher lists, floors, ROAS ceilings, pacing coins, both
- * payment models, exploration at 5 %, losses of all candidates. Rounds of the two are interleaved
- * and short, so that a busy machine slows both; the figure is the median of the rounds' ratios.
+ * Every rule on: country, device and publisher lists, floors, ROAS limits, pacing, all payment
+ * models, exploration at 5 %, losses of all candidates. Short rounds of both alternate, so a busy
+ * machine slows both. The result is the median of the rounds' ratios.
  */
 import { parseArgs } from 'node:util'
 import type { CandidateSet } from '../src/auction/candidate-set.ts'
@@ -17,7 +17,7 @@ import { type CandidateSpec, makeRequest, makeSet, resultNumber } from '../test/
 import { median } from './median.ts'
 
 const SIZES = [5, 20, 64]
-/** Different sets in turn, as on a node: their arrays are not all in the nearest cache. */
+/** Several sets in turn, as on a node, so that not all arrays are in the nearest cache. */
 const SETS = 256
 const NUMBERS = 4096
 const WARM_UP_AUCTIONS = 200_000
@@ -25,14 +25,14 @@ const SINGLE_CALLS = 100_000
 const RATIO_GOAL = 4
 
 interface Round {
-  readonly core: number // microseconds an auction
+  readonly core: number // microseconds per auction
   readonly loop: number
 }
 
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '61' },
-    auctions: { type: 'string', default: '10000' }, // of each kind in a round
+    auctions: { type: 'string', default: '10000' }, // of each kind per round
     json: { type: 'boolean', default: false },
   },
 })
@@ -70,7 +70,7 @@ function measure(size: number) {
   return { size, core, loop, ratio, receipt, ...distribution(auction, SINGLE_CALLS) }
 }
 
-/** One candidate in four is kept from each rule by a list, half pay per click, some are paced. */
+/** Each list rule excludes one candidate in four; half pay per click, some are paced. */
 function specs(size: number, n: number): CandidateSpec[] {
   return Array.from({ length: size }, (_, i) => ({
     name: String(i),
@@ -106,7 +106,7 @@ function pack(sets: readonly CandidateSet[], request: AuctionRequest): (n: numbe
   }
 }
 
-/** The baseline: every array that the core reads is read, nothing is decided but the top two. */
+/** The baseline: reads every array that the core reads, but only finds the top two. */
 function readTopTwo(set: CandidateSet, request: AuctionRequest): void {
   const { state } = set
   const countryWord = request.country >>> 5
@@ -158,14 +158,14 @@ function readTopTwo(set: CandidateSet, request: AuctionRequest): void {
   top.sum = sum
 }
 
-/** Microseconds a call, over many. */
+/** Microseconds per call, over many calls. */
 function time(run: (n: number) => void, calls: number): number {
   const start = process.hrtime.bigint()
   for (let n = 0; n < calls; n++) run(n)
   return Number(process.hrtime.bigint() - start) / 1000 / calls
 }
 
-/** Single calls; the clock's own cost is in them. */
+/** Single calls; the time includes reading the clock. */
 function distribution(run: (n: number) => void, calls: number) {
   const micros = new Float64Array(calls)
   for (let n = 0; n < calls; n++) {

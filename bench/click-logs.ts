@@ -1,10 +1,10 @@
 /**
- * The prediction's arithmetic on real impressions and clicks: the Open Bandit data of the test kit.
+ * Runs the prediction on real impressions and clicks: the Open Bandit data of the test data.
  *
- * Items stand for merchants, positions on the page for publishers, impressions for clicks and
- * clicks for orders: another trade, the same question (how often does b follow a, for pairs with
- * little history?). Hour by hour, forward in time, refitted each day. Some 50 clicks a file are
- * few: the figures are printed whatever they are, with the number of clicks they rest on.
+ * Items stand for merchants, positions on the page for publishers, impressions for clicks, and
+ * clicks for orders. The trade differs, but the question is the same: how often does b follow a for
+ * pairs with little history? It moves forward in time hour by hour and refits daily. A file has
+ * only about 50 clicks, so the output includes the number of clicks behind each figure.
  *
  * Needs ../shared/data/click-logs.
  */
@@ -18,7 +18,7 @@ import { HOUR_MS } from '../src/platform/timestamp.ts'
 
 const KIT = fileURLToPath(new URL('../../shared/data/click-logs/', import.meta.url))
 const FILES = ['random-men', 'random-women', 'bts-men', 'bts-women']
-/** The first day only teaches. */
+/** The first day is for training only. */
 const TEACHING_HOURS = 24
 
 interface Impression {
@@ -51,7 +51,7 @@ function report(name: string, cohorts: readonly Cohort[]): void {
     slotMs: HOUR_MS,
     fromSlot: first + TEACHING_HOURS,
     toSlot: last + 1,
-    // A click on an item follows its impression at once.
+    // A click on an item immediately follows its impression.
     model: { ...UNFITTED_MODEL, delayMs: 1_000 },
     refitSlots: 24,
     knownUntilMs: Number.POSITIVE_INFINITY,

@@ -1,6 +1,6 @@
 /**
- * Processor time of a service and of its embedded PostgreSQL, from Linux' /proc: unlike a rate, it
- * says the same on a machine that is busy with something else.
+ * Processor time of a service and its embedded PostgreSQL, from Linux' /proc. Unlike a rate, it
+ * stays the same on a busy machine.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface CpuTime {
   readonly postgres: number
 }
 
-/** Null where there is no /proc. Processes that have ended since are not counted. */
+/** Null without /proc. Ignores processes that have ended. */
 export function cpuTime({ pid, dataDir }: { pid: number; dataDir: string }): CpuTime | null {
   if (process.platform !== 'linux') return null
   const file = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')
@@ -28,11 +28,11 @@ export function cpuTime({ pid, dataDir }: { pid: number; dataDir: string }): Cpu
 function readStat(pid: string): { parent: number; seconds: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command, in brackets, may hold spaces: the numbers count from behind it.
+    // The command is in brackets and may contain spaces. The numbers follow it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const [parent, user, system] = [fields[1], fields[11], fields[12]].map(Number)
     return { parent: parent ?? 0, seconds: ((user ?? 0) + (system ?? 0)) / TICKS_PER_SECOND }
   } catch {
-    return null // It ended meanwhile.
+    return null // The process ended meanwhile.
   }
 }

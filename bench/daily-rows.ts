@@ -1,8 +1,8 @@
 /**
- * A publisher's statistics, as many events of the kit's traffic would fold to them.
+ * Generates a publisher's statistics as if folded from a given number of events.
  *
- * The generator plays a small part of the traffic; its shares by article and by link are then
- * spread over all days, with a fraction of each kept or dropped by a hash, so that days differ.
+ * The generator plays a small part of the traffic. Its shares by article and link are then spread
+ * over all days, with a hash rounding fractions up or down so that days differ.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -25,7 +25,7 @@ import { makeTraffic } from './make-traffic.ts'
 
 const SAMPLE_SESSIONS = 5_000
 const DAY_FROM = '2026-03-02'
-const VIEWED_SHARE = 0.4 // of link impressions, that readers scroll to
+const VIEWED_SHARE = 0.4 // of link impressions, in the viewport
 
 export interface MadeStatistics {
   readonly pubId: number
@@ -36,9 +36,9 @@ export interface MadeStatistics {
   readonly events: number
 }
 
-/** What the sample holds of one article, or of one merchant's links in it. */
+/** The sample's share of one article, or of one merchant's links in it. */
 interface Share {
-  readonly article: number // its place in the world
+  readonly article: number // its index in the world
   readonly merchant: number // 0: page impressions of the article
   views: number
   placements: number
@@ -47,7 +47,7 @@ interface Share {
   revenueMicros: number
 }
 
-/** Writes the daily rows into the database of a running service's SOUK_DATA. */
+/** Writes daily rows into the database of the service that runs on SOUK_DATA. */
 export async function makeStatistics(
   dataDir: string,
   size: { readonly events: number; readonly days: number },
@@ -190,7 +190,7 @@ interface Spread {
   readonly days: number
 }
 
-/** A share of one day: its whole part, and one more on as many days as the fraction says. */
+/** A share of one day: its whole part, plus one on as many days as the fraction requires. */
 const spreadFunction = sql`
   create or replace function pg_temp.of_day(amount numeric, salt text, day int)
   returns bigint language sql immutable as $$

@@ -1,4 +1,4 @@
-/** The databases of benchmarks, with fsync on. */
+/** Databases for benchmarks, with fsync on. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ export async function openDatabaseOf(
   return storage.db
 }
 
-/** A migrated PostgreSQL of a benchmark's own, gone when the benchmark ends, however it does. */
+/** A migrated PostgreSQL for one benchmark, removed when the benchmark ends for any reason. */
 export async function openBenchDatabase(
   stack: AsyncDisposableStack,
 ): Promise<{ readonly dataDir: string; readonly database: Database }> {

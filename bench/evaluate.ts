@@ -1,8 +1,8 @@
 /**
- * `souk evaluate` on traffic that the service itself served: three weeks of the kit's generator,
- * played into a whole node at their own times, then judged like any operator's log. Synthetic
- * traffic, whose readers buy alike everywhere: there is little that a pair could teach.
- * `node bench/evaluate.ts [plot.svg]`; two minutes.
+ * Runs `souk evaluate` on traffic served by the service itself: three weeks of generated traffic,
+ * played at its recorded times, then evaluated like any operator's log. The synthetic readers buy
+ * alike everywhere, so pairs have little to teach. `node bench/evaluate.ts [plot.svg]`; takes two
+ * minutes.
  *
  * Needs ../shared/data.
  */
@@ -13,7 +13,8 @@ import { evaluateCommand } from '../src/cli/evaluate.ts'
 import { replayTraffic } from '../test/traffic-replay.ts'
 import { hasTrafficKit, makeTraffic } from './make-traffic.ts'
 
-const DAYS = { start: '2026-03-02', from: '2026-03-09', to: '2026-03-22' } // The first week teaches.
+// The first week is for training.
+const DAYS = { start: '2026-03-02', from: '2026-03-09', to: '2026-03-22' }
 const SIZE = ['--days', '21', '--sessions', '12000', '--orders', '3']
 const [plot] = process.argv.slice(2)
 

@@ -1,9 +1,9 @@
 /**
- * How many events a second become durable, beside the loop one would write first: one insert,
- * one commit, one event.
+ * Measures durable events per second, against the obvious loop: one insert and one commit per
+ * event.
  *
- * Both on one embedded PostgreSQL with fsync on, into the real table, in turns within one run so
- * that a busy machine hurts both alike. `node bench/event-log.ts [seconds per round]`.
+ * Both use one embedded PostgreSQL with fsync on and the real table, in alternating rounds of one
+ * run. `node bench/event-log.ts [seconds per round]`.
  */
 import { join } from 'node:path'
 import pg from 'pg'
@@ -18,12 +18,12 @@ import { median } from './median.ts'
 
 const ROUNDS = 5
 const IN_FLIGHT = [1, 32, 256]
-const POOL_CONNECTIONS = 10 // what a program that does not think about it has
+const POOL_CONNECTIONS = 10 // a typical default
 const SECONDS = Number(process.argv[2] ?? 1)
 
 const ids = makeIdSource({ nodeId: 1, now: Date.now })
 let pubId = 0
-/** A page impression as the edge writes it. */
+/** A page impression as the redirect server writes it. */
 function makeEvent(): LogEvent {
   pubId = (pubId + 1) % 50
   return newEvent({
@@ -43,7 +43,7 @@ function makeEvent(): LogEvent {
   })
 }
 
-/** Appends by `inFlight` callers, each waiting for its own, for one round; events a second. */
+/** Appends from `inFlight` concurrent callers for one round. Returns events per second. */
 async function measure(inFlight: number, append: (event: LogEvent) => Promise<unknown>) {
   const start = performance.now()
   const end = start + SECONDS * 1_000

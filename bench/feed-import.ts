@@ -1,11 +1,11 @@
 /**
- * How fast is a feed imported, against a bare COPY of the same rows, and in how much memory?
+ * Measures the speed and memory of a feed import against a bare COPY of the same rows.
  *
- * `node bench/feed-import.ts [--rows 1000000] [--rounds 3]`. The baseline is what PostgreSQL
- * needs for the finished rows alone: one COPY into a table of the same columns without an index.
- * The import reads the feed's text, judges and hashes every row, and fills the table with its
- * five indexes, in committed chunks. Both run with fsync on, in turns; medians are shown. Exits 1
- * below the goal or above the limit of memory.
+ * `node bench/feed-import.ts [--rows 1000000] [--rounds 3]`. The baseline is one COPY of the
+ * finished rows into a table with the same columns and no index. The import parses the feed,
+ * validates and hashes every row, and fills the table with its five indexes in committed chunks.
+ * Both alternate with fsync on; medians are shown. Exits 1 below the goal or above the memory
+ * limit.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -126,7 +126,7 @@ function gtin13(first12: number): string {
   return `${digits}${(10 - (sum % 10)) % 10}`
 }
 
-/** Copies the rows that were imported into a table without indexes; the seconds it took. */
+/** Copies the imported rows into a table without indexes. Returns the seconds. */
 async function copyBare(db: Database, path: string): Promise<number> {
   const columns = `offer_id, from_generation, merch_id, sku, gtin14, gtin_text, title, brand, mpn,
     url, url_key, image_url, price_micros, is_in_stock, category_id, regular_price_micros,
@@ -150,7 +150,7 @@ async function copyBare(db: Database, path: string): Promise<number> {
   }
 }
 
-/** Imports in a process of its own, so that its memory is that of the import alone. */
+/** Imports in a separate process, to measure its memory alone. */
 async function importInChild(work: {
   connection: Connection
   merchId: number

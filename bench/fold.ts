@@ -1,6 +1,6 @@
 /**
- * How many clicks a second one worker judges, books and counts, beside the least that could be
- * done with them: the same rows copied to another table, as many in a transaction.
+ * Measures how many clicks per second one worker validates, books and counts, against the minimum:
+ * copying the same rows to another table in equal transactions.
  *
  *   node bench/fold.ts [clicks]
  */
@@ -18,7 +18,7 @@ import { type BenchNetwork, makeBenchNetwork } from './network.ts'
 
 const LINKS = 20_000
 const MERCHANTS = 5
-const BATCH = 1_000 // what the fold takes at once
+const BATCH = 1_000 // the fold's batch size
 const CLICKS = Number(process.argv[2] ?? 100_000)
 
 await using stack = new AsyncDisposableStack()
@@ -37,7 +37,7 @@ console.log(
     `  folded ${ours.text}\n  copied ${bare.text}\n  ratio  ${(ours.rate / bare.rate).toFixed(2)}`,
 )
 
-/** One worker over the money lane, from the first click to the last. */
+/** One worker over all clicks, in the lane for money. */
 async function fold(db: Database, log: PostgresEventLog): Promise<void> {
   const done = Promise.withResolvers<void>()
   let folded = 0

@@ -1,4 +1,6 @@
-/** What bench/http.ts and bench/latency.ts ask: a service, its hot requests, and a bare server. */
+/**
+ * The service, its hot requests and a bare server, shared by bench/http.ts and bench/latency.ts.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabaseOf } from './database.ts'
@@ -10,14 +12,17 @@ import { startProcess, startService, stopStarted } from './service.ts'
 export const LINKS = 20_000
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/149.0 Safari/537.36'
 const HEADERS = { 'user-agent': BROWSER }
-/** Redirects are asked for this many at a time. */
+/** The number of concurrent requests for redirect URLs. */
 const AT_ONCE = 64
 
 export interface HotScenario {
   readonly name: 'auction' | 'redirect' | 'event'
-  /** An answer of the service, for a bare server to give as well. */
+  /** A response of the service, which the bare server returns as well. */
   readonly sample: Answer
-  /** As many different requests as asked for; of redirects one a link, as each pays once. */
+  /**
+   * Returns this many different requests. Each redirect uses its own link, because a link pays
+   * once.
+   */
   readonly requests: (count: number) => Promise<LoadRequest[]>
 }
 
@@ -34,13 +39,14 @@ export interface HotService {
   readonly dataDir: string
 }
 
-/** Runs a service of its own for the work. */
+/** Runs a service for the duration of the work. */
 export async function withHotService(work: (service: HotService) => Promise<void>): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const { base, pid, dataDir } = await startService(stack)
   process.stderr.write(`Making ${LINKS.toLocaleString('en')} links …\n`)
   const network = await makeNetwork(dataDir)
-  await sleep(2_000) // Campaigns reach the edge within 2 s, leases a second later.
+  // The redirect server learns of campaigns within 2 s, and of leases a second later.
+  await sleep(2_000)
   const scenarios = await scenariosOf(base, network)
   await work({ scenarios, port: new URL(base).port, pid, dataDir })
 }
@@ -50,7 +56,9 @@ async function makeNetwork(dataDir: string): Promise<BenchNetwork> {
   return await makeBenchNetwork(await openDatabaseOf(stack, dataDir), LINKS)
 }
 
-/** The port of a bare node:http server that gives the same answer to anything. */
+/**
+ * Starts a bare node:http server that returns the same response to everything. Returns its port.
+ */
 export async function startBaseline(stack: AsyncDisposableStack, answer: Answer): Promise<string> {
   const starting = startProcess(['bench/http-baseline.ts'], { BASELINE: JSON.stringify(answer) })
   deferAlways(stack, () => stopStarted(starting))
@@ -62,7 +70,7 @@ async function scenariosOf(base: string, { links, pubId }: BenchNetwork): Promis
     Array.from({ length: count }, (_, at) => make(links[at % links.length] ?? ''))
   const redirects = async (count: number) => {
     const paths = await redirectsOf(base, many(Math.min(count, links.length), auctionOf))
-    await sleep(400) // No person clicks sooner.
+    await sleep(400) // Clicks within 300 ms count as automatic.
     return paths.map((path) => ({ method: 'GET' as const, path, headers: HEADERS }))
   }
   const requests: Record<HotScenario['name'], HotScenario['requests']> = {
@@ -70,7 +78,7 @@ async function scenariosOf(base: string, { links, pubId }: BenchNetwork): Promis
     redirect: redirects,
     event: async (count) => many(count, () => pageImpression(pubId)),
   }
-  await redirectsOf(base, links.map(auctionOf)) // The node holds the links it was asked for once.
+  await redirectsOf(base, links.map(auctionOf)) // The node caches each requested link.
   const scenarios: HotScenario[] = []
   for (const name of ['auction', 'redirect', 'event'] as const) {
     const sample = await answerTo(base, (await requests[name](1))[0])
@@ -108,7 +116,7 @@ async function answerTo(base: string, request: LoadRequest | undefined): Promise
   return { status: response.status, headers, body: await response.text() }
 }
 
-/** The paths of the redirects that these auctions give. */
+/** The redirect paths in the responses of these auctions. */
 async function redirectsOf(base: string, auctions: readonly LoadRequest[]): Promise<string[]> {
   const paths: string[] = []
   for (let at = 0; at < auctions.length; at += AT_ONCE) {

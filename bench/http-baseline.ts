@@ -1,4 +1,4 @@
-/** The baseline of bench/http.ts: a bare node:http server that answers given bytes to anything. */
+/** The baseline of bench/http.ts: a bare node:http server that returns fixed bytes. */
 import { createServer } from 'node:http'
 
 const { status, headers, body } = JSON.parse(process.env.BASELINE ?? '{}') as {

@@ -1,11 +1,11 @@
 /**
- * The hot endpoints over HTTP, as a ratio to a bare node:http server that answers the same bytes
- * on the same Node: interleaved rounds in one run, medians, 64 connections, 20,000 distinct links,
- * receipts, logging and fsync on, rate limits off.
+ * Measures the hot endpoints over HTTP as a ratio to a bare node:http server that returns the same
+ * bytes on the same Node. Alternating rounds in one run, medians, 64 connections, 20,000 distinct
+ * links, receipts, logging and fsync on, rate limits off.
  *
  *   node bench/http.ts [--seconds 4] [--only redirect]
  *
- * Goals: auction 0.5, redirect with its durable click 0.35, one-event POST made durable 0.3.
+ * Goals: auction 0.5, redirect with its durable click 0.35, durable POST of one event 0.3.
  */
 import { parseArgs } from 'node:util'
 import { type CpuTime, cpuTime } from './cpu-time.ts'
@@ -20,8 +20,8 @@ const { values } = parseArgs({
 })
 const SECONDS = Number(values.seconds)
 /**
- * More than a round answers, or it ends with them, as it may with redirects: the service is asked
- * nothing twice, so that it answers no auction from memory and records every click.
+ * More requests than a round can use. Requests are never repeated, so no auction comes from memory
+ * and every click is recorded.
  */
 const REQUESTS = SECONDS * 40_000
 

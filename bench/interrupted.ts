@@ -1,12 +1,12 @@
-/** What a benchmark that is interrupted must not leave behind: servers that run on, and folders. */
+/** Stops servers and removes folders when a benchmark is interrupted. */
 import { whenInterrupted } from '../src/cli/interrupt.ts'
 
 const tasks: (() => Promise<void>)[] = []
 
-/** Does the work once: when the stack is disposed of, or before by Ctrl-C or `kill`. */
+/** Runs the work once: when the stack is disposed, or earlier on Ctrl-C or `kill`. */
 export function deferAlways(stack: AsyncDisposableStack, work: () => Promise<void>): void {
   let doing: Promise<void> | null = null
-  // Interrupted, the benchmark fails on what was taken from under it: its stack then waits here.
+  // An interrupted benchmark fails because its resources are gone. Its stack then waits here.
   const task = () => (doing ??= work())
   stack.defer(task)
   tasks.push(task)

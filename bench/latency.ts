@@ -1,6 +1,6 @@
 /**
- * What a reader waits: the hot endpoints under an even stream of requests that does not slow down
- * when the service does, beside a bare node:http server that answers the same bytes.
+ * Measures latency: the hot endpoints under a constant request rate that does not slow down with
+ * the service, beside a bare node:http server that returns the same bytes.
  *
  *   node bench/latency.ts [--rate 1000] [--seconds 5]
  */
@@ -26,7 +26,7 @@ await withHotService(async ({ scenarios, port }) => {
       connections: CONNECTIONS,
       seconds,
       status: sample.status,
-      // Each connection asks once before.
+      // Each connection sends one request before the measurement.
       requests: await requests(CONNECTIONS + Math.ceil(rate * seconds)),
     }
     const bare = await runOpenLoad({ ...load, rate, port: Number(baseline) })

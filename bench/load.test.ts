@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { runOpenLoad } from './load.ts'
 
-test('an even stream ends once all is answered, also where its length is no whole number', async (t) => {
+test('a constant-rate run ends once every request is answered, also for a fractional length', async (t) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': 2 }).end('ok')
   })

@@ -1,9 +1,9 @@
 /**
  * Load generators.
  *
- * Raw sockets, read into buffers of their own, without a promise or a text for an answer, because
- * the generator shares two cores with what it measures: a client library costs more per request
- * than a bare server does.
+ * They use raw sockets with reused buffers and no promise or string per response. They share two
+ * cores with the measured server, and a client library costs more per request than a bare server
+ * does.
  */
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ export interface LoadRequest {
 
 export interface LoadResult {
   readonly answers: number
-  readonly rate: number // answers a second
+  readonly rate: number // responses per second
   readonly p50: number // milliseconds
   readonly p99: number
   readonly p999: number
@@ -27,13 +27,13 @@ export interface LoadOptions {
   readonly port: number
   readonly connections: number
   readonly seconds: number
-  readonly status: number // any other answer fails the run
+  readonly status: number // any other status fails the run
   readonly requests: readonly LoadRequest[]
 }
 
 /**
- * Closed loop: each connection sends its next request when the last was answered. Ends when each
- * was sent, if the time is not over before, unless they may be sent again.
+ * Closed loop: each connection sends its next request after the previous response. Ends when the
+ * time is over or every request was sent, unless requests may be repeated.
  */
 export function runLoad({
   isRepeating = false,
@@ -72,8 +72,8 @@ export function runLoad({
 }
 
 /**
- * Open loop: so many requests a second, whatever has been answered, as readers come. A request
- * that finds no connection free waits for one, and that is part of its time.
+ * Open loop: sends at a constant rate, whatever has been answered, as readers arrive. A request
+ * without a free connection waits for one, and the wait is part of its time.
  */
 export async function runOpenLoad({
   rate,
@@ -82,12 +82,12 @@ export async function runOpenLoad({
   const nextMessage = messagesOf(options)
   const wanted = Math.ceil(rate * options.seconds)
   const latencies: number[] = []
-  const idle: ((since: number) => void)[] = [] // sends on a free connection what is due since then
-  const waiting: number[] = [] // since when, of each
+  const idle: ((since: number) => void)[] = [] // sends due requests on a free connection
+  const waiting: number[] = [] // when each waiting request was due
   const ended = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<void>()
   const closers = Array.from({ length: options.connections }, () => {
-    let askedSince: number | null = null // null: it was only asked so that it stands
+    let askedSince: number | null = null // null for the request that only opens the connection
     const send = (since: number | null): void => {
       askedSince = since
       connection.send(nextMessage())
@@ -109,8 +109,8 @@ export async function runOpenLoad({
     send(null)
     return connection.close
   })
-  ended.promise.catch(() => undefined) // an error before it is waited for is the one of `ready`
-  await ready.promise // All stand before the clock starts.
+  ended.promise.catch(() => undefined) // an error before this is awaited also rejects `ready`
+  await ready.promise // All connections are open before the clock starts.
   const started = performance.now()
   for (let due = 0; due < wanted; await sleep(1)) {
     const now = performance.now()
@@ -129,7 +129,7 @@ export function showLoad({ rate, p50, p99, p999 }: LoadResult): string {
   return `${Math.round(rate).toLocaleString('en').padStart(7)}/s  p50 ${p50} ms  p99 ${p99} ms  p99.9 ${p999} ms`
 }
 
-/** All connections draw from one list: every request is sent once before any is sent again. */
+/** All connections share one list, which sends every request once before any repetition. */
 function messagesOf({ requests }: LoadOptions): () => Buffer {
   const messages = requests.map(toMessage)
   let next = 0
@@ -142,12 +142,12 @@ interface Connection {
 }
 
 interface ConnectionEvents {
-  /** The wanted answer to what was sent last is there, its body as well. */
+  /** Called when the expected response to the last request has arrived, with its body. */
   readonly onAnswer: () => void
   readonly onError: (error: Error) => void
 }
 
-/** What one read may bring. */
+/** The maximum of one read. */
 const READ_BYTES = 16_384
 
 function open({ port, status }: LoadOptions, events: ConnectionEvents): Connection {
@@ -194,13 +194,13 @@ function toMessage({ method, path, headers, body }: LoadRequest): Buffer {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-const LENGTH = Buffer.from('ontent-length: ') // with either letter before it
+const LENGTH = Buffer.from('ontent-length: ') // Matches both spellings of the first letter.
 
-/** Takes what is read. Answers never share a read: each connection has one request under way. */
+/** Parses responses. Each connection has one request in flight, so responses never share a read. */
 function answerReader(status: number, { onAnswer, onError }: ConnectionEvents) {
   const wanted = `HTTP/1.1 ${status} `
-  let early = Buffer.alloc(0) // of an answer whose head is not there yet
-  let missing = 0 // of its body
+  let early = Buffer.alloc(0) // the start of a response whose header is incomplete
+  let missing = 0 // missing bytes of the body
   return (buffer: Buffer, bytes: number): void => {
     const chunk = buffer.subarray(0, bytes)
     if (missing > 0) missing -= bytes
@@ -208,7 +208,7 @@ function answerReader(status: number, { onAnswer, onError }: ConnectionEvents) {
       const text = early.length === 0 ? chunk : Buffer.concat([early, chunk])
       const end = text.indexOf(HEAD_END)
       if (end < 0) {
-        early = Buffer.from(text) // The next read writes over the buffer.
+        early = Buffer.from(text) // Copied, because the next read overwrites the buffer.
         return
       }
       if (text.toString('latin1', 0, wanted.length) !== wanted) {

@@ -1,11 +1,11 @@
-/** Runs the traffic generator of the data kit, which lies beside the repository. */
+/** Runs the traffic generator of the test data beside the repository. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const GENERATOR = fileURLToPath(new URL('../../shared/data/make-traffic.mjs', import.meta.url))
 
-/** Says what is missing where there is no kit; that is a failure in CI, as with tests. */
+/** Reports missing test data. In CI that is a failure, as with tests. */
 export function hasTrafficKit(): boolean {
   if (existsSync(GENERATOR)) return true
   console.log('needs ../shared/data')
@@ -13,7 +13,7 @@ export function hasTrafficKit(): boolean {
   return false
 }
 
-/** Writes world, traffic and truth into a folder. */
+/** Writes the world, its traffic and the true figures into a folder. */
 export function makeTraffic(folder: string, options: readonly string[]): void {
   execFileSync(process.execPath, [GENERATOR, '--out', folder, ...options])
 }

@@ -1,4 +1,4 @@
-/** A network for benchmarks: one publisher, many links, products that five merchants sell. */
+/** A network for benchmarks: one publisher, many links, and products that five merchants sell. */
 import { createHash } from 'node:crypto'
 import { createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
@@ -13,7 +13,7 @@ import { makeCampaign, makeMerchant } from '../test/catalogue.ts'
 
 const MERCHANTS = 5
 const PRODUCTS = 2_000
-/** Not a node's number: ids of benchmarks never meet a node's. */
+/** Outside the range of node numbers, so that ids never collide. */
 const BENCH_NODE = 1023
 
 export interface BenchNetwork {
@@ -37,7 +37,7 @@ export async function makeBenchNetwork(db: Database, count: number): Promise<Ben
     const { merchId } = await makeMerchant(db, { name: `Shop ${m}`, domain, offers })
     await makeCampaign(db, merchId, {
       bid_micros: micros(400_000 + 50_000 * m),
-      // Capped, so that each paid click goes through a lease.
+      // Limited, so that each paid click uses a lease.
       daily_budget_micros: micros(500_000_000_000),
     })
   }

@@ -1,10 +1,10 @@
 /**
- * Orders from merchants' servers in signed batches of a hundred, over HTTP: how many a second are
- * accepted (durable, then answered), and how many are attributed and booked. Goal: 2,000.
+ * Measures orders from merchants' servers in signed batches of 100 over HTTP: how many per second
+ * are accepted (durable before the response), and how many attributed and booked. Goal: 2,000.
  *
  *   node bench/orders.ts [--batches 300]
  *
- * Every order names a click, has two lines, and earns its publisher a commission; synthetic.
+ * Every synthetic order names a click, has two lines, and earns its publisher a commission.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,7 +43,7 @@ const accepted = seconds()
 await untilFolded(BATCHES * BATCH)
 report(accepted, seconds())
 
-/** A publisher's clicks on the merchant's offers, a minute ago. */
+/** Clicks on the merchant's offers, a minute ago. */
 async function makeClicks(): Promise<Merchant> {
   const world = await makePublisherWorld(db)
   const campaignId = await world.addCampaign()

@@ -1,10 +1,10 @@
 /**
- * How many events a second `souk reconcile` recomputes, on a log where one event in fifty is an
- * order: views, clicks, orders of several sources, returns. Goal: 200,000 events a second.
+ * Measures how many events per second `souk reconcile` recomputes, on a log where one event in 50
+ * is an order: views, clicks, orders of several sources, returns. Goal: 200,000.
  *
  *   node bench/reconcile.ts [--events 1000000]
  *
- * On an embedded PostgreSQL of its own, folded by the real fold; synthetic traffic.
+ * Uses an embedded PostgreSQL and the real fold, with synthetic traffic.
  */
 import { parseArgs } from 'node:util'
 import {
@@ -27,7 +27,7 @@ const GOAL_PER_SECOND = 200_000
 const DAYS = 7
 const ARTICLES = 100
 const BATCH = 2_000
-/** Of each block: four clicks, two orders, a fifth of a return; the rest is what readers see. */
+/** Per block: four clicks, two orders, a fifth of a return. The rest are page views. */
 const BLOCK = 5_000
 const CLICKS = BLOCK * 0.04
 const ORDERS = BLOCK * 0.02
@@ -84,8 +84,8 @@ async function timed(work: () => Promise<void>): Promise<number> {
 }
 
 /**
- * In the order of time, in blocks: clicks, then their orders, then what readers see. Sessions and
- * visitors come once, so that everything counts.
+ * In order of time, in blocks: clicks, their orders, then page views. Sessions and visitors appear
+ * once, so that everything counts.
  */
 function makeEvents(): LogEvent[] {
   const made = new MoneyEvents()
@@ -101,7 +101,7 @@ interface Place {
   readonly atMs: number
   readonly index: number
   readonly block: number
-  readonly place: number // in the block
+  readonly place: number // its index in the block
 }
 
 function eventAt(at: Place): StoredEvent {

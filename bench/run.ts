@@ -1,4 +1,4 @@
-/** `npm run bench`: every benchmark, one after the other; exits 1 when one misses its goal. */
+/** `npm run bench`: runs every benchmark in turn and exits 1 when one misses its goal. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 

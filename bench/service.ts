@@ -1,4 +1,4 @@
-/** Processes that benchmarks measure: started here, and known to answer. */
+/** Starts the processes that benchmarks measure, and waits until they respond. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { deferAlways } from './interrupted.ts'
 
 export interface Running {
   readonly child: ChildProcess
-  readonly ready: string // the address or port that it printed
+  readonly ready: string // the URL or port that it printed
 }
 
 export interface Service {
@@ -19,7 +19,7 @@ export interface Service {
   readonly dataDir: string
 }
 
-/** A service of a benchmark's own: fsync, receipts and logging on, rate limits off. */
+/** A service for one benchmark: fsync, receipts and logging on, rate limits off. */
 export async function startService(stack: AsyncDisposableStack): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
   const port = await freePort()
@@ -37,7 +37,7 @@ export async function startService(stack: AsyncDisposableStack): Promise<Service
   return { base, pid: service.child.pid ?? 0, dataDir }
 }
 
-/** Starts a script on this Node; resolves when it prints `ready <address>`. */
+/** Starts a script on this Node. Resolves when it prints `ready <address>`. */
 export async function startProcess(
   args: readonly string[],
   env: Record<string, string>,
@@ -56,7 +56,7 @@ export async function startProcess(
   throw new Error(`${args.join(' ')} ended before it was ready`)
 }
 
-/** Asks a process to end, and waits until it has; one that did not even start has ended. */
+/** Stops a process and waits for its end. A process that never started has ended. */
 export async function stopStarted(starting: Promise<Running>): Promise<void> {
   const started = await starting.catch(() => null)
   if (started === null) return

@@ -1,13 +1,12 @@
 /**
- * 90 days of statistics for a publisher with ten million events, over HTTP: how long one of ten
- * callers waits that ask again and again. Goal: 95 of 100 within 300 ms.
+ * Measures 90 days of statistics over HTTP for a publisher with ten million events: the latency for
+ * each of ten callers that ask repeatedly. Goal: 95 of 100 within 300 ms.
  *
  *   node bench/statistics.ts [--requests 200]
  *
- * Synthetic traffic: the kit's generator gives articles, links and their shares; the daily rows
- * are those that ten million such events fold to, written straight into the tables, because the
- * answer reads nothing else. Measured in the order of clicks, which is the default; then once more
- * with requests in every other order, for the record.
+ * Synthetic: the generator provides articles, links and their shares. The daily rows, which are all
+ * the response reads, are written directly into the tables. Measured in the default order (by
+ * clicks), and then in every other order for information.
  */
 import { Agent, get } from 'node:http'
 import { parseArgs } from 'node:util'
@@ -20,7 +19,7 @@ const EVENTS = 10_000_000
 const DAYS = 90
 const IN_FLIGHT = 10
 const GOAL_P95_MS = 300
-/** A server that runs for days, not one that was started a moment ago: its code is compiled. */
+/** Warm-up, because a server that runs for days has compiled its code. */
 const WARM_UP = 200
 
 const { values } = parseArgs({ options: { requests: { type: 'string', default: '200' } } })
@@ -48,7 +47,7 @@ if (p95 >= GOAL_P95_MS) {
 
 type Ask = (url: string) => Promise<number>
 
-/** Asks one address; the bytes of its answer. */
+/** Requests one URL and returns the response's bytes. */
 function caller(key: string): Ask {
   const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT })
   const headers = { authorization: `SERVICE-API-KEY ${key}` }
@@ -88,7 +87,7 @@ async function askMany(
       const sentAt = performance.now()
       const answered = await ask(address(Math.abs(index)))
       if (index < 0) {
-        started = performance.now() // The first of each caller warms up.
+        started = performance.now() // The first request of each caller is a warm-up.
         continue
       }
       bytes += answered

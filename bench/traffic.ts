@@ -1,11 +1,11 @@
 /**
- * A week of the kit's traffic, some 320,000 actions, played through the whole service in full:
- * counts against the recording's own truth, earnings against the prices of the receipts to the
- * micro-dollar, then `souk reconcile`. Three minutes; `npm test` plays three days of it.
+ * Plays a week of generated traffic, about 320,000 actions, through the whole service. Compares
+ * counts with the recording's true figures and earnings with the receipts' prices to the
+ * micro-dollar, then runs `souk reconcile`. Takes three minutes; `npm test` plays three days.
  *
  *   node bench/traffic.ts [--sessions 20000]
  *
- * Synthetic traffic, at the recorded times: in this process, because no wire sets the clock.
+ * Runs in this process at the recorded times, because a network client cannot set the clock.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

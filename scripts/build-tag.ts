@@ -1,9 +1,9 @@
 /**
- * Builds the browser tags of tag/ into dist/tag/ and holds them to their size.
+ * Builds the browser tags of tag/ into dist/tag/ and checks their size.
  *
- * Writes souk.js and souk-merchant.js, the same bytes under a name that carries their hash (to be
- * cached for ever), souk-debug.js (the overlay, loaded on demand), and manifest.json with file
- * names, sizes and the SRI hash of each. Prints the sizes; exits 1 when a tag is over its budget.
+ * Writes souk.js and souk-merchant.js, each also under a name with its content hash (to be cached
+ * for a year), souk-debug.js (the overlay, loaded on demand), and manifest.json with the file
+ * names, sizes and SRI hashes. Prints the sizes and exits 1 when a tag exceeds its budget.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,22 +19,25 @@ const TARGET = join(ROOT, 'dist', 'tag')
 interface TagFile {
   readonly source: string
   readonly name: string
-  /** Bytes after gzip; null: loaded by few, on demand. */
+  /** Bytes after gzip; null for a file loaded rarely and on demand. */
   readonly budgetBytes: number | null
 }
 
-/** Every page of a publisher loads the first, every page of a shop the second. */
+/** Every publisher page loads the first tag, every shop page the second. */
 const TAGS: readonly TagFile[] = [
   { source: 'tag.ts', name: 'souk', budgetBytes: 4000 },
   { source: 'merchant-tag.ts', name: 'souk-merchant', budgetBytes: 2500 },
   { source: 'debug.ts', name: 'souk-debug', budgetBytes: null },
 ]
 
-/** All evergreen browsers since 2021; older ones stop at the first line and keep their page. */
+/**
+ * All evergreen browsers since 2021. Older ones fail at the first line and leave the page
+ * unchanged.
+ */
 const LANGUAGE = 'es2021'
 
 export interface TagEntry {
-  /** The name that never changes, and the one that changes with the content. */
+  /** The stable name, and the name that changes with the content. */
   readonly file: string
   readonly immutable_file: string
   readonly bytes: number
@@ -44,7 +47,9 @@ export interface TagEntry {
 }
 export type TagManifest = Record<string, TagEntry>
 
-/** Short names of `_properties`, shared by all tags: the overlay reads what the page tag keeps. */
+/**
+ * Short names of `_properties`, shared by all tags, because the overlay reads the page tag's state.
+ */
 let shortNames: Record<string, string | false> = {}
 
 async function bundle({ source }: TagFile): Promise<string> {
@@ -58,15 +63,15 @@ async function bundle({ source }: TagFile): Promise<string> {
     mangleProps: /^_[a-zA-Z]/,
     mangleCache: shortNames,
     legalComments: 'none',
-    // Nothing in the tags depends on strict mode, which the compiler has checked already.
+    // The tags do not depend on strict mode, and the compiler has checked them in it.
     tsconfigRaw: { compilerOptions: { alwaysStrict: false } },
     logLevel: 'warning',
   })
   shortNames = result.mangleCache ?? shortNames
   const text = result.outputFiles[0]?.text ?? ''
-  // A second pass by another minifier: it inlines what the first leaves (about 5 % after gzip).
-  // "Unsafe" for objects with two different texts: templates become sums. The tags have none.
-  // As many passes as still find something.
+  // A second minifier inlines what the first leaves (about 5 % after gzip). "Unsafe" turns
+  // templates into sums, which differs only for objects with two string forms; the tags have none.
+  // It runs passes until nothing changes.
   const compress = { passes: 5, unsafe: true }
   const { code } = await minify(text, { ecma: 2021, compress, mangle: true })
   if (!code) throw new Error(`${source}: the minifier gave nothing`)

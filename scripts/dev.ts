@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: the demo network, started again when the server's code changes, and the browser
- * parts, built again when theirs do (then reload the page).
+ * `npm run dev`: runs the demo network, restarts it when the server's code changes, and rebuilds
+ * the browser parts when theirs changes (then reload the page).
  */
 import { spawn } from 'node:child_process'
 import { watch } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
 const BROWSER_PARTS = ['tag', 'dashboard']
-const SETTLE_MS = 200 // An editor writes a file in several steps.
+const SETTLE_MS = 200 // Editors write a file in several steps.
 
 const server = spawn(
   process.execPath,

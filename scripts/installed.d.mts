@@ -1,4 +1,4 @@
-/** Types for the tests; the module itself must run on a Node that knows no TypeScript. */
+/** Types for the tests. The module itself must run on a Node without TypeScript support. */
 interface LockedPackage {
   readonly version?: string
   readonly optional?: boolean

@@ -1,8 +1,11 @@
-/** Is what the lockfile pins installed? By npm's own records, so that any `npm ci` counts. */
+/**
+ * Checks whether the packages pinned by the lockfile are installed. Reads npm's own records, so any
+ * `npm ci` counts.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Compares package-lock.json with the record that npm keeps in node_modules. */
+/** Compares package-lock.json with npm's record in node_modules. */
 export function isInstalled(root) {
   const wanted = packagesOf(join(root, 'package-lock.json'))
   const installed = packagesOf(join(root, 'node_modules/.package-lock.json'))
@@ -10,8 +13,8 @@ export function isInstalled(root) {
 }
 
 /**
- * The paths of packages that are absent or of another version. Of optional packages only the
- * root's own are needed (PostgreSQL, Node), and of those the ones for this machine.
+ * The paths of packages that are missing or have another version. Optional packages count only if
+ * the root depends on them (PostgreSQL, Node) and they fit this machine.
  */
 export function missing(wanted, installed, { platform, arch }) {
   const chosen = wanted['']?.optionalDependencies ?? {}
@@ -28,7 +31,7 @@ function packagesOf(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).packages
   } catch {
-    return null // Not there, or cut off while it was written: as good as not installed.
+    return null // A missing or truncated record means that nothing is installed.
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * What the npm scripts run: installs what the lockfile pins if it is not installed, builds the
- * browser parts if they are stale, and goes on under the pinned Node.
+ * The launcher behind the npm scripts. Installs the pinned packages if needed, builds stale browser
+ * parts, and continues under the pinned Node.
  *
- * Plain JavaScript without dependencies: on a fresh machine there is only git, npm and some Node.
+ * Plain JavaScript without dependencies, because a fresh machine has only git, npm and some Node.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statSync, utimes } from 'node:fs'
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isInstalled } from './installed.mjs'
 import { becomeNode, fail, findNode, ROOT } from './runtime.mjs'
 
-// What each verb runs, and whether it needs the browser parts built.
+// The command of each verb, and whether it needs the browser parts.
 const VERBS = {
   demo: { program: ['bin/souk.mjs', 'demo'], isBuilding: true },
   test: { program: ['scripts/test.ts'], isBuilding: true },
@@ -25,13 +25,16 @@ const [name, ...rest] = process.argv.slice(2)
 const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
 if (verb === undefined) fail(`usage: node scripts/launch.mjs ${Object.keys(VERBS).join('|')}`)
 
-/** Made by who installs, and touched every second: one that is older was left by a dead one. */
+/**
+ * The installing process touches this file every second. An older one was left by a process that
+ * died.
+ */
 const LOCK = join(ROOT, 'dist/install.lock')
 const LOCK_TOUCH_MS = 1_000
 const LOCK_AGE_MAX_MS = 10_000
 
-// One at a time: two at once would take each other's packages away. Once is enough, also where npm
-// is told to leave something out.
+// One installation at a time, because two would delete each other's packages. Once is enough, even
+// where npm is configured to omit packages.
 for (let isReady = isInstalled(ROOT); !isReady; ) {
   isReady = takeLock()
   if (isReady) await installLocked()
@@ -61,7 +64,7 @@ function takeLock() {
 }
 
 async function installLocked() {
-  // Whoever had the lock until now may have done it.
+  // The previous owner of the lock may have installed everything.
   const status = isInstalled(ROOT) ? 0 : await install()
   rmSync(LOCK, { recursive: true, force: true })
   if (status !== 0) fail('npm ci failed; see above. Network and disk permitting, try again.')
@@ -71,18 +74,18 @@ async function install() {
   process.stderr.write('Installing what package-lock.json pins (about a minute, once) …\n')
   const touch = () => utimes(LOCK, new Date(), new Date(), () => undefined)
   const touching = setInterval(touch, LOCK_TOUCH_MS)
-  // No package's script runs: nothing here needs one, and whoever installs need not trust them.
+  // No install scripts run: no package here needs one, and users need not trust them.
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
   const status = await runNpm(['ci', '--ignore-scripts', ...quiet])
   clearInterval(touching)
   return status
 }
 
-/** Runs npm: the one that runs this script, or the one on the path. */
+/** Runs the npm that started this script, or the one on the path. */
 function runNpm(args) {
   const path = process.env.npm_execpath
   const [command, all] = path?.endsWith('.js') ? [process.execPath, [path, ...args]] : ['npm', args]
-  // On Windows npm is a script that only a shell can start.
+  // On Windows npm is a script that needs a shell.
   const shell = process.platform === 'win32' && command === 'npm'
   const npm = spawn(command, all, { cwd: ROOT, stdio: 'inherit', shell })
   return new Promise((resolve) => npm.on('exit', resolve).on('error', () => resolve(1)))

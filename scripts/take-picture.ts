@@ -1,18 +1,18 @@
 /**
- * Takes docs/receipt.png, the README's picture, of a running `npm start`.
+ * Takes docs/receipt.png, the picture in the README, from a running `npm start`.
  *
- *   node scripts/take-picture.ts <article address> <dashboard address> <email> <password>
+ *   node scripts/take-picture.ts <article URL> <dashboard URL> <email> <password>
  *
- * All four as the start prints them. It clicks one link of the article as a reader would.
+ * `npm start` prints all four. The script clicks one link of the article as a reader would.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import { CHROMIUM, needProgram } from '../test/machine.ts'
 
 const [article = '', dashboard = '', email = '', password = ''] = process.argv.slice(2)
-/** What a headless browser calls itself is a robot's, whose clicks nobody pays. */
+/** Clicks from the user agent of a headless browser count as bots. */
 const READER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/149.0 Safari/537.36'
-/** From a page's view on, an auction may be clicked after .3 s; figures follow within 5 s. */
+/** A click within 0.3 s of the page view is rejected, and figures update within 5 s. */
 const SETTLE_MS = 6_000
 const VIEWPORT = { width: 1040, height: 740 }
 

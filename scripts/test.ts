@@ -1,8 +1,7 @@
 /**
- * `npm test`: everything, or the files that are named (`npm test -- src/platform`).
+ * `npm test`: runs everything, or the named files (`npm test -- src/platform`).
  *
- * Types, lint and the tidy rules are tests among the others, so that the runner's summary at the
- * end is the whole truth.
+ * Types, lint and the tidy rules are tests too, so the runner's summary covers everything.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,15 +18,17 @@ const ROOT = join(import.meta.dirname, '..')
 const PATTERN = '**/*.{test,spec}.ts'
 const FOLDERS = ['src', 'test', 'tag', 'dashboard', 'bench']
 
-/** `npm run test:soak`: only the tests that have a longer form, in that form. */
+/** `npm run test:soak` runs only the tests that have a longer form, in that form. */
 const SOAK = '--soak'
 
-/** Tests wait for servers and browsers about a third of their time. */
+/** Tests spend about a third of their time waiting for servers and browsers. */
 const PROCESSES_PER_CORE = 1.5
-/** Only a test that hangs reaches it. */
+/** Only a hanging test reaches this limit. */
 const TEST_TIMEOUT_MS = 900_000
 
-/** A mirror fails now and then, and a fresh machine's own updates hold the locks for a while. */
+/**
+ * Package mirrors fail occasionally, and a fresh machine's own updates hold the locks for a while.
+ */
 const [INSTALL_TRIES, INSTALL_PAUSE_MS, LOCK_SECONDS_MAX] = [3, 20_000, 300]
 
 const named = process.argv.slice(2).filter((word) => word !== SOAK)
@@ -44,7 +45,7 @@ if (files.length === 0) {
 }
 if (named.length === 0) await needPrograms()
 
-// Both run for the whole of the tests: each test process would otherwise start its own.
+// Shared by all tests. Otherwise each test process would start its own.
 const server = await openTestServer()
 const temporary = makeTemporaryFolder()
 const browser = files.some((path) => path.endsWith('.spec.ts')) ? await serveBrowser() : null
@@ -64,7 +65,7 @@ const runner = spawn(
       TMPDIR: temporary,
       ...(isSoak && { SOUK_SOAK: '1' }),
       ...(browser && { SOUK_TEST_BROWSER: browser.wsEndpoint() }),
-      // Hundreds of processes load the same files: half of the second that each takes for it.
+      // Many processes load the same files. The cache halves their start-up time of about a second.
       NODE_COMPILE_CACHE: join(testFolder(), 'compiled'),
     },
   },
@@ -80,7 +81,9 @@ function usesSoak(path: string): boolean {
   return readFileSync(join(ROOT, path), 'utf8').includes('test/soak.ts')
 }
 
-/** A file per group of tests, which imports them. The runner starts files in the order of names. */
+/**
+ * Writes one file per group of tests, which imports them. The runner starts files in order of name.
+ */
 function writeEntries(folder: string): string[] {
   mkdirSync(folder, { recursive: true })
   return groupTestFiles(files).map(({ name, files: members }, at) => {
@@ -92,7 +95,7 @@ function writeEntries(folder: string): string[] {
   })
 }
 
-/** Finds what the tests need, installs it where that is possible, or says how to. */
+/** Finds the programs that the tests need. Installs them where possible, or says how to. */
 async function needPrograms(): Promise<void> {
   const missing = () => [CHROMIUM, NATS_SERVER].filter((need) => findProgram(need) === null)
   if (missing().length === 0) return
@@ -115,7 +118,7 @@ function aptGet(...args: string[]): boolean {
   const patience = ['-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`]
   const { status } = spawnSync('apt-get', ['-qq', ...patience, ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    // Its progress is of no use here; its complaints are.
+    // Progress messages are not useful here, but errors are.
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   return status === 0

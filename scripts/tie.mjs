@@ -1,4 +1,4 @@
-/** Loaded before the program that `becomeNode` starts: ties it to its launcher. */
+/** Preloaded into the program that `becomeNode` starts. Ties it to its launcher. */
 import { tie } from './runtime.mjs'
 
 tie()

@@ -12,7 +12,7 @@ import { startTestApp } from '../test/app.ts'
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../openapi.json')
 
-/** The description as the file holds it. */
+/** The description as the file contains it. */
 export function openapiText(http: Http): string {
   return `${JSON.stringify(http.swagger(), null, 2)}\n`
 }

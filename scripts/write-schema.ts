@@ -3,8 +3,8 @@
  *
  *   node scripts/write-schema.ts
  *
- * From the catalogues of a freshly migrated database, because no pg_dump is at hand; a test
- * compares the file with what this would write.
+ * It reads the catalogs of a freshly migrated database, because pg_dump may be missing. A test
+ * compares the file with this output.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export const SCHEMA_FILE = join(import.meta.dirname, '../migrations/schema.sql')
 const HEAD = `-- The schema after all migrations. Written by \`npm run schema\`; change a migration instead.
 `
 
-/** The whole schema as SQL text, the same for the same migrations. */
+/** The whole schema as SQL text. Equal migrations give equal text. */
 export async function schemaText(db: Db): Promise<string> {
   const parts = [
     ...(await sequences(db)),
@@ -65,7 +65,7 @@ interface Table {
   readonly name: string
   readonly columns: readonly string[]
   readonly constraints: readonly string[]
-  readonly more: readonly string[] // indexes, triggers, comments: statements of their own
+  readonly more: readonly string[] // indexes, triggers, comments: separate statements
   readonly partition_of: string | null
   readonly partition_bound: string | null
   readonly partition_by: string | null
