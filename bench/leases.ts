@@ -52,6 +52,7 @@ async function runNode(nodeId: number, times: number[]): Promise<number> {
   const book = new LeaseBook()
   book.setCampaigns(campaigns, { budgetOk: new Uint8Array(CAMPAIGNS), nowMs: Date.now() })
   let unfunded = 0
+  let reader = 0
   let isCounting = false
   const loop = new LeaseLoop({
     ...{ book, now: Date.now, identity: { nodeId, incarnation: '1' } },
@@ -68,7 +69,7 @@ async function runNode(nodeId: number, times: number[]): Promise<number> {
     await sleep(10)
     for (let click = 0; click < CLICKS_PER_SECOND / 100; click++) {
       const campaignId = 1 + Math.floor(Math.random() * CAMPAIGNS)
-      book.recordWin(campaignId, Date.now())
+      book.recordWin(campaignId, `reader ${reader++}`, Date.now())
       if (book.reserve(campaignId, PRICE, Date.now()) === null) unfunded += 1
     }
   }
@@ -84,7 +85,7 @@ function timeReservations(): { ours: number; bare: number } {
   const requests = book.prepare(1, nowMs)
   const grants = requests.map(({ campaignId, day }) => ({
     ...{ campaignId, day, leaseId: campaignId, grantedMicros: 9e15, fairMicros: 9e15 },
-    ...{ refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+    ...{ refillableMicros: 0, inFlightElsewhereMicros: 0 },
   }))
   book.apply(1, { requests, grants, recalled: [] }, nowMs)
   const left = new Map(campaigns.map(({ campaignId }) => [campaignId, { micros: 9e15 }]))

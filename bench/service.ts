@@ -20,12 +20,15 @@ export interface Service {
 }
 
 /** A service for one benchmark: fsync, receipts and logging on, rate limits off. */
-export async function startService(stack: AsyncDisposableStack): Promise<Service> {
+export async function startService(
+  stack: AsyncDisposableStack,
+  env: Record<string, string> = {},
+): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'souk-bench-'))
   const port = await freePort()
   const starting = startProcess(
     ['bin/souk.mjs', 'serve'],
-    { SOUK_DATA: dataDir, PORT: String(port), RATE_LIMITS: '0', LOG_LEVEL: 'info' },
+    { SOUK_DATA: dataDir, PORT: String(port), RATE_LIMITS: '0', LOG_LEVEL: 'info', ...env },
     join(dataDir, 'log'),
   )
   deferAlways(stack, async () => {

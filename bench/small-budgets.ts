@@ -120,6 +120,7 @@ async function run(
   const worlds = await makeWorlds(db, day)
   const nodes = await makeNodes(db, count, worlds)
   let coming: Click[] = []
+  let reader = 0
   for (let tick = 0; tick < TICKS; tick++) {
     const nowMs = startMs + tick * TICK_MS
     await db.run(sql`
@@ -133,7 +134,7 @@ async function run(
       const at = nodes[isAnywhere ? Math.floor(random() * count) : node]
       if (at === undefined) continue
       const { campaignId } = world
-      at.book.recordClick(campaignId, { nowMs, ageMs: nowMs - wonAtMs })
+      at.book.recordClick(campaignId, { nowMs, ageMs: nowMs - wonAtMs, priceMicros: PRICE })
       let leaseId = at.book.reserve(campaignId, PRICE, nowMs)
       if (leaseId === null && at.book.want(campaignId, PRICE, nowMs)) {
         await ask(db, at, nowMs)
@@ -158,7 +159,7 @@ async function run(
         const at = Math.floor(random() * count)
         const node = nodes[at]
         if (node === undefined || node.budgetOk[world.index] !== 1) continue
-        node.book.recordWin(world.campaignId, nowMs)
+        node.book.recordWin(world.campaignId, `reader ${reader++}`, nowMs)
         if (random() >= CLICK_RATE) continue
         const delayMs = -Math.log(1 - random()) * CLICK_DELAY_MS
         coming.push({ world, node: at, wonAtMs: nowMs, atMs: nowMs + delayMs })

@@ -19,6 +19,7 @@ export interface PublisherWorld {
   /** Creates an article with one link to a shop; returns the ids and URLs of both. */
   addArticle(
     name: string,
+    link?: string,
   ): Promise<{ articleId: number; auctionId: string; url: string; link: string }>
 }
 
@@ -42,7 +43,7 @@ export async function makePublisherWorld(db: Db, slug = 'gazette'): Promise<Publ
     merchant,
     headers: { authorization: `SERVICE-API-KEY ${key}` },
     addCampaign: (settings = {}) => addCampaign(db, merchant, settings),
-    addArticle: (name) => addArticle(db, publisher, name),
+    addArticle: (name, link) => addArticle(db, publisher, { name, link }),
   }
 }
 
@@ -57,10 +58,14 @@ async function addCampaign(db: Db, { merch_id }: Merchant, more: Partial<Campaig
   return (await insertCampaign(db, { settings, world })).campaign_id
 }
 
-async function addArticle(db: Db, { pub_id: pubId, uid }: Publisher, name: string) {
+async function addArticle(
+  db: Db,
+  { pub_id: pubId, uid }: Publisher,
+  { name, link: wantedLink }: { name: string; link: string | undefined },
+) {
   linksMade += 1
   const auctionId = String(9_100_000_000_000_000n + BigInt(linksMade))
-  const link = `https://gazette-shop.example/${linksMade}`
+  const link = wantedLink ?? `https://gazette-shop.example/${linksMade}`
   const url = `https://gazette.example/${encodeURIComponent(name)}`
   const urlKey = keyOfUrl(new URL(url))
   const wanted = { pubId, uid, url, urlKey, name, publicationDate: null, at: LONG_AGO }

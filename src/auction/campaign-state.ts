@@ -13,7 +13,7 @@ export const LIVE = { inactive: 0, live: 1, outOfFlight: 2, staleFeed: 3 } as co
 export interface CampaignState {
   /** A LIVE value; `refreshLive` writes it at least once a second. */
   readonly live: Uint8Array
-  /** 1 while a lease can fund another win; written by the lease book (docs/spec/budgets.md). */
+  /** 1 while another win can be paid; written by the lease book (docs/spec/budgets.md). */
   readonly budgetOk: Uint8Array
   /** The pass-through rate of pacing, 0 to 1. Float32, because a receipt stores it exactly. */
   readonly ptr: Float32Array

@@ -212,7 +212,7 @@ test('a daily budget is paced along the traffic of the publishers it may appear 
   const decider = makeDecider(market, { pacing, now: () => nowMs })
   decider.tick()
   const spent = { day: '2026-03-02', daySettledMicros: 7 * DOLLAR, leaseId: 1, grantedMicros: 0 }
-  const elsewhere = { refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0, fairMicros: 0 }
+  const elsewhere = { refillableMicros: 0, inFlightElsewhereMicros: 0, fairMicros: 0 }
   pacing.noteSpent(
     campaigns.map(({ campaign_id }) => ({ ...spent, ...elsewhere, campaignId: campaign_id })),
     NOON_MS,

@@ -112,7 +112,7 @@ test('edges are notified of changed links, not of newly created ones', async (t)
   assert.deepEqual(told, ['made and found', 'smart_link', 'smart_link'])
 })
 
-test("a robot's auctions hold back no budget", async (t) => {
+test("a robot's auction reserves no budget", async (t) => {
   const db = await testDatabase(t)
   const world = await makePublisherWorld(db)
   const campaignId = await world.addCampaign()

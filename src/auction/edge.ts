@@ -5,6 +5,7 @@
 import { loadOverCap } from '../demand/liability-store.ts'
 import { consentOf } from '../events/consent.ts'
 import { readUserAgent } from '../events/user-agent.ts'
+import { addressUnit } from '../platform/client-address.ts'
 import type { Geo } from '../platform/geo.ts'
 import type { HotRequest } from '../platform/hot-http.ts'
 import { type Listener, listen } from '../platform/listen.ts'
@@ -126,10 +127,11 @@ export class Edge {
     const held = this.#hold(link, request, { ...page, isAtClick: false, unfunded: [] })
     if (request.isHead) return held
     this.keepReceipt(held, request)
-    // A robot's click is never paid; a budget held back for it would serve no reader.
+    // A robot's click is never paid, so nothing is reserved for it.
     const { isRobot } = readUserAgent(request.headers['user-agent'])
     if (held.winner !== null && !isRobot) {
-      this.#options.book.recordWin(held.winner.campaign.campaign_id, page.nowMs)
+      const { campaign_id } = held.winner.campaign
+      this.#options.book.recordWin(campaign_id, addressUnit(request.address), page.nowMs)
     }
     return held
   }

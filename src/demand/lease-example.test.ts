@@ -69,7 +69,7 @@ async function makeNodes(t: TestContext) {
     const request = {
       ...{ campaignId: 1, day: DAY, leaseId: leaseIds.get(node) ?? 0, priceMaxMicros: PRICE },
       ...{ spentMicros: spent, holdMicros: hold, wantMicros: want, urgentMicros: wait },
-      ...{ isFinal: false, expectedClicks: 0, openWins: 0 },
+      ...{ isFinal: false, inFlightMicros: 0 },
     }
     requestNo += 1
     const identity = { nodeId: node === 'A' ? 1 : 2, incarnation: '1' }

@@ -37,8 +37,7 @@ function makeBook(some: Partial<BudgetedCampaign> = {}) {
       ...{
         fairMicros: clicks * PRICE,
         refillableMicros: 0,
-        expectedElsewhere: 0,
-        openElsewhere: 0,
+        inFlightElsewhereMicros: 0,
       },
       ...grant,
     }))
@@ -163,17 +162,18 @@ test('the last click that a lease can pay is the last that it lets win', () => {
   assert.equal(book.unspentMicros(7, NOON), 0)
 })
 
-test('what can be fetched counts for wins, as do the wins of other nodes', () => {
+test('what can be fetched counts for wins, as do the open results of other nodes', () => {
   const { budgetOk, fund, spend } = makeBook()
   fund(2, { refillableMicros: PRICE })
   spend(2)
   assert.equal(budgetOk[0], 1)
   fund(2, { refillableMicros: PRICE - 1 }, NOON + 27_000)
   assert.equal(budgetOk[0], 0)
-  const crowded = { openElsewhere: 100, expectedElsewhere: 50 }
+  const crowded = { inFlightElsewhereMicros: 50 * PRICE }
   for (const [clicks, isOk] of [
-    [60, 0],
-    [102, 1],
+    // 50 + 2.33 √50 = 66.5, and one more to win.
+    [67, 0],
+    [68, 1],
   ] as const) {
     const other = makeBook()
     other.fund(clicks, crowded)
@@ -181,17 +181,12 @@ test('what can be fetched counts for wins, as do the wins of other nodes', () =>
   }
 })
 
-test('a click answers a win, and one of an unknown campaign is nobody’s', () => {
+test('a win or a click of an unknown campaign changes nothing', () => {
   const { book, budgetOk, fund } = makeBook()
-  fund(4)
-  for (let win = 0; win < 20; win++) book.recordWin(7, NOON)
-  assert.equal(budgetOk[0], 0)
-  const click = { nowMs: NOON + 1_000, ageMs: 1_000 }
-  for (let clicks = 0; clicks < 19; clicks++) book.recordClick(7, click)
-  fund(4, {}, NOON + 1_000)
+  fund(1)
+  for (let reader = 0; reader < 500; reader++) book.recordWin(8, `${reader}`, NOON)
+  book.recordClick(8, { nowMs: NOON + 60_000, ageMs: 60_000, priceMicros: PRICE })
   assert.equal(budgetOk[0], 1)
-  book.recordWin(8, NOON)
-  book.recordClick(8, click)
 })
 
 test('a snapshot may give a campaign another place; one that left it pays until it holds nothing', () => {

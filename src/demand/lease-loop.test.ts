@@ -153,7 +153,7 @@ test('a node that joins one which held a budget whole finds a part of it at once
   const day = '2026-04-13'
   const amounts = { spentMicros: 0, holdMicros: 0, wantMicros: 90 * PRICE, urgentMicros: 0 }
   const asked = { campaignId: 1, day, leaseId: 0, isFinal: false, priceMaxMicros: PRICE }
-  const requests = [{ ...asked, ...amounts, expectedClicks: 0, openWins: 0 }]
+  const requests = [{ ...asked, ...amounts, inFlightMicros: 0 }]
   await requestLeases(db, { nodeId: 2, incarnation: '1' }, { requestNo: 1, requests })
   await until(async () => (await escrow()) < 45 * PRICE)
   assert.equal(typeof reserve(), 'number', 'its own part stays')

@@ -51,8 +51,7 @@ function wish(changes: Partial<LeaseRequest> = {}): LeaseRequest {
     priceMaxMicros: PRICE,
     isFinal: false,
     urgentMicros: 0,
-    expectedClicks: 0,
-    openWins: 0,
+    inFlightMicros: 0,
     ...changes,
   }
 }
@@ -128,30 +127,30 @@ test('with several nodes each gets a part, and what is too little for parts stay
   assert.deepEqual(isPaid, [true, true, true, false])
 })
 
-test('a node hears what nobody holds, and what the wins of others may still bring', async (t) => {
+test('a node learns what nobody holds, and what the open results of others may cost', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
   for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
-  const told = { spentMicros: 0, expectedClicks: 1.5, openWins: 50, wantMicros: 5 * PRICE }
+  const told = { spentMicros: 0, inFlightMicros: 50, wantMicros: 5 * PRICE }
   const two = await ask(db, 2, 2, [wish(told)])
   const spent = { spentMicros: PRICE, holdMicros: 5 * PRICE }
   await ask(db, 2, 3, [wish({ ...told, ...spent, leaseId: two?.leaseId ?? 0 })])
-  await ask(db, 3, 2, [wish({ wantMicros: 0, expectedClicks: 0.5, openWins: 7 })])
+  await ask(db, 3, 2, [wish({ wantMicros: 0, inFlightMicros: 7 })])
   const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
   assert.deepEqual(
-    [one?.refillableMicros, one?.expectedElsewhere, one?.openElsewhere],
-    [32 * PRICE, 2, 57], // 40 less the 5 of node 2, less the 3 of its own.
+    [one?.refillableMicros, one?.inFlightElsewhereMicros],
+    [32 * PRICE, 57], // 40 less the 5 of node 2, less the 3 of its own.
   )
 })
 
-test('the wins of a node that is silent count no more, and what it holds is still held', async (t) => {
+test('the open results of a silent node count no more, and what it holds is still held', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
-  const told = { wantMicros: 5 * PRICE, expectedClicks: 1.5, openWins: 50 }
+  const told = { wantMicros: 5 * PRICE, inFlightMicros: 50 }
   const two = await ask(db, 2, 1, [wish(told)])
   assert.equal(two?.grantedMicros, 5 * PRICE)
   const heard = async (requestNo: number, nowMs: number) => {
     const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }
     const [one] = (await requestLeases(db, node(1), batch))?.grants ?? []
-    return [one?.refillableMicros, one?.openElsewhere]
+    return [one?.refillableMicros, one?.inFlightElsewhereMicros]
   }
   assert.deepEqual(await heard(1, NOON + LEASE_TTL_MS - 1), [35 * PRICE, 50])
   assert.deepEqual(await heard(2, NOON + LEASE_TTL_MS), [35 * PRICE, 0])

@@ -51,13 +51,12 @@ ${written(node, batch)}, ${recalled(node)}
 select null::int as "campaignId", null::date as day, null::float8 as "leaseId",
   null::float8 as "grantedMicros", null::float8 as "fairMicros",
   null::float8 as "daySettledMicros", null::float8 as "refillableMicros",
-  null::float8 as "expectedElsewhere", null::float8 as "openElsewhere",
+  null::float8 as "inFlightElsewhereMicros",
   (select array_agg(lease_id::float8) from told) as recalled
 from self
 union all
 select campaign_id, day, changed.lease_id, changed.granted, fair, day_settled,
-  free - (changed.granted - granted_before), expected_elsewhere, open_elsewhere,
-  null
+  free - (changed.granted - granted_before), in_flight_elsewhere, null
 from changed join term using (campaign_id, day)`
   // Not a named statement: its cached plan would expect ten requests and join a thousand of them
   // row by row (measured: 20,000 requests take 1 s when planned afresh, minutes otherwise).
@@ -86,10 +85,8 @@ function requested({ requests, nowMs }: LeaseBatch): Sql {
     ${column((request) => request.priceMaxMicros)}::bigint[],
     ${column((request) => request.isFinal)}::boolean[],
     ${column((request) => request.urgentMicros)}::bigint[],
-    ${column((request) => request.expectedClicks)}::float8[],
-    ${column((request) => request.openWins)}::int[]
-  ) as given (campaign_id, day, lease_id, spent, hold, want, price_max, is_final, urgent, expected,
-    open)
+    ${column((request) => request.inFlightMicros)}::bigint[]
+  ) as given (campaign_id, day, lease_id, spent, hold, want, price_max, is_final, urgent, in_flight)
 ), clock as materialized (
   select coalesce(${nowMs === undefined ? null : new Date(nowMs)}::timestamptz, now()) as at
   from pg_advisory_xact_lock_shared(${BUDGET_LOCK})
@@ -140,9 +137,8 @@ function lockedAccounts({ nodeId, incarnation }: NodeIdentity, { requestNo }: Le
 /** How much each lease is to hold from now on (economics 2.2). */
 function decided({ nodeId }: NodeIdentity): Sql {
   return sql`others as (
-  -- What the other nodes last said; of one that is silent no more wins are clicked.
-  select campaign_id, day, sum(open_wins) as open_elsewhere,
-    sum(expected_clicks) as expected_elsewhere
+  -- What the other nodes last said; the results of one that is silent are clicked no more.
+  select campaign_id, day, sum(in_flight_micros) as in_flight_elsewhere
   from lease, clock
   where (campaign_id, day) in (select campaign_id, day from request)
     and released_at is null and closed_at is null and node_id <> ${nodeId} and expires_at > at
@@ -159,8 +155,7 @@ function decided({ nodeId }: NodeIdentity): Sql {
     daily.settled_micros as day_settled,
     coalesce(least(daily.free, lifetime.free), ${UNLIMITED_MICROS}) as free,
     (select count(*) from live) as nodes,
-    coalesce(expected_elsewhere, 0) as expected_elsewhere,
-    coalesce(open_elsewhere, 0) as open_elsewhere
+    coalesce(in_flight_elsewhere, 0)::float8 as in_flight_elsewhere
   from request
   join daily using (campaign_id, day)
   join lifetime on lifetime.campaign_id = request.campaign_id
@@ -202,8 +197,7 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
   update lease set
     granted_micros = term.granted,
     spent_micros = spent_here,
-    expected_clicks = expected,
-    open_wins = open,
+    in_flight_micros = in_flight,
     request_no = ${requestNo},
     expires_at = at + ${LEASE_TTL_MS} * interval '1 millisecond',
     released_at = case when is_final then at end,
@@ -212,10 +206,10 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
   returning lease.lease_id, lease.campaign_id, lease.day, new.granted_micros as granted,
     new.granted_micros - old.granted_micros as change
 ), opened as (
-  -- Also where nothing was granted: it tells the others of this node's wins.
-  insert into lease (campaign_id, day, node_id, incarnation, granted_micros, expected_clicks,
-    open_wins, request_no, expires_at)
-  select campaign_id, day, ${nodeId}, ${incarnation}, granted, expected, open, ${requestNo},
+  -- Also where nothing was granted: it tells the others of this node's open results.
+  insert into lease (campaign_id, day, node_id, incarnation, granted_micros, in_flight_micros,
+    request_no, expires_at)
+  select campaign_id, day, ${nodeId}, ${incarnation}, granted, in_flight, ${requestNo},
     at + ${LEASE_TTL_MS} * interval '1 millisecond'
   from term, clock where held_id is null and not is_final
   on conflict (campaign_id, day, node_id, incarnation)

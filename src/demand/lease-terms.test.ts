@@ -23,8 +23,8 @@ const needs = (some: Partial<LeaseNeeds> = {}): LeaseNeeds => ({
   priceMaxMicros: PRICE,
   isWanted: true,
   microsPerMs: 0,
-  guardMicros: 0,
-  inFlight: { expectedClicks: 0, openWins: 0 },
+  reserveMicros: 0,
+  inFlightMicros: 0,
   nowMs: NOW,
   ...some,
 })
@@ -53,12 +53,12 @@ function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Part
   const request: LeaseRequest = {
     ...{ campaignId: 0, day: dayText(lease.dayNumber), leaseId: lease.leaseId },
     ...{ spentMicros: lease.spentMicros, holdMicros: NEED, wantMicros: NEED },
-    ...{ priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0, expectedClicks: 0, openWins: 0 },
+    ...{ priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0, inFlightMicros: 0 },
     ...some,
   }
   const granted: LeaseGrant | null = grant && {
     ...{ campaignId: 0, day: request.day, leaseId: lease.leaseId, grantedMicros: NEED },
-    ...{ fairMicros: NEED, refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+    ...{ fairMicros: NEED, refillableMicros: 0, inFlightElsewhereMicros: 0 },
     ...grant,
   }
   return applyGrant([lease], request, granted, { sentAtMs: NOW - 500, nowMs: NOW })
@@ -72,7 +72,7 @@ test('a node asks for half a minute of spending and a half, a burst, or what its
   }
   assert.equal(wish({}), 100 * PRICE)
   assert.equal(wish({ microsPerMs: 20 }), 900_000)
-  assert.equal(wish({ guardMicros: 400_000 }), 400_000 + PRICE)
+  assert.equal(wish({ reserveMicros: 400_000 }), 400_000 + PRICE)
 })
 
 test('a lease is renewed with twelve seconds left, campaigns by turns within eight more', () => {
@@ -98,7 +98,7 @@ test('a lease is refilled under half of the need, if more can be had or a click 
   assert.equal(low(NEED / 2 - 1, NEED / 2 - 1), false)
   assert.equal(low(PRICE, PRICE), false)
   assert.equal(low(PRICE - 1, PRICE - 1), true)
-  const promised = { guardMicros: 10 * PRICE }
+  const promised = { reserveMicros: 10 * PRICE }
   const dry = (unspent: number) => held({ grantedMicros: unspent, fairMicros: unspent })
   assert.equal(ask(dry(11 * PRICE), promised), null)
   assert.notEqual(ask(dry(11 * PRICE - 1), promised), null)
@@ -193,7 +193,7 @@ test('a campaign that stops hands its lease in when it has run out, unless all o
 
 test('an answer is taken over whole, and lasts 28 s from when it was asked for', () => {
   const lease = held({ spentMicros: 30, retryAtMs: 1, usableUntilMs: 0 })
-  const elsewhere = { refillableMicros: 5, expectedElsewhere: 0.5, openElsewhere: 6 }
+  const elsewhere = { refillableMicros: 5, inFlightElsewhereMicros: 6 }
   const told = { grantedMicros: NEED + 1, fairMicros: 900, ...elsewhere }
   assert.deepEqual(answer(lease, told, { spentMicros: 10 }), [lease])
   assert.deepEqual(lease, {

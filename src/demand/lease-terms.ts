@@ -8,7 +8,6 @@
  */
 import assert from 'node:assert/strict'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
-import type { InFlight } from './guard.ts'
 
 /** How long a lease may be spent without a word from the database (economics 2.2). */
 export const LEASE_TTL_MS = 30_000
@@ -43,8 +42,8 @@ const REST_SPREAD_SECONDS = 60
 /** Expected in a lease time: a minute after its last click, which the fold has read by then. */
 const IDLE_CLICKS = 0.1
 
-/** Asked of the database in one batch for all campaigns, with this node's wins in flight. */
-export interface LeaseRequest extends InFlight {
+/** Asked of the database in one batch for all campaigns. */
+export interface LeaseRequest {
   readonly campaignId: number
   readonly day: string // YYYY-MM-DD, UTC
   readonly leaseId: number // 0: none yet
@@ -55,6 +54,8 @@ export interface LeaseRequest extends InFlight {
   readonly isFinal: boolean // the day is over: spent is all there will ever be
   /** For a click that waits: granted even where too little is left to share. */
   readonly urgentMicros: number
+  /** What this node's open results will probably still cost. */
+  readonly inFlightMicros: number
 }
 
 /** The database's answer to one request. */
@@ -65,9 +66,8 @@ export interface LeaseGrant {
   readonly grantedMicros: number // in all, since the lease was made
   readonly fairMicros: number // what this node may hold unspent, all live nodes considered
   readonly refillableMicros: number // in nobody's lease: any node's click can ask for it
-  /** Clicks that the wins of other nodes may still bring. */
-  readonly expectedElsewhere: number
-  readonly openElsewhere: number
+  /** What the open results of other nodes will probably still cost. */
+  readonly inFlightElsewhereMicros: number
 }
 
 /** A lease as its node knows it. Mutable: the book spends it. */
@@ -79,8 +79,7 @@ export interface HeldLease {
   spentMicros: number
   fairMicros: number
   refillableMicros: number
-  expectedElsewhere: number
-  openElsewhere: number
+  inFlightElsewhereMicros: number
   toldAtMs: number // when the last answer about it was asked for
   usableUntilMs: number
   isResting: boolean // renewed by any answer: its node stands, so the lease does
@@ -98,8 +97,8 @@ export interface LeaseNeeds {
   readonly priceMaxMicros: number
   readonly isWanted: boolean // false: hold nothing but what clicks that wait ask for
   readonly microsPerMs: number // recent spending of this node
-  readonly guardMicros: number // promised to wins in flight, of all nodes
-  readonly inFlight: InFlight // of this node
+  readonly reserveMicros: number // for the open results of all nodes
+  readonly inFlightMicros: number // of this node's
   readonly nowMs: number
 }
 
@@ -147,7 +146,7 @@ export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest
       priceMaxMicros: needs.priceMaxMicros,
       isFinal,
       urgentMicros: isLeaving ? 0 : lease.urgentMicros,
-      ...needs.inFlight,
+      inFlightMicros: needs.inFlightMicros,
     })
     lease.urgentMicros = 0
     lease.isRecalled = false
@@ -191,8 +190,7 @@ export function applyGrant(
   }
   // Less what clicks have asked for since.
   lease.refillableMicros = Math.max(0, grant.refillableMicros - lease.urgentMicros)
-  lease.expectedElsewhere = grant.expectedElsewhere
-  lease.openElsewhere = grant.openElsewhere
+  lease.inFlightElsewhereMicros = grant.inFlightElsewhereMicros
   if (grant.grantedMicros < spentBefore + request.urgentMicros) {
     lease.urgentFromMs = nowMs + RETRY_URGENT_MS
     lease.refillableMicros = 0
@@ -221,8 +219,7 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
     spentMicros: 0,
     fairMicros: 0,
     refillableMicros: 0,
-    expectedElsewhere: 0,
-    openElsewhere: 0,
+    inFlightElsewhereMicros: 0,
     toldAtMs: 0,
     usableUntilMs: 0,
     isResting: false,
@@ -253,13 +250,13 @@ function handIn(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
 
 /** A live lease is renewed, refilled or trimmed when it is due; null when it is not. */
 function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
-  const { campaignId, priceMaxMicros, guardMicros, microsPerMs, nowMs } = needs
+  const { campaignId, priceMaxMicros, reserveMicros, microsPerMs, nowMs } = needs
   const unspent = lease.grantedMicros - lease.spentMicros
   const need = needs.isWanted
     ? Math.max(
         Math.ceil(SIZE_FACTOR * microsPerMs * LEASE_TTL_MS),
         BURST_CLICKS * priceMaxMicros,
-        guardMicros + priceMaxMicros,
+        reserveMicros + priceMaxMicros,
       )
     : 0
   // Beyond its fair part a node keeps nothing: a click that then finds too little asks for itself.
@@ -268,7 +265,7 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   const keep = Math.max(Math.min(need, lease.fairMicros), late)
   const renewBelowMs = RENEW_BELOW_MS + (campaignId % RENEW_SPREAD_SECONDS) * 1000
   const isSurplus = lease.leaseId !== 0 && unspent > SURPLUS_FACTOR * keep
-  const isDry = unspent < guardMicros + priceMaxMicros
+  const isDry = unspent < reserveMicros + priceMaxMicros
   const isLow = unspent < need / 2 && (isDry || lease.fairMicros > unspent)
   const isOld = lease.usableUntilMs - nowMs < renewBelowMs
   const isIdle = isAtRest(lease, needs, need)
@@ -287,14 +284,14 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   return { holdMicros: hold, wantMicros: Math.max(hold, want) }
 }
 
-/** Whether a live lease may wait: nothing is won or spent, and the budget has more for others. */
+/** Whether a live lease may wait: it is hardly used, and the budget has more for others. */
 function isAtRest(lease: HeldLease, needs: LeaseNeeds, needMicros: number): boolean {
-  const { campaignId, priceMaxMicros, microsPerMs, inFlight, nowMs } = needs
+  const { campaignId, priceMaxMicros, microsPerMs, inFlightMicros, nowMs } = needs
   const restMs = REST_MS + (campaignId % REST_SPREAD_SECONDS) * 1000
   return (
     nowMs < lease.usableUntilMs &&
     nowMs - lease.toldAtMs < restMs &&
-    inFlight.openWins === 0 &&
+    inFlightMicros < IDLE_CLICKS * priceMaxMicros &&
     microsPerMs * LEASE_TTL_MS < IDLE_CLICKS * priceMaxMicros &&
     lease.refillableMicros >= needMicros
   )

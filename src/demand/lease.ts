@@ -13,7 +13,7 @@
  */
 import assert from 'node:assert/strict'
 import { DAY_MS } from '../platform/timestamp.ts'
-import { ClickAges, guardMicros, type InFlight, WinWindow } from './guard.ts'
+import { OpenResults, Readers, reserveMicros } from './in-flight-reserve.ts'
 import type { HeldLease, LeaseGrant, LeaseRequest } from './lease-terms.ts'
 import {
   applyGrant,
@@ -65,9 +65,9 @@ interface Slot {
   campaign: BudgetedCampaign
   isWanted: boolean // false once the campaign left the snapshot
   isOverCap: boolean // CPA and EPP: expected orders use up the budget (economics 2.3)
-  readonly window: WinWindow
-  inFlight: InFlight // of this node
-  guardMicros: number // for the wins of all nodes
+  readonly openResults: OpenResults // of this node
+  isWinning: boolean // as last published
+  reserveMicros: number // for the open results of all nodes
   microsPerMs: number
   spentSinceTick: number
   fundedShare: number | null // null until the database has been asked once
@@ -76,7 +76,7 @@ interface Slot {
 
 export class LeaseBook {
   readonly #slots = new Map<number, Slot>()
-  readonly #ages = new ClickAges()
+  readonly #readers = new Readers()
   #budgetOk: Uint8Array = new Uint8Array(0)
   #tickedAtMs = 0
   #awaited = 0 // the number of the request whose answer counts
@@ -98,7 +98,7 @@ export class LeaseBook {
     for (const campaign of campaigns) {
       const slot = this.#slots.get(campaign.campaignId)
       if (slot === undefined) {
-        this.#slots.set(campaign.campaignId, newSlot(campaign))
+        this.#slots.set(campaign.campaignId, newSlot(campaign, this.#readers))
         hasNews ||= campaign.budget === 'leased'
         continue
       }
@@ -177,18 +177,24 @@ export class LeaseBook {
   }
 
   /** Counts a click on a result that a page was given, `ageMs` after its auction. */
-  recordClick(campaignId: number, { nowMs, ageMs }: { nowMs: number; ageMs: number }): void {
-    this.#ages.count(ageMs)
-    this.#slots.get(campaignId)?.window.countClick(nowMs)
+  recordClick(
+    campaignId: number,
+    click: { readonly nowMs: number; readonly ageMs: number; readonly priceMicros: number },
+  ): void {
+    const slot = this.#slots.get(campaignId)
+    if (slot === undefined || !isLeased(slot)) return
+    slot.openResults.advance(click.nowMs, slot.isWinning)
+    slot.openResults.countClick(click)
   }
 
-  /** Counts a result handed out to a page: its click may come within half an hour. */
-  recordWin(campaignId: number, nowMs: number): void {
+  /** Counts a result handed out to a page, for a reader at `address` (an address unit). */
+  recordWin(campaignId: number, address: string, nowMs: number): void {
     const slot = this.#slots.get(campaignId)
-    if (slot === undefined) return
-    slot.window.countWin(nowMs)
-    if (!isLeased(slot)) return
-    this.#refreshGuard(slot, nowMs)
+    if (slot === undefined || !isLeased(slot)) return
+    if (!this.#readers.isAnother(campaignId, address, nowMs)) return
+    slot.openResults.advance(nowMs, slot.isWinning)
+    slot.openResults.countReader()
+    this.#refreshReserve(slot, nowMs)
     this.#publish(slot, nowMs)
   }
 
@@ -200,7 +206,7 @@ export class LeaseBook {
     this.#onThirsty = callback
   }
 
-  /** Moves rates, guards and the day on, and lists what to ask the database, as `requestNo`. */
+  /** Moves rates, reserves and the day on, and lists what to ask the database, as `requestNo`. */
   prepare(requestNo: number, nowMs: number): LeaseRequest[] {
     assert(requestNo > this.#awaited, 'lease requests must be numbered upwards')
     this.#awaited = requestNo
@@ -214,15 +220,15 @@ export class LeaseBook {
       const isInFlight = nowMs >= servesFromMs - AHEAD_OF_FLIGHT_MS && nowMs < servesUntilMs
       const isServing = slot.isWanted && isLeased(slot) && isInFlight
       updateRate(slot, elapsedMs)
-      this.#refreshGuard(slot, nowMs)
+      const inFlightMicros = this.#refreshReserve(slot, nowMs)
       requests.push(
         ...requestsOf(slot.leases, {
           campaignId: slot.campaign.campaignId,
           priceMaxMicros: slot.campaign.priceMaxMicros,
           isWanted: isServing,
           microsPerMs: slot.microsPerMs,
-          guardMicros: slot.guardMicros,
-          inFlight: slot.inFlight,
+          reserveMicros: slot.reserveMicros,
+          inFlightMicros,
           nowMs,
         }),
       )
@@ -264,7 +270,7 @@ export class LeaseBook {
       if (slot === undefined) continue
       const grant = grants.get(leaseKey(request)) ?? null
       slot.leases = applyGrant(slot.leases, request, grant, { sentAtMs: this.#sentAtMs, nowMs })
-      this.#refreshGuard(slot, nowMs)
+      this.#refreshReserve(slot, nowMs)
       const isFunded = this.#publish(slot, nowMs)
       slot.fundedShare ??= isFunded
     }
@@ -314,17 +320,14 @@ export class LeaseBook {
     return this.#slots.get(campaignId)?.fundedShare ?? null
   }
 
-  #refreshGuard(slot: Slot, nowMs: number): void {
-    const { window, campaign } = slot
-    window.advance(nowMs)
-    const { openWins, clickRate } = window
-    slot.inFlight = { expectedClicks: window.expectedClicks(this.#ages), openWins }
-    const lease = leaseOfDay(slot, nowMs)
-    const ofAll = {
-      expectedClicks: slot.inFlight.expectedClicks + (lease?.expectedElsewhere ?? 0),
-      openWins: openWins + (lease?.openElsewhere ?? 0),
-    }
-    slot.guardMicros = guardMicros(ofAll, { clickRate, priceMicros: campaign.priceMaxMicros })
+  /** Returns what this node's own results will probably still cost. */
+  #refreshReserve(slot: Slot, nowMs: number): number {
+    const { openResults } = slot
+    openResults.advance(nowMs, slot.isWinning)
+    const { expectedMicros, priceMicros } = openResults
+    const elsewhere = leaseOfDay(slot, nowMs)?.inFlightElsewhereMicros ?? 0
+    slot.reserveMicros = reserveMicros(expectedMicros + elsewhere, priceMicros)
+    return expectedMicros
   }
 
   #noteThirst(lease: HeldLease, leftMicros: number): void {
@@ -339,25 +342,26 @@ export class LeaseBook {
     this.#onThirsty()
   }
 
-  /** Says whether another win could be paid: `leaseRemaining + refillable >= U + p_max` (2.3). */
+  /** Says whether another win could be paid: `lease rest + refillable >= reserve + price`. */
   #publish(slot: Slot, nowMs: number): 0 | 1 {
     const { index, priceMaxMicros } = slot.campaign
-    const neededMicros = slot.guardMicros + priceMaxMicros
+    const neededMicros = slot.reserveMicros + priceMaxMicros
     const isFunded = !isLeased(slot) || fundableMicros(slot, nowMs) >= neededMicros
     const budgetOk = isFunded && !slot.isOverCap ? 1 : 0
+    slot.isWinning = budgetOk === 1
     if (slot.isWanted) this.#budgetOk[index] = budgetOk
     return budgetOk
   }
 }
 
-function newSlot(campaign: BudgetedCampaign): Slot {
+function newSlot(campaign: BudgetedCampaign, readers: Readers): Slot {
   return {
     campaign,
     isWanted: true,
     isOverCap: false,
-    window: new WinWindow(),
-    inFlight: { expectedClicks: 0, openWins: 0 },
-    guardMicros: 0,
+    openResults: new OpenResults(readers, campaign.priceMaxMicros),
+    isWinning: true,
+    reserveMicros: 0,
     microsPerMs: 0,
     spentSinceTick: 0,
     fundedShare: null,

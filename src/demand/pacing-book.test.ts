@@ -23,7 +23,7 @@ const settled = (
   day = '2026-04-13',
 ): GrantedLease => ({
   ...{ campaignId, day, daySettledMicros, leaseId: 1, grantedMicros: 0, fairMicros: 0 },
-  ...{ refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 },
+  ...{ refillableMicros: 0, inFlightElsewhereMicros: 0 },
 })
 
 const makeOutputs = () => ({ ptr: new Float32Array(3), roasFactor: new Float32Array(3) })

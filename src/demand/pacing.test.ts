@@ -14,7 +14,7 @@ import {
   shrinkShape,
 } from './traffic-curve.ts'
 
-const NOTHING_ELSEWHERE = { refillableMicros: 0, expectedElsewhere: 0, openElsewhere: 0 }
+const NOTHING_ELSEWHERE = { refillableMicros: 0, inFlightElsewhereMicros: 0 }
 const unit = evenly(0, 1)
 const money = fc.integer({ min: 0, max: 1e10 })
 const measure = fc.record({

@@ -133,13 +133,15 @@ test('all addresses that one subscriber of IPv6 holds are one in the log', async
   )
 })
 
-test('the budget’s guard hears of a page’s result that is clicked, once; of one made at its click not', async () => {
+test('a click on a page’s result counts once for the reserve, a click that ran its own auction never', async () => {
   const { answer, noted } = clickAgain()
   await answer()
   await answer()
   const atClick = { resultNumber: Buffer.alloc(16, 2), isAtClick: true }
   await answer(atClick, { reason: REASON.ok, leaseId: 7 })
-  assert.deepEqual(noted, [[3, { nowMs: NOON_MS + 1_000, ageMs: 1_000 }]])
+  assert.deepEqual(noted, [
+    [3, { nowMs: NOON_MS + 1_000, ageMs: 1_000, priceMicros: result.priceMicros }],
+  ])
 })
 
 test('a result whose click found no budget, or was not recorded, may still be paid', async () => {

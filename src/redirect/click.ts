@@ -160,7 +160,8 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
     return { reason: REASON.duplicateResult, leaseId: null }
   }
   deps.reservedResults.add(result.resultNumber)
-  deps.book.recordClick(result.campaignId, { nowMs, ageMs: nowMs - result.issuedAtMs })
+  const ageMs = nowMs - result.issuedAtMs
+  deps.book.recordClick(result.campaignId, { nowMs, ageMs, priceMicros: result.priceMicros })
   const reservation = await reserveFromBudget(deps, click, FUND_PATIENCE_MS)
   if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
   return reservation

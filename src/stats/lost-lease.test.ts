@@ -36,7 +36,7 @@ async function makeLeased(t: TestContext) {
   )
   const wanted = { campaignId: 1, day: DAY, leaseId: 0, spentMicros: 0, holdMicros: 0 }
   const terms = { priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0 }
-  const request = { ...wanted, ...terms, wantMicros: 2 * PRICE, expectedClicks: 0, openWins: 0 }
+  const request = { ...wanted, ...terms, wantMicros: 2 * PRICE, inFlightMicros: 0 }
   const ask = (requestNo: number, spentMicros = 0) =>
     requestLeases(db, NODE, { requestNo, requests: [{ ...request, spentMicros }], nowMs: START_MS })
   const leaseId = String((await ask(1))?.grants[0]?.leaseId)
