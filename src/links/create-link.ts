@@ -1,4 +1,4 @@
-/** Interface 4.1: one new smart link with its article. */
+/** Creates one smart link with its article (POST /api/v1/smart_links). */
 import assert from 'node:assert/strict'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
 import type { Fault } from '../platform/errors.ts'
@@ -7,7 +7,7 @@ import { urlKey } from '../platform/url.ts'
 import type { CreateSmartLinkBody } from './schema.ts'
 import type { SmartLinkWish } from './store.ts'
 
-/** What a body without a `pub_id` lacks: only a holder of one publisher may leave it out. */
+/** Faults of a missing `pub_id`. Only a key with exactly one publisher may omit it. */
 export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'>): Fault[] {
   if (pubId !== undefined || pubIds.length === 1) return []
   const rule =
@@ -17,7 +17,7 @@ export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'
   return [{ field: 'pub_id', rule }]
 }
 
-/** What a body without a fault asks for; throws a 403 for another's publisher. */
+/** Reads a valid body. Throws a 403 for another user's publisher. */
 export function readLinkWish(
   body: CreateSmartLinkBody,
   { holder, at }: { holder: Pick<KeyHolder, 'uid' | 'pubIds'>; at: Date },

@@ -34,7 +34,7 @@ async function start(t: TestContext) {
 
 const ORDER = { article_name: 'Mugs', article_url: 'https://gazette.example/mugs' }
 
-test('a link made here is first in the list, with the address to copy', async (t) => {
+test('a new link is first in the list, with the URL to copy', async (t) => {
   const { own, path, addArticle } = await start(t)
   const older = await addArticle('Older')
   const url = 'https://shop.example/p/1'
@@ -55,13 +55,13 @@ test('a link made here is first in the list, with the address to copy', async (t
   assert.equal(second?.auction_id, older.auctionId)
 })
 
-test('the node is told of each link made here, whose readers it may have to send on alone', async (t) => {
+test('the node receives each new link at once, so that it can redirect readers during an outage', async (t) => {
   const { own, path, seen } = await start(t)
   await own.call(path, ORDER)
   assert.deepEqual(seen, ['9200000000000000'])
 })
 
-test('more than a page of links is read page by page, each link once', async (t) => {
+test('lists many links page by page, each link once', async (t) => {
   const { own, path } = await start(t)
   for (let made = 0; made < 101; made += 1) await own.call(path, ORDER)
   const first = (await own.call<LinkPage>(path)).json.data[0]
@@ -71,7 +71,7 @@ test('more than a page of links is read page by page, each link once', async (t)
   assert.equal(new Set(ids).size, 101)
 })
 
-test('links are found by words of their address or article, or by their own address', async (t) => {
+test('finds links by words of their URL or article, or by their own URL', async (t) => {
   const { own, path } = await start(t)
   const urls = ['https://shop.example/p/Blue_Mug?x=50%25', 'https://shop.example/p/teapot']
   for (const url of urls) await own.call(path, { ...ORDER, url })
@@ -82,7 +82,7 @@ test('links are found by words of their address or article, or by their own addr
   }
   assert.deepEqual(await found('blue_mug'), [0])
   assert.deepEqual(await found('SHOP.example'), [1, 0])
-  assert.deepEqual(await found('%25'), [0]) // nothing stands for anything else
+  assert.deepEqual(await found('%25'), [0]) // No character is a wildcard.
   assert.deepEqual(await found('%'), [0])
   assert.deepEqual(await found('kettles'), [2])
   assert.deepEqual(await found(' gazette.example/mugs '), [1, 0])
@@ -91,7 +91,7 @@ test('links are found by words of their address or article, or by their own addr
   assert.deepEqual(await found(' '), [2, 1, 0])
 })
 
-test('what is found is read page by page, and nothing of another publisher is', async (t) => {
+test('search results are paged and never include another publisher', async (t) => {
   const { own, path, addArticle, rival } = await start(t)
   await rival.addArticle('Mugs')
   for (let made = 0; made < 101; made += 1) {
@@ -104,7 +104,7 @@ test('what is found is read page by page, and nothing of another publisher is', 
   assert.deepEqual([first.links.length, rest.links.length, rest.next], [100, 1, null])
 })
 
-test('what is wrong with a link is named, and nobody makes or sees one of somebody else', async (t) => {
+test('names the fault of a link, and nobody creates or sees links of another publisher', async (t) => {
   const { own, path, dashboard, rival } = await start(t)
   const wrong = await own.call(path, { article_name: '', url: 'ftp://x', article_url: 'x' })
   assert.equal(wrong.status, 400)
@@ -115,7 +115,7 @@ test('what is wrong with a link is named, and nobody makes or sees one of somebo
   )
   const eve = await dashboard.logIn('rival@example.com')
   assert.equal((await eve.call(path)).status, 404)
-  // Whatever the body names: the path says whose link it is.
+  // The path names the publisher, whatever the body says.
   const forged = { ...ORDER, pub_id: rival.publisher.pub_id }
   assert.equal((await eve.call(path, forged)).status, 404)
   const nobody = await dashboard.logIn(null)

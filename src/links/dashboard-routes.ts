@@ -1,6 +1,6 @@
 /**
- * The dashboard's page of smart links: a publisher's newest, those looked for, and a new one.
- * Registered inside the login (accounts/dashboard-routes.ts).
+ * The dashboard's list of smart links: the newest, search results, and creation of a link.
+ * Registered inside the log-in (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { PublisherParams } from '../accounts/schema.ts'

@@ -1,4 +1,4 @@
-/** Wire shapes of the dashboard's page of smart links. */
+/** Wire shapes of the dashboard's list of smart links. */
 import Type, { type Static } from 'typebox'
 import { TextOrNull, Time } from '../platform/field-types.ts'
 import { NextPage, PageCursor } from '../platform/page.ts'

@@ -18,7 +18,7 @@ async function openWithTwoKeys(t: TestContext) {
   return { db, tokens: [mine.token_id, other.token_id] as const }
 }
 
-test('two API keys may use the same Idempotency-Key: each has its own answers', async (t) => {
+test('two API keys may use the same Idempotency-Key, with separate responses', async (t) => {
   const { db, tokens } = await openWithTwoKeys(t)
   const ask = (tokenId: number, body: object, answer: string) =>
     once(db, { tokenId, key: '1', body, status: 201 }, async () => answer)
@@ -31,7 +31,7 @@ test('two API keys may use the same Idempotency-Key: each has its own answers', 
   }
 })
 
-test('calls of one API key wait for no other Idempotency-Key, whatever is to be forgotten', async (t) => {
+test('a call waits for no other Idempotency-Key, however many have expired', async (t) => {
   const {
     db,
     tokens: [tokenId],

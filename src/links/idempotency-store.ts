@@ -1,9 +1,9 @@
 /**
- * `Idempotency-Key`: a retried creation answers what the first one did (decisions 4.1).
+ * `Idempotency-Key`: a repeated creation returns the response of the first call.
  *
- * The key is taken and the answer kept in the very transaction that does the work. A second call
- * at the same moment waits for the first one's commit, and then finds its answer; if the first one
- * fails, nothing of it is left and the second does the work.
+ * The transaction that does the work also stores the key and the response. A concurrent second call
+ * waits for the first one's commit and returns its response. If the first call fails, nothing of it
+ * remains, and the second call does the work.
  */
 import { hash } from 'node:crypto'
 import { deleteWhere } from '../platform/delete-in-batches.ts'
@@ -12,13 +12,14 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { HOUR_MS } from '../platform/timestamp.ts'
 
-/** Decisions 4.1. */
+/** Long enough for any client's retries. */
 const KEPT_HOURS = 24
 
 /**
- * Does `work` once per key of an API key within 24 hours, and answers its first result after that.
+ * Runs `work` once per API key and idempotency key within 24 hours. Later calls get the first
+ * result.
  *
- * The same key with another body is a 409. A null key does the work as it comes.
+ * The same key with another body is a 409. A null key runs the work without any check.
  */
 export async function once<T>(
   db: Db,
@@ -40,7 +41,7 @@ export async function once<T>(
   })
 }
 
-/** A retry may write the members of an object in another order: that says nothing (RFC 8259, 4). */
+/** The order of an object's members has no meaning (RFC 8259, 4), and a retry may change it. */
 function inOneOrder(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const members = Object.entries(value)
@@ -53,13 +54,13 @@ interface KeyUse {
   readonly bodyHash: Buffer
 }
 
-/** Deletes the answers that no retry is given any more; how many it found. */
+/** Deletes expired responses. Returns their number. */
 export function deletePastResponses(db: Db, now: Date): Promise<number> {
   const before = new Date(now.getTime() - KEPT_HOURS * HOUR_MS)
   return deleteWhere(db, 'idempotent_response', sql`created_at < ${before}`)
 }
 
-/** Also one whose time is over; the others of that age are a schedule's to forget. */
+/** Also replaces an expired key. A schedule deletes the other expired ones. */
 async function takeKey(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<boolean> {
   const taken = await tx.run(sql`
     insert into idempotent_response as kept (token_id, idempotency_key, body_hash)

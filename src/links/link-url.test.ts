@@ -27,7 +27,7 @@ test('both forms of a smart link lead back to its auction id', () => {
   )
 })
 
-test('an id is found however a person copied it, and in other words none', () => {
+test('finds an auction id in any copied form, and none in other text', () => {
   fc.assert(
     fc.property(auctionIds, (id) => {
       const forms = [id, smartLinkUrl(BASE, id), shortLinkUrl(BASE, id), `/${id}/`]
@@ -41,7 +41,7 @@ test('an id is found however a person copied it, and in other words none', () =>
   }
 })
 
-test('what no id can be is nobody’s link', () => {
+test('text that cannot be an auction id is not a link', () => {
   const wrong = ['', 'robots.txt', '9223372036854775808', '-9007199254740993', '0900719925474099']
   for (const text of [
     ...wrong,
@@ -54,7 +54,7 @@ test('what no id can be is nobody’s link', () => {
   }
 })
 
-test('what mails and pages have glued to the end of a smart link keeps it from nobody', () => {
+test('text appended to a smart link by mail programs and pages does not break it', () => {
   const glued = ['.', ')', '_', ';', '%20', '%E2%80%8B', '&u1=x', '%3Fu1=x', '/', '/%3Famp=true']
   fc.assert(
     fc.property(auctionIds, fc.constantFrom(...glued), (id, end) => {
@@ -70,7 +70,7 @@ test('what mails and pages have glued to the end of a smart link keeps it from n
   }
 })
 
-test('a wrapper carries its parts unchanged, whatever they hold', () => {
+test('a wrapper carries its parameters unchanged, whatever they contain', () => {
   const texts = fc.string({ unit: 'grapheme', minLength: 1 })
   fc.assert(
     fc.property(texts, texts, texts, fc.boolean(), (url, slug, name, isExclusive) => {
@@ -86,18 +86,18 @@ test('a wrapper carries its parts unchanged, whatever they hold', () => {
   )
 })
 
-test('half a character in a part of a wrapper is the sign for one that is lost', () => {
+test('half a surrogate pair in a parameter becomes the replacement character', () => {
   const target = { url: 'https://s.example/', publisherSlug: 'p', isExclusive: false }
   const wrapped = new URL(wrapperUrl(BASE, { ...target, articleName: 'a\ud83d' }))
   assert.equal(readWrapperQuery(wrapped.search).articleName, 'a\uFFFD')
 })
 
-test('an empty part of a wrapper is the same as none', () => {
+test('an empty parameter of a wrapper counts as absent', () => {
   const nothing = { url: null, publisherSlug: null, articleUrl: null, articleName: null }
   assert.deepEqual(readWrapperQuery('?url=&&publisher_slug='), { ...nothing, isExclusive: false })
 })
 
-test('a click’s labels are read also where a second question mark was glued on', () => {
+test('reads a click’s labels also after a second question mark', () => {
   const none = { u1: null, utmSource: null }
   assert.deepEqual(readClickLabels(''), none)
   assert.deepEqual(readClickLabels('?amp=true'), none)
@@ -108,14 +108,14 @@ test('a click’s labels are read also where a second question mark was glued on
   assert.equal(readClickLabels('?u1=a%00b%ED%A0%80').u1, 'ab\uFFFD\uFFFD\uFFFD')
 })
 
-test('a long label of a click is cut between characters, never within one', () => {
+test('cuts a long label between characters, never within one', () => {
   const encoded = encodeURIComponent('😀'.repeat(300))
   const { u1, utmSource } = readClickLabels(`u1=${encoded}&utm_source=y${encoded}`)
   assert.equal(u1, '😀'.repeat(127))
   assert.equal(utmSource, `y${'😀'.repeat(127)}`)
 })
 
-test('our own links are known by their form, under a path of ours too', () => {
+test('recognises our own links by their form, also below a path', () => {
   const bases = { linkUrl: 'https://pub.example/go', auctionUrl: 'https://auction.example' }
   const is = (url: string) => isOwnLink(new URL(url), bases)
   assert.equal(is('https://pub.example/go/312345678901234567'), true)

@@ -1,41 +1,46 @@
 /**
- * Every form of {link_url} address: how it is written, and how it is read back.
+ * Writes and reads every form of {link_url}:
  *
  *   {link_url}/<auction_id>    a smart link, also with a final slash
- *   {link_url}/<encoded>       the same, the id in base 62
+ *   {link_url}/<encoded>       the same, with the id in base 62
  *   {link_url}/link/?url=…     a wrapper: the link is found or created at the click
  *
- * Readers add queries of their own: `?amp=true`, `?u1=x`, and `?u1=x?amp=true`, where a page that
- * had a query already got another one glued on (decisions, Redirect).
+ * Pages append their own queries: `?amp=true`, `?u1=x`, and even `?u1=x?amp=true`, where a URL with
+ * a query got a second one.
  */
 import { cutText } from '../platform/characters.ts'
 import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
 
-/** Ids made since 2024 and a month have ten; what is shorter is a path such as /healthz. */
+/**
+ * Ids since February 2024 have at least ten characters. Anything shorter is a path such as
+ * /healthz.
+ */
 const ENCODED_LENGTH_MIN = 10
-/** Short forms have at most 11 characters (62^11 > 2^63); ids above 2^53 have 16 digits or more. */
+/**
+ * Short forms have at most 11 characters (62^11 > 2^63). Ids above 2^53 have at least 16 digits.
+ */
 const ENCODED_LENGTH_MAX = 11
-/** Where no letter and no further digit follows. */
+/** Not followed by a letter or another digit. */
 const WHOLE_NUMBER = /^\d{16,19}(?![^\W_])/
-/** More words may follow a word that looks like a short form: `newsletter.html`. */
+/** Further words may follow text that looks like a short form: `newsletter.html`. */
 const WHOLE_SHORT_FORM = /^[^\W_]{10,11}(?=\/?[&%]|[\W_]*$)/
-/** What of `u1` and `utm_source` is kept: long enough for any label, short enough for a log row. */
+/** The stored length of `u1` and `utm_source`: enough for any label, and short for a log row. */
 const CLICK_LABEL_LENGTH_MAX = 255
 
-/** What a click's own query says; reports show it, the auction never sees it. */
+/** Labels in a click's query. Reports show them; the auction never sees them. */
 export interface ClickLabels {
   readonly u1: string | null
   readonly utmSource: string | null
 }
 
-/** Where addresses of ours begin. */
+/** The base URLs of this service. */
 export interface OwnBases {
   readonly linkUrl: string
   readonly auctionUrl: string
 }
 
 export interface WrapperQuery {
-  readonly url: string | null // as given; whether it is an http(s) address is not checked here
+  readonly url: string | null // as given; not checked to be an http(s) URL
   readonly publisherSlug: string | null
   readonly isExclusive: boolean
   readonly articleUrl: string | null
@@ -50,7 +55,7 @@ export function shortLinkUrl(linkUrl: string, auctionId: string): string {
   return `${linkUrl}/${encodeBase62(auctionId)}`
 }
 
-/** The address of 4.3: `{link_url}/link/?url=…&publisher_slug=…[&exclusive=1][&article_url=…]`. */
+/** The wrapper URL: `{link_url}/link/?url=…&publisher_slug=…[&exclusive=1][&article_url=…]`. */
 export function wrapperUrl(
   linkUrl: string,
   target: {
@@ -75,9 +80,9 @@ export function wrapperUrl(
 }
 
 /**
- * The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. Our
- * choice: what follows a whole one is left aside. Mail programs take the full stop behind an
- * address for a part of it, and pages glue `&u1=x` on.
+ * The auction id of a smart link's path segment (`<auction_id>` or `<encoded>`), or null. Ignores
+ * text after a complete id, because mail programs include a final full stop and pages append
+ * `&u1=x`.
  */
 export function readAuctionId(written: string): string | null {
   const [segment] = WHOLE_NUMBER.exec(written) ?? WHOLE_SHORT_FORM.exec(written) ?? [written]
@@ -86,13 +91,13 @@ export function readAuctionId(written: string): string | null {
   return isId(segment) ? segment : null
 }
 
-/** The auction id that a person may mean: pasted alone, or with the address of its smart link. */
+/** The auction id in a search text: the id alone, or the URL of its smart link. */
 export function findAuctionId(text: string): string | null {
   const [path = ''] = text.split(/[?#]/)
   return readAuctionId(path.replace(/\/$/, '').split('/').at(-1) ?? '')
 }
 
-/** Reads a wrapper's query (with or without the `?`); of a repeated name the first counts. */
+/** Reads a wrapper's query, with or without the `?`. The first of repeated parameters counts. */
 export function readWrapperQuery(search: string): WrapperQuery {
   const query = new URLSearchParams(search)
   return {
@@ -104,7 +109,7 @@ export function readWrapperQuery(search: string): WrapperQuery {
   }
 }
 
-/** Reads the labels of a click from its query, `?u1=x?amp=true` included. */
+/** Reads the labels of a click from its query, including `?u1=x?amp=true`. */
 export function readClickLabels(search: string): ClickLabels {
   const query = new URLSearchParams(search.replaceAll('?', '&'))
   return {
@@ -114,8 +119,8 @@ export function readClickLabels(search: string): ClickLabels {
 }
 
 /**
- * Whether an address is one of ours already: a smart link, a wrapper or a sealed redirect. Any
- * 64-bit number has a smart link's form (interface 6, rule 3), also one that no link of ours has.
+ * Whether a URL is one of ours: a smart link, a wrapper or a sealed redirect. Any 64-bit number has
+ * the form of a smart link, even if no such link exists.
  */
 export function isOwnLink(url: URL, bases: OwnBases): boolean {
   const path = pathUnder(bases.linkUrl, url)?.replace(/\/$/, '')
@@ -125,7 +130,7 @@ export function isOwnLink(url: URL, bases: OwnBases): boolean {
   return pathUnder(bases.auctionUrl, url)?.replace(/\/$/, '') === 'api/v1/redirect'
 }
 
-/** The rest of the path under one of our addresses, without its first slash. */
+/** The rest of the path below one of our base URLs, without its first slash. */
 function pathUnder(base: string, url: URL): string | undefined {
   const own = new URL(`${base}/`)
   if (own.host !== url.host || !url.pathname.startsWith(own.pathname)) return undefined
@@ -140,7 +145,7 @@ function label(value: string | null): string | null {
   return filled(cutText(text(value), CLICK_LABEL_LENGTH_MAX))
 }
 
-/** PostgreSQL's text holds no NUL. */
+/** PostgreSQL's text type cannot store NUL. */
 function text(value: string | null): string {
   return value?.replaceAll('\0', '') ?? ''
 }

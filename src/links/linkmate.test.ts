@@ -29,13 +29,13 @@ test('every absolute http(s) URL gets its link, unchanged to the byte', () => {
   )
 })
 
-test('what is no absolute http(s) URL is left out without an error', () => {
+test('leaves out anything that is not an absolute http(s) URL, without an error', () => {
   const texts = ['', '/p/1', '//shop.example/p', 'mailto:a@b.example', 'javascript:alert(1)']
   assert.deepEqual(urls([...texts, 'https://', 'shop.example', 'ftp://shop.example/p']), [])
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => void urls([text])))
 })
 
-test('our own links and the publisher’s own pages are left alone', () => {
+test('ignores our own links and the publisher’s own pages', () => {
   const own = [
     'https://go.souk.example/312345678901234567?u1=x',
     'https://go.souk.example/link/?url=https%3A%2F%2Fshop.example%2F',
@@ -51,14 +51,14 @@ test('our own links and the publisher’s own pages are left alone', () => {
   assert.deepEqual(urls(others), others)
 })
 
-test('sites of one machine differ by their port', () => {
+test('distinguishes sites on one host by their port', () => {
   const local = { ...rules, articleUrl: new URL('http://127.0.0.1:8080/article') }
   assert.deepEqual(urls(['http://127.0.0.1:8080/x', 'http://127.0.0.1:9000/p'], local), [
     'http://127.0.0.1:9000/p',
   ])
 })
 
-test('#donotlink opts out and #locklink locks', () => {
+test('#donotlink excludes a link and #locklink locks it', () => {
   const raw = [
     'https://s.example/a#donotlink',
     'https://s.example/b#locklink',
@@ -90,7 +90,7 @@ test('a URL counts once, and once more when locked', () => {
   assert.equal(wanted.length, 3)
 })
 
-test('a click wrapper is judged by where it leads, unless that is not wanted', () => {
+test('a click wrapper counts by its destination, unless unwrapping is off', () => {
   const wrap = (url: string) => `https://go.skimresources.com/?id=1&url=${encodeURIComponent(url)}`
   const raw = [wrap('https://shop.example/p'), wrap('https://daily.example/p')]
   const [link, ...rest] = wantedLinks(
@@ -109,11 +109,11 @@ test('a click wrapper is judged by where it leads, unless that is not wanted', (
     [
       [raw[0], false],
       [raw[1], false],
-      ['https://shop.example/p', true], // nothing to look into
+      ['https://shop.example/p', true], // nothing to unwrap
     ],
   )
 })
 
-test('a host may be registered under each of its parents', () => {
+test('a host may be registered under any of its parent domains', () => {
   assert.deepEqual(parentDomains('a.shop.example'), ['a.shop.example', 'shop.example', 'example'])
 })

@@ -1,7 +1,7 @@
 /**
- * Which of an article's raw URLs become smart links, and which are left alone (decisions 4.5).
+ * Decides which raw URLs of an article become smart links.
  *
- * Pure: the publisher's settings and the network's hosts come in, the links wanted go out.
+ * A pure function of the publisher's settings, the network's hosts and the URLs.
  */
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { isOwnLink, type OwnBases } from './link-url.ts'
@@ -10,9 +10,9 @@ import { unwrapUrl } from './unwrap.ts'
 
 export interface WantedLink {
   readonly url: string // the raw URL, byte for byte
-  readonly target: URL // where it leads: the address inside a known wrapper
+  readonly target: URL // the destination: the URL inside a known wrapper
   readonly isExclusive: boolean
-  readonly unwraps: boolean // of what is no known wrapper always: nothing is inside
+  readonly unwraps: boolean // always true without a known wrapper, because nothing is inside
 }
 
 export interface LinkMateRules {
@@ -22,12 +22,12 @@ export interface LinkMateRules {
   readonly unwraps: boolean
 }
 
-/** The mark at the end of a URL by which publishers opt out, or lock a link to its merchant. */
+/** The mark at the end of a URL by which publishers exclude a link, or lock it to its merchant. */
 export function readMark(url: string): string | null {
   return /#(donotlink|locklink)\s*$/i.exec(url)?.[1]?.toLowerCase() ?? null
 }
 
-/** One text for each link of an article, for maps. */
+/** A unique text per link of an article, as a map key. */
 export function linkKey(url: string, isExclusive: boolean): string {
   return `${isExclusive} ${url}`
 }
@@ -36,7 +36,7 @@ export function linkKey(url: string, isExclusive: boolean): string {
 export function wantedLinks(links: LinkMateBody['links'], rules: LinkMateRules): WantedLink[] {
   const wanted = new Map<string, WantedLink>()
   for (const { raw_url: written, exclusive_match_requested = false } of links) {
-    // Half a surrogate pair has no bytes in UTF-8: it would come back from storage as U+FFFD.
+    // Half a surrogate pair has no UTF-8 form. Storage would return it as U+FFFD.
     const raw_url = written.toWellFormed()
     const mark = readMark(raw_url)
     const url = mark === 'donotlink' ? null : parseWebUrl(raw_url)
@@ -58,11 +58,11 @@ export function parentDomains(host: string): string[] {
   return labels.map((_, at) => labels.slice(at).join('.'))
 }
 
-/** Our own links, and pages of the publisher's own. */
+/** Our own links, and the publisher's own pages. */
 function isLeftAlone(url: URL, { articleUrl, ownDomains, bases }: LinkMateRules): boolean {
   if (isOwnLink(url, bases)) return true
   const host = siteHost(url)
   if (ownDomains.some((domain) => isOnDomain(host, domain))) return true
-  // On one machine several sites differ by their port alone.
+  // Sites on one host may differ only by port.
   return url.port === articleUrl.port && isOnDomain(host, siteHost(articleUrl))
 }

@@ -1,4 +1,4 @@
-/** Interface 4.5: the smart links of an article's raw URLs, created where they are missing. */
+/** LinkMate: returns the smart links of an article's raw URLs, and creates missing ones. */
 
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
@@ -26,10 +26,10 @@ export interface LinkMateDeps {
   readonly bases: OwnBases
   readonly nextId: () => string
   readonly now: () => Date
-  /** New links a publisher and hour for calls without a key; what is above is left out. */
+  /** New links per publisher and hour for calls without a key. Further ones are left out. */
   readonly newPerHour: number
   readonly onLeftOut: (links: number) => void
-  /** Whether the bytes of one more link of a call without a key may be stored; they then count. */
+  /** Whether a call without a key may store a link of this size, which then counts. */
   readonly mayStore: (pubId: number, address: string, bytes: number) => boolean
   readonly onLinks: (links: readonly FoundLinkRow[]) => void
 }
@@ -41,7 +41,7 @@ export interface LinkMateCall {
   readonly body: LinkMateBody
 }
 
-/** The links in the order of the request; throws 400, 403 or 404 before anything is made. */
+/** The links in the order of the request. Throws 400, 403 or 404 before it creates anything. */
 export async function retrieveLinks(
   deps: LinkMateDeps,
   { pubId, holder, address, body }: LinkMateCall,
@@ -61,7 +61,7 @@ export async function retrieveLinks(
   const byKey = new Map(found.map((link) => [linkKey(link.url, link.is_exclusive), link]))
   const links = wanted.flatMap(({ url, isExclusive }) => byKey.get(linkKey(url, isExclusive)) ?? [])
   deps.onLinks(links)
-  // Our choice: what the operator has disabled is handed out no more.
+  // Links disabled by the operator are not returned.
   return links.filter(({ state }) => state === 'active')
 }
 
@@ -71,21 +71,21 @@ function toArticle(
 ): WantedArticle {
   const key = urlKey(url)
   if (key === null) throw new Error('an article address was not checked')
-  // Without a key it is what stands in some reader's browser.
+  // Without a key, the URL comes from a reader's browser.
   const kept = holder === null ? withoutReader(url) : url
   return {
     pubId: publisher.pub_id,
     uid: publisher.uid,
     url: kept,
     urlKey: key,
-    name: name.trim() === '' ? kept : name, // A page without a title still has an address.
+    name: name.trim() === '' ? kept : name, // A page without a title still has a URL.
     publicationDate: null,
     at,
     isTrusted: holder !== null,
   }
 }
 
-/** A publisher may narrow LinkMate to hosts that some merchant of the network owns. */
+/** A publisher may limit LinkMate to hosts owned by merchants of the network. */
 async function inScope(
   db: Db,
   publisher: Publisher,
@@ -103,7 +103,9 @@ interface WantedLinks {
   readonly address: string
 }
 
-/** Mostly one statement that only reads: an article's links are made once and asked for often. */
+/**
+ * Usually one read-only statement, because an article's links are created once and requested often.
+ */
 async function findOrCreate(deps: LinkMateDeps, links: WantedLinks): Promise<FoundLinkRow[]> {
   const { article, wanted } = links
   const { pubId, urlKey: articleKey, isTrusted } = article
@@ -119,7 +121,7 @@ async function findOrCreate(deps: LinkMateDeps, links: WantedLinks): Promise<Fou
   return [...settled, ...created]
 }
 
-/** Creates as many links as calls without a key still may in this hour. */
+/** Creates as many links as the hourly limit for calls without a key allows. */
 async function createKeyless(
   deps: LinkMateDeps,
   tx: Db,
@@ -127,7 +129,7 @@ async function createKeyless(
 ): Promise<FoundLinkRow[]> {
   const { pubId, urlKey: articleKey, at: now } = links.article
   const free = Math.max(0, deps.newPerHour - (await lockKeylessCount(tx, { pubId, now })))
-  // Readers of a new article come at once: the first of them may just have made its links.
+  // Several readers may open a new article at once. Another call may just have created its links.
   const there = await findLinks(tx, { pubId, articleKey, links: links.wanted })
   const missing = without(links.wanted, there)
   const granted = missing

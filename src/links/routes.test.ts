@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { startApi } from '../../test/api.ts'
 import { sql } from '../platform/sql.ts'
 
-test('readers who open an article at the same moment are answered together', async (t) => {
+test('concurrent calls for a new article share one answer', async (t) => {
   const api = await startApi(t)
   const { pubId } = await api.account({ is_partner: true })
   await api.db.run(sql`create table told_hour (links integer)`)
   await api.db.run(sql`
     create function tell_hour() returns trigger language plpgsql as $$
       begin insert into told_hour values (new.links); return null; end $$`)
-  // Every call that finds a link missing asks how many it may make, and adds what it made.
+  // Every call that finds a link missing reads the hourly count and adds to it.
   await api.db.run(sql`
     create trigger told_hour after insert or update on keyless_link_hour
     for each row execute function tell_hour()`)
@@ -27,7 +27,7 @@ test('readers who open an article at the same moment are answered together', asy
   ])
 })
 
-test('calls at the same moment share no answer across publishers, bodies or keys', async (t) => {
+test('concurrent calls share no answer across publishers, bodies or keys', async (t) => {
   const api = await startApi(t)
   const [ann, bob] = [
     await api.account({ is_partner: true }),
@@ -58,7 +58,7 @@ test('calls at the same moment share no answer across publishers, bodies or keys
   }
 })
 
-test('of the page in a reader’s browser, the article keeps what names the page', async (t) => {
+test('an article stores only the part of the reader’s URL that identifies the page', async (t) => {
   const api = await startApi(t)
   const { pubId } = await api.account({ is_partner: true })
   const page = 'https://daily.example/?p=12'
@@ -72,7 +72,7 @@ test('of the page in a reader’s browser, the article keeps what names the page
   assert.deepEqual(rows, [{ url: page, name: page }])
 })
 
-test('a click wrapper and the address inside it are two links, whichever was asked for first', async (t) => {
+test('a click wrapper and the URL inside it are two links, in either order', async (t) => {
   const api = await startApi(t)
   const { pubId } = await api.account({ is_partner: true })
   const inside = encodeURIComponent('https://shop.example/mug')

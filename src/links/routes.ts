@@ -1,4 +1,4 @@
-/** Smart links over HTTP: 4.1 create, 4.5 LinkMate, and the page tag's configuration. */
+/** Smart link endpoints: create, LinkMate, and the page tag's configuration. */
 import { hash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -28,7 +28,7 @@ import {
 } from './schema.ts'
 import { insertSmartLink } from './store.ts'
 
-/** LinkMate calls that may use the database at once: all routes share ten connections. */
+/** Concurrent LinkMate calls in the database. All routes share ten connections. */
 const CALLS_AT_ONCE = 16
 
 /** A call with a larger body counts as several (docs/spec/limits.md#calls). */
@@ -37,9 +37,11 @@ const BYTES_PER_CALL = 65_536
 export interface PageLinkDeps extends LinkMateDeps {
   readonly keys: KeyGuard
   readonly brand: string
-  /** Calls to LinkMate by origin and publisher; null: no limit. */
+  /** LinkMate calls by origin and publisher; null for no limit. */
   readonly limits: TokenBuckets | null
-  /** By lower-case slug, as this node holds it: every page view asks, in an outage too. */
+  /**
+   * By lower-case slug, from this node's memory: every page view needs it, also during an outage.
+   */
   readonly heldPublisher: (
     slug: string,
   ) => Pick<Publisher, 'pub_id' | 'is_partner' | 'domains'> | undefined
@@ -50,7 +52,7 @@ export interface CreateLinkDeps
   readonly onLink: (link: SmartLinkRecord) => void
 }
 
-/** What readers' pages ask for: LinkMate, and the page tag's configuration. */
+/** The endpoints for readers' pages: LinkMate, and the page tag's configuration. */
 export const pageLinkRoutes =
   (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -105,7 +107,7 @@ const linkMateRoute =
     const { keys, limits, now } = deps
     const retrieve = makeRetrieve(deps)
     const charge = ({ clientAddress, params }: FastifyRequest, bodyBytes: number) => {
-      const pubId = Number((params as { readonly pub_id: string }).pub_id) // Not checked yet.
+      const pubId = Number((params as { readonly pub_id: string }).pub_id) // Not validated yet.
       const cost = Math.ceil(bodyBytes / BYTES_PER_CALL)
       limits?.spend(`${addressUnit(clientAddress)} ${pubId}`, now().getTime(), cost)
     }
@@ -134,7 +136,7 @@ const linkMateRoute =
     )
   }
 
-/** All readers of a new article ask for the same links: their calls share one answer. */
+/** Readers of a new article request the same links. Their calls share one answer. */
 function makeRetrieve(deps: PageLinkDeps): typeof inTurn {
   const turns = new Turns(CALLS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
   const asked = new SharedWork<Awaited<ReturnType<typeof inTurn>>>()
@@ -166,7 +168,7 @@ const pageTagRoute =
         if (publisher === null) throw notFound(`No publisher ${slug}`)
         const { is_partner: linkmate_enabled, pub_id: publisher_id } = publisher
         const amp_config = { linkmate_enabled, publisher_id }
-        // The documented answer stays as it is for those who did not ask for more.
+        // Callers that did not ask for more get the documented response only.
         if (request.query.page_tag === undefined) return ok(200, { amp_config })
         const { auctionUrl: auction_url, linkUrl: link_url } = bases
         const page_tag = { auction_url, link_url, brand, domains: publisher.domains }

@@ -1,4 +1,4 @@
-/** Wire shapes of smart links: interface 2.1, 2.2, 4.1, 4.5 and the page tag's configuration. */
+/** Wire shapes of articles, smart links, LinkMate, and the page tag's configuration. */
 import Type, { type Static } from 'typebox'
 import { rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
 import { IdempotencyKey } from '../platform/idempotency-key.ts'
@@ -7,8 +7,8 @@ import { formatTimestamp } from '../platform/timestamp.ts'
 import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
 import type { CreatedLinkRow, FoundLinkRow } from './store.ts'
 
-export const ARTICLE_NAME_LENGTH_MAX = 255 // Decisions 4.1 and 4.5.
-const LINKS_MAX = 500 // Decisions 4.5; the longest articles of shops have some 300 links.
+export const ARTICLE_NAME_LENGTH_MAX = 255 // The limit of the interface, for all endpoints.
+const LINKS_MAX = 500 // The longest articles of shops have about 300 links.
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 
@@ -27,9 +27,8 @@ export const CreateSmartLinkBody = Type.Object({
 export type CreateSmartLinkBody = Static<typeof CreateSmartLinkBody>
 
 /**
- * Interface 2.2. Our choice: what nobody gave is told in the field's own type, as only 2.3 has
- * fields that may be null. An article without a date of publication counts as published when it
- * was first seen.
+ * An article. Missing values have the field's own type, because this record has no nullable fields.
+ * An article without a publication date counts as published when first seen.
  */
 const ArticleRecord = Type.Object({
   article_id: Type.Integer(),
@@ -42,7 +41,7 @@ const ArticleRecord = Type.Object({
   name: Type.String(),
 })
 
-/** Interface 2.1, with the short forms of decisions 4.1. */
+/** A smart link, with its short forms. */
 export const SmartLinkRecord = Type.Object({
   smart_link_id: Type.Integer(),
   auction_id: Type.String({ description: 'A 64-bit integer' }),

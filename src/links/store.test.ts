@@ -32,7 +32,7 @@ const [{ publisher: ann }, { publisher: bob }] = [
 let ids = 9_100_000_000_000_000n
 const nextId = () => String(ids++)
 
-/** One page, as a publisher names it; with its key unless told otherwise. */
+/** One page of a publisher; with a key by default. */
 function page(path: string, changes: Partial<WantedArticle> = {}): WantedArticle {
   const url = `https://daily.example/${path}`
   const named = { url, urlKey: keyOfUrl(new URL(url)), name: 'Mugs', publicationDate: null }
@@ -51,7 +51,7 @@ async function articlesOf(path: string) {
     where url_key = ${key} order by pub_id`)
 }
 
-test('an article is renamed for its publisher alone, and is as old as before under its old name', async () => {
+test('only its publisher renames an article, and its age stays', async () => {
   const theirs = { pubId: bob.pub_id, uid: bob.uid }
   await make(page('renamed'))
   await make(page('renamed', theirs))
@@ -66,7 +66,7 @@ test('an article is renamed for its publisher alone, and is as old as before und
   assert.deepEqual(await articlesOf('renamed'), renamed)
 })
 
-test('an article takes another date of publication, and keeps the one it has where none is given', async () => {
+test('an article takes a new publication date, and keeps the old one if none is given', async () => {
   await make(page('dated'))
   const dated = await make(page('dated', { publicationDate: later(5), at: later(1) }))
   assert.deepEqual([dated.publication_date, dated.datetime_updated], [later(5), later(1)])
@@ -76,7 +76,7 @@ test('an article takes another date of publication, and keeps the one it has whe
   assert.deepEqual(same.datetime_updated, later(2), 'nothing changed')
 })
 
-test('a link once vouched for stays so, as does an article once given, whoever asks next', async () => {
+test('a link once requested with a key stays vouched for, and so does an article once named', async () => {
   const ask = async (isTrusted: boolean, isArticleGiven: boolean) => {
     const wish = { url: 'https://shop.example/1', isExclusive: false, unwraps: true }
     const [link] = await findOrCreateLinks(db, {

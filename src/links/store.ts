@@ -1,4 +1,4 @@
-/** Articles and smart links in SQL: created (4.1), found or created (4.5, wrappers), disabled. */
+/** Articles and smart links in SQL: create, find or create, disable. */
 import { hash } from 'node:crypto'
 import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -16,16 +16,16 @@ export interface ArticleRow {
   readonly datetime_updated: Date
 }
 
-/** An article as somebody names it; found by (publisher, key of its address). */
+/** An article as a caller names it. Found by publisher and the key of its URL. */
 export interface WantedArticle {
   readonly pubId: number
-  readonly uid: number // who creates it, if it is not there yet
+  readonly uid: number // the user that creates it, if it does not exist yet
   readonly url: string
   readonly urlKey: Buffer
   readonly name: string
   readonly publicationDate: Date | null
-  readonly at: Date // by the clock that its events are dated by
-  /** Whether an article that is there takes the new name: only who proved to be the publisher. */
+  readonly at: Date // by the clock that dates its events
+  /** Whether an existing article takes the new name: only from an authenticated publisher. */
   readonly isTrusted: boolean
 }
 
@@ -42,7 +42,10 @@ export interface CreatedLinkRow {
   readonly article: ArticleRow
 }
 
-/** A link that is found or created, one per (article, URL, lock) beside those made with a key. */
+/**
+ * A link that was found or created. Each (article, URL, lock) has one, besides those created by
+ * API.
+ */
 export interface FoundLinkRow {
   readonly smart_link_id: number
   readonly auction_id: string
@@ -57,8 +60,8 @@ export interface FoundLinkRow {
 }
 
 /**
- * What tells a link of an article from its others (decisions 4.5). Our choice: also whether a click
- * wrapper is looked into, because that says where the link leads, as the lock does.
+ * The properties that distinguish the links of an article. Whether to unwrap is one of them,
+ * because it changes the destination, as the lock does.
  */
 export interface LinkToFind {
   readonly url: string
@@ -66,10 +69,10 @@ export interface LinkToFind {
   readonly unwraps: boolean
 }
 
-/** A link's row and that of its article, without their addresses, and their indexes. */
+/** The row of a link and its article with indexes, without their URLs. */
 const LINK_ROW_BYTES = 600
 
-/** The bytes that a new link takes, with its article as if that were new too. */
+/** The storage size of a new link, including its article as if that were new. */
 export function storedLinkSize(article: WantedArticle, url: string): number {
   return LINK_ROW_BYTES + url.length + article.url.length + article.name.length
 }
@@ -78,9 +81,9 @@ const ARTICLE_COLUMNS = sql`article_id, uid, pub_id, url, name, publication_date
   datetime_created, datetime_updated`
 const LINK_COLUMNS = sql`smart_link_id, auction_id, pub_id, url, is_exclusive, is_keyless, state,
   source, datetime_created, datetime_updated`
-const URL_HASH_BYTES = 16 // 128 bits: no two addresses of one article meet by accident.
+const URL_HASH_BYTES = 16 // 128 bits make a collision within an article impossible in practice.
 
-/** A link to be made (4.1). */
+/** A link to create. */
 export interface SmartLinkWish {
   readonly article: WantedArticle
   readonly url: string | null
@@ -88,8 +91,8 @@ export interface SmartLinkWish {
 }
 
 /**
- * Makes a new smart link, and its article when it is not there: one statement. A second call with
- * the same wish makes a second link (decisions 4.1).
+ * Creates a smart link, and its article if missing, in one statement. A second identical call
+ * creates a second link.
  */
 export async function insertSmartLink(
   db: Db,
@@ -113,8 +116,8 @@ export async function insertSmartLink(
 }
 
 /**
- * The links of an article that are there already: of each the oldest one, whoever made it; a
- * disabled one where no other is.
+ * The existing links of an article: the oldest of each kind, and a disabled one only if there is no
+ * other.
  */
 export function findLinks(
   db: Db,
@@ -135,11 +138,11 @@ export function findLinks(
 }
 
 /**
- * Finds or creates links of an article, and the article itself: one statement, whatever races.
+ * Finds or creates links of an article, and the article itself, in one statement without races.
  *
- * Rows go in by the order of their hash, so that two requests for one article never wait for each
- * other in a circle. A link once asked for with a key is keyless no more, and an article once
- * given stays so.
+ * Rows are inserted in the order of their hash, so that two requests for one article cannot
+ * deadlock. A link requested with a key loses its keyless mark, and an article once named by its
+ * publisher keeps that mark.
  */
 export function findOrCreateLinks(
   db: Db,
@@ -175,7 +178,7 @@ export function findOrCreateLinks(
   `)
 }
 
-/** Gives an article its name of today, if it is there; mostly it writes nothing. */
+/** Updates the name of an existing article. Usually writes nothing. */
 export async function renameArticle(db: Db, article: WantedArticle): Promise<void> {
   await db.run(sql`
     update article set name = ${article.name}, datetime_updated = ${article.at}
@@ -184,8 +187,8 @@ export async function renameArticle(db: Db, article: WantedArticle): Promise<voi
 }
 
 /**
- * How many links calls without a key have made for a publisher in this hour. The count is locked
- * until the transaction ends: such calls make their links one after the other.
+ * The links that calls without a key have created for a publisher in this hour. The count stays
+ * locked until the transaction ends, so such calls create links one after the other.
  */
 export async function lockKeylessCount(
   tx: Db,
@@ -200,7 +203,7 @@ export async function lockKeylessCount(
   return row?.links ?? 0
 }
 
-/** Adds to what `lockKeylessCount` read, in the transaction that makes the links. */
+/** Adds to the count of `lockKeylessCount`, in the transaction that creates the links. */
 export async function addToKeylessCount(
   tx: Db,
   { pubId, now, links }: { pubId: number; now: Date; links: number },
@@ -211,7 +214,7 @@ export async function addToKeylessCount(
   `)
 }
 
-/** Which of these domains belong to merchants of the network. */
+/** The domains among these that belong to merchants of the network. */
 export async function listMerchantDomains(
   db: Db,
   domains: readonly string[],
@@ -222,7 +225,7 @@ export async function listMerchantDomains(
   return new Set(rows.map(({ domain }) => domain))
 }
 
-/** Disables a link: it leads to its own destination, and nobody pays for a result of it. */
+/** Disables a link: it leads to the original page, and none of its results is paid. */
 export async function disableLink(
   db: Db,
   auctionId: string,
@@ -254,13 +257,13 @@ export function listLinks(db: Db): Promise<ListedLinkRow[]> {
   `)
 }
 
-/** What a person looks for: a link by its id, or words of its address or its article. */
+/** A search text: a link's id, or words of its URL or its article. */
 export interface LinkSearch {
-  readonly text: string // upper and lower case are one; no character is special
+  readonly text: string // case-insensitive; no character is a wildcard
   readonly auctionId: string | null
 }
 
-/** The smart links of one publisher, newest first, those before a given auction id. */
+/** The smart links of one publisher, newest first, before a given auction id. */
 export function listLinksOfPublisher(
   db: Db,
   options: { pubId: number; before: string | null; search: LinkSearch | null; limitRows: number },
@@ -275,16 +278,16 @@ export function listLinksOfPublisher(
   `)
 }
 
-/** Reads every link of the publisher where few are found: a second for a million. */
+/** With few matches it reads every link of the publisher: one second for a million. */
 function isFound({ text, auctionId }: LinkSearch): Sql {
   return sql`(auction_id = ${auctionId}::bigint
     or strpos(lower(concat_ws(chr(10), l.url, a.url, a.name)), lower(${text})) > 0)`
 }
 
 /**
- * The steps of a `with` that end in `found`: the article, made if it was missing, changed if it is
- * wanted with another name or date; mostly nothing is written. What another request wrote in the
- * meantime shows only in the row that the conflict leads to: that one is changed and answered.
+ * The steps of a `with` that end in `found`: the article, created if missing and updated if its
+ * name or date changed. Usually nothing is written. A concurrent write shows only in the row that
+ * the conflict returns, which is then updated and returned.
  */
 function articleSteps(article: WantedArticle): Sql {
   const { pubId, uid, url, urlKey, name, publicationDate, at, isTrusted } = article
@@ -308,7 +311,7 @@ function articleSteps(article: WantedArticle): Sql {
     )`
 }
 
-/** The no-op update is what gives the row back. */
+/** The no-op update makes the statement return the row. */
 const KEPT = sql`url = article.url`
 const TAKEN_OVER = sql`
   name = excluded.name,
@@ -324,19 +327,19 @@ function hourOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS)
 }
 
-/** The hash that stands for an address byte for byte; of a link without one, for nothing. */
+/** The hash of a URL byte for byte; for a link without one, of nothing. */
 function hashOfUrl(url: string | null): Buffer {
   return hash('sha256', url ?? '', 'buffer').subarray(0, URL_HASH_BYTES)
 }
 
-/** Deletes the counts of hours that are over; the number deleted. */
+/** Deletes the counts of past hours. Returns their number. */
 export function deletePastLinkHours(db: Db, now: Date): Promise<number> {
   return db.run(
     sql`delete from keyless_link_hour where hour < ${new Date(now.getTime() - HOUR_MS)}`,
   )
 }
 
-/** row_to_json writes timestamps as text. */
+/** row_to_json returns timestamps as text. */
 function withDates(row: ArticleRow): ArticleRow {
   const date = (value: Date | null) => (value === null ? null : new Date(value))
   return {

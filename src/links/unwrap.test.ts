@@ -14,7 +14,7 @@ interface UrlPair {
   why: string
 }
 
-test('every click wrapper of the address oracle leads to its merchant page', (t) => {
+test('every click wrapper of the URL oracle leads to its merchant page', (t) => {
   const path = kitPath(t, 'oracles/url-pairs.csv')
   if (path === null) return
   const pairs = parse(readFileSync(path), { columns: true }) as UrlPair[]
@@ -25,7 +25,7 @@ test('every click wrapper of the address oracle leads to its merchant page', (t)
   }
 })
 
-test('no pair of the oracle that is no wrapper is changed', (t) => {
+test('leaves every other URL of the oracle unchanged', (t) => {
   const path = kitPath(t, 'oracles/url-pairs.csv')
   if (path === null) return
   const pairs = parse(readFileSync(path), { columns: true }) as UrlPair[]
@@ -35,14 +35,14 @@ test('no pair of the oracle that is no wrapper is changed', (t) => {
   }
 })
 
-test('wrappers inside wrappers are looked through', () => {
+test('unwraps nested wrappers', () => {
   const merchant = 'https://shop.example/p/1?a=b&c=d'
   const once = `https://www.awin1.com/cread.php?ued=${encodeURIComponent(merchant)}`
   const twice = `https://www.google.com/url?url=${encodeURIComponent(once)}`
   assert.equal(unwrapUrl(twice), merchant)
 })
 
-test('a destination in the path, encoded twice or without a scheme is found', () => {
+test('finds a destination in the path, encoded twice, or without a scheme', () => {
   const page = 'https://shop.example/p/1'
   assert.equal(unwrapUrl(`https://www.anrdoezrs.net/links/1/type/dlg/sid/x/${page}`), page)
   assert.equal(unwrapUrl(`https://prf.hn/click/camref:1/destination:${page}`), page)
@@ -54,7 +54,7 @@ test('a destination in the path, encoded twice or without a scheme is found', ()
   assert.equal(unwrapUrl('https://shareasale.com/r.cfm?urllink=shop.example%2Fp%2F1'), page)
 })
 
-test('networks, advertisements and social sites are looked through alike', () => {
+test('unwraps networks, advertisements and social sites alike', () => {
   const page = 'https://shop.example/p/1?a=b'
   const inside = encodeURIComponent(page)
   for (const wrapper of [
@@ -70,15 +70,15 @@ test('networks, advertisements and social sites are looked through alike', () =>
   assert.equal(unwrapUrl(`https://vk.com/share.php?to=${inside}`), null)
 })
 
-test('a destination in the path is looked for once, however often its word is repeated', () => {
+test('searches a destination in the path once, however often its word repeats', () => {
   const inside = 'url(https://shop.example/p/1)'
   const wrapper = 'https://clk.tradedoubler.com/click?p(1)'
   assert.equal(unwrapUrl(`${wrapper}${inside}`), 'https://shop.example/p/1')
-  // To try each place anew would take quadratic time on an address that is full of them.
+  // Searching at every occurrence would take quadratic time.
   assert.equal(unwrapUrl(`${wrapper}url(x)${inside}`), null)
 })
 
-test('an unknown host with a url parameter, and a wrapper without an address, are no wrappers', () => {
+test('an unknown host with a url parameter, or a wrapper without a destination, is not a wrapper', () => {
   for (const text of [
     'https://shop.example/search?url=https%3A%2F%2Fother.example%2F',
     'https://www.google.com/search?q=https%3A%2F%2Fother.example%2F',
@@ -91,7 +91,7 @@ test('an unknown host with a url parameter, and a wrapper without an address, ar
   }
 })
 
-test('four wrappers inside one another are looked through, and no more', () => {
+test('unwraps four nested wrappers, and no more', () => {
   const self = 'https://www.awin1.com/cread.php?ued='
   const layers = ['https://shop.example/']
   for (let layer = 0; layer < 5; layer++) layers.unshift(self + encodeURIComponent(`${layers[0]}`))
@@ -99,7 +99,7 @@ test('four wrappers inside one another are looked through, and no more', () => {
   assert.equal(unwrapUrl(`${layers[0]}`), layers[4])
 })
 
-test('any text leads to a web address or to nothing, without an exception', () => {
+test('any text gives a web URL or nothing, without an exception', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (tail) => {
       for (const text of [tail, `https://prf.hn/click/destination:${tail}`]) {

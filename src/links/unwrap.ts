@@ -1,33 +1,32 @@
 /**
- * Where does another network's click link lead?
+ * Finds the destination of another network's click link.
  *
  * Publishers paste links that already go through an affiliate network or a search engine. The
- * merchant's address is inside, in a parameter or at the end of the path (decisions 4.5,
- * `unwrap_links`). Only wrappers known by their host are looked into: on any other site `?url=`
- * may mean anything.
+ * merchant's URL is inside, in a parameter or at the end of the path. Only hosts known as wrappers
+ * are unwrapped, because on other sites `?url=` may mean anything.
  */
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 
-/** How deep wrappers may be nested: a search result that leads to a network is two. */
+/** The depth of nested wrappers: a search result that leads to a network has two. */
 const MAX_LAYERS = 4
 
 interface Wrapper {
-  /** Subdomains are included. */
+  /** Includes subdomains. */
   readonly domains: readonly string[]
-  /** Parameters that may hold the destination, the usual one first. */
+  /** Parameters that may contain the destination, the usual one first. */
   readonly parameters: readonly string[]
   readonly inPath?: InPath
-  /** Only addresses whose path begins so: the host serves other pages as well. */
+  /** Only URLs with this path prefix, because the host serves other pages as well. */
   readonly path?: string
 }
 
 /**
- * The destination is group 1 of a pattern, in what follows a word's first place in the address.
- * One pattern for both would start anew at each further place: a millisecond and more of work for
- * an address that repeats the word, five hundred times in one call.
+ * The destination is group 1 of a pattern, applied after the first occurrence of a word. A single
+ * pattern would restart at each occurrence, which costs more than 1 ms for a URL that repeats the
+ * word. A call may contain 500 of them.
  */
 interface InPath {
-  readonly after: string // in small letters
+  readonly after: string // in lower case
   readonly pattern: RegExp
 }
 
@@ -57,7 +56,7 @@ const WRAPPERS: readonly Wrapper[] = [
     inPath: { after: '/destination:', pattern: /^(.+)$/ },
   },
   {
-    // Impact; most brands have hosts of their own below these.
+    // Impact; most brands have their own hosts below these.
     domains: ['sjv.io', 'pxf.io', 'evyy.net', '7eer.net', 'ojrq.net'],
     parameters: ['u'],
   },
@@ -86,7 +85,7 @@ const WRAPPERS: readonly Wrapper[] = [
   { domains: ['adform.net'], parameters: ['ckurl'] },
   { domains: ['googleadservices.com'], parameters: ['adurl'] },
   { domains: ['clickserve.dartsearch.net'], parameters: ['ds_dest_url'] },
-  // Services with this same interface wrap as `/link/?url=` (interface 4.3).
+  // Services with this interface wrap as `/link/?url=`.
   { domains: ['shop-links.co', 'howl.me'], parameters: ['url'], path: '/link' },
   // Search engines and social networks.
   { domains: ['google.com'], parameters: ['url', 'q'], path: '/url' },
@@ -105,8 +104,8 @@ const WRAPPERS: readonly Wrapper[] = [
 ]
 
 /**
- * The address that a known click wrapper leads to, through all its layers; null when `text` is no
- * wrapper, or when what it holds is no absolute web address.
+ * The URL that a known click wrapper leads to, through all layers. Null if `text` is not a wrapper,
+ * or if its content is not an absolute web URL.
  */
 export function unwrapUrl(text: string): string | null {
   let url = parseWebUrl(text)
@@ -143,12 +142,12 @@ function findWrapper(url: URL): Wrapper | null {
   return null
 }
 
-// ShareASale drops the scheme: `www.shop.example/p/1`. A dot before the first slash is a host.
+// ShareASale drops the scheme: `www.shop.example/p/1`. A dot before the first slash means a host.
 const HOST_WITHOUT_SCHEME = /^[\w-]+(\.[\w-]+)+([/?#]|$)/
 
 function readDestination(text: string | null): URL | null {
   if (text === null || text === '') return null
-  // Some tools encode the whole address twice.
+  // Some tools encode the whole URL twice.
   const plain = /^https?%3a/i.test(text) ? decode(text) : text
   return parseWebUrl(HOST_WITHOUT_SCHEME.test(plain) ? `https://${plain}` : plain)
 }
@@ -158,6 +157,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // An escape that is no UTF-8: left as it is, and then no address.
+    return text // An escape that is not UTF-8 stays as it is, which is not a valid URL.
   }
 }

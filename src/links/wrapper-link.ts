@@ -1,4 +1,4 @@
-/** The smart link behind a wrapper address, found or created at its click (decisions, wrappers). */
+/** Finds or creates the smart link behind a wrapper URL at its click. */
 
 import { findPublisher } from '../accounts/publisher-store.ts'
 import { cutText } from '../platform/characters.ts'
@@ -21,7 +21,7 @@ export interface WantedWrapperLink {
   readonly url: string
   readonly isExclusive: boolean
   readonly articleUrl: string | null
-  /** The address itself names the article; false: it is the page the reader comes from. */
+  /** The URL itself names the article; false if it is the page the reader comes from. */
   readonly isArticleGiven: boolean
   readonly articleName: string | null
 }
@@ -31,11 +31,11 @@ export interface WrapperLinkDeps {
   readonly ids: IdSource
   readonly linkUrl: string
   readonly now: () => number
-  /** Whether the publisher may have one more link that nobody's key vouches for. */
+  /** Whether the publisher may have one more link without a key. */
   readonly mayCreate: (pubId: number, address: string, bytes: number) => boolean
 }
 
-/** The auction id of a link that is there already, or null. */
+/** The auction id of an existing link, or null. */
 export async function findWrapperLink(
   deps: WrapperLinkDeps,
   wanted: WantedWrapperLink,
@@ -44,8 +44,8 @@ export async function findWrapperLink(
 }
 
 /**
- * The link's auction id; null when it is not there and may not be made. What a click creates is
- * keyless: anybody can write such an address, and any number of them.
+ * The link's auction id; null if it does not exist and may not be created. Links created by a click
+ * are keyless, because anybody can write any number of such URLs.
  */
 export async function findOrCreateWrapperLink(
   deps: WrapperLinkDeps,
@@ -54,7 +54,7 @@ export async function findOrCreateWrapperLink(
 ): Promise<string | null> {
   const article = await articleOf(deps, wanted)
   const made = await findIn(deps.db, article, wanted)
-  // With a key: then all that an address could tell of it is known.
+  // With a key, everything that a URL could add is known already.
   if (made?.source === 'api') return made.auction_id
   const bytes = storedLinkSize(article, wanted.url)
   if (made === undefined && !deps.mayCreate(wanted.pubId, address, bytes)) return null
@@ -86,7 +86,7 @@ async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Prom
   if (publisher === null) throw new Error(`publisher ${wanted.pubId} is gone`)
   const { articleName } = wanted
   const name = articleName === null ? undefined : cutText(articleName, ARTICLE_NAME_LENGTH_MAX)
-  // Mail and feeds have no page: their clicks gather under an address of the wrapper's own.
+  // Emails and feeds have no page. Their clicks belong to a placeholder URL of the wrapper.
   const elsewhere = {
     url: '',
     publisherSlug: publisher.slug,
