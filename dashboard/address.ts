@@ -1,4 +1,4 @@
-/** What the address says of a page, and how to change a part of it. */
+/** Reads and changes the query parameters in the page's URL. */
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Search } from './paths.ts'
 

@@ -1,4 +1,6 @@
-/** What the dashboard asks and what it says of a refusal, with a service played by the test. */
+/**
+ * Tests the dashboard's API calls and its error messages against a service that the test simulates.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { api, faultsOf, isNotLoggedIn, isRefusal } from './api.ts'
@@ -26,7 +28,7 @@ const failure = (call: Promise<unknown>): Promise<Error> =>
     (error) => error,
   )
 
-test('days, cursors and words are asked as they are; what is not chosen is not asked', async (t) => {
+test('sends days, cursors and words as given, and omits parameters that are not set', async (t) => {
   const asked = serve(t, () => Response.json({ data: [{ rows: [] }] }))
   const range = { from: '2026-03-01', to: '2026-03-02' }
   await api.overview(7, range)
@@ -55,7 +57,7 @@ test('days, cursors and words are asked as they are; what is not chosen is not a
   }
 })
 
-test('what is changed is posted as JSON, and its one entry is the answer', async (t) => {
+test('posts a change as JSON and returns the one entry of the response', async (t) => {
   const asked = serve(t, () => Response.json({ data: [{ token_id: 3 }, 'more'] }))
   assert.deepEqual(await api.disableKey(3), { token_id: 3 })
   assert.deepEqual(await api.keys(), [{ token_id: 3 }, 'more'])
@@ -70,7 +72,7 @@ test('what is changed is posted as JSON, and its one entry is the answer', async
   )
 })
 
-test('a refusal has the service’s own sentence and its parts by field', async (t) => {
+test('a refused call has the service’s message and its faults by field', async (t) => {
   const faults = [{ field: 'url', rule: 'is required' }]
   serve(t, () => refusal(400, { message: 'Bad request', data: faults }))
   const error = await failure(api.me())
@@ -79,7 +81,7 @@ test('a refusal has the service’s own sentence and its parts by field', async 
   assert.deepEqual([faultsOf(new Error('x')), isRefusal(new Error('x'))], [[], false])
 })
 
-test('only what the same call will get again is a refusal, only a 401 asks to log in', async (t) => {
+test('only a permanent failure counts as a refusal, and only status 401 asks to log in', async (t) => {
   for (const [status, isAgain, isOut] of [
     [400, true, false],
     [401, true, true],
@@ -96,10 +98,10 @@ test('only what the same call will get again is a refusal, only a 401 asks to lo
   }
 })
 
-test('too often is said with the wait, where the service names one', async (t) => {
+test('a rate limit message includes the wait if the service names one', async (t) => {
   for (const [headers, words] of [
-    [{ 'retry-after': '1' }, 'That was too often. Try again in a second.'],
-    [{ 'retry-after': '30' }, 'That was too often. Try again in 30 seconds.'],
+    [{ 'retry-after': '1' }, 'Too many requests. Try again in a second.'],
+    [{ 'retry-after': '30' }, 'Too many requests. Try again in 30 seconds.'],
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 'No.'],
     [{}, 'No.'],
   ] as const) {
@@ -111,8 +113,8 @@ test('too often is said with the wait, where the service names one', async (t) =
   assert.equal((await failure(api.me())).message, 'No.')
 })
 
-test('no answer, half an answer, and a page of a proxy are said in words, and asked again', async (t) => {
-  const silence = 'The service does not answer. It may be restarting.'
+test('reports and retries a call without a response, with half a response, or with a proxy’s page', async (t) => {
+  const silence = 'The service does not respond. It may be restarting.'
   for (const [answer, words] of [
     [() => Promise.reject(new TypeError('fetch failed')), silence],
     [() => new Response('{"data":[', { status: 200 }), silence],

@@ -1,4 +1,7 @@
-/** The dashboard's calls. Shapes come from the service's own schemas: one change, both sides. */
+/**
+ * The dashboard's API calls. Types come from the service's own schemas, so that one change covers
+ * both sides.
+ */
 import type { Static } from 'typebox'
 import type {
   ApiKeyRecord,
@@ -58,7 +61,7 @@ export interface Range {
   readonly to: string
 }
 
-/** A refused call: `message` is the service's own sentence, `faults` its parts by field. */
+/** A refused call. `message` is the service's own sentence; `faults` lists its parts by field. */
 class CallError extends Error {
   override name = 'CallError'
   readonly status: number
@@ -73,7 +76,7 @@ class CallError extends Error {
 export const faultsOf = (error: unknown): readonly Fault[] =>
   error instanceof CallError ? error.faults : []
 
-/** An answer that the same call will get again. */
+/** Whether the same call would fail again. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof CallError && error.status >= 400 && error.status < 500
 
@@ -117,13 +120,13 @@ export const api = {
     first<Receipt>(`/dashboard/api/receipts/${encodeURIComponent(result)}/`),
 }
 
-/** Where a browser finds a month's statement: a page to print, or a file. */
+/** The URL of a month's statement, as a page to print or as a file. */
 export const statementUrl = (
   { pub_id: pubId, month }: Payments['statements'][number],
   format: 'html' | 'csv',
 ): string => `${ofPublisher(pubId)}/statements/${month}/?format=${format}`
 
-/** Where a browser finds all entries of some days of a merchant's account, as a file. */
+/** The URL of a CSV file with all entries of a merchant's account in a range of days. */
 export const ledgerUrl = (merchId: number, range: Range): string =>
   `${ofMerchant(merchId)}/ledger/?${days(range)}`
 
@@ -135,7 +138,7 @@ const ofMerchant = (merchId: number): string => `/dashboard/api/merchants/${merc
 const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
   query({ date_from: from, date_to: to, ...more })
 
-/** What is null is not asked. */
+/** Parameters that are null are omitted. */
 function query(asked: Record<string, string | null>): URLSearchParams {
   const pairs = Object.entries(asked)
   return new URLSearchParams(pairs.flatMap(([name, value]) => (value ? [[name, value]] : [])))
@@ -159,28 +162,30 @@ interface Envelope<T> {
   readonly error?: { readonly message: string; readonly data: readonly Fault[] | null }
 }
 
-const ENDED = 'Your session had ended. Try that again.'
+const ENDED = 'Your session had ended. Try again.'
 
-/** Longer than any page takes: a connection that is gone without a word ends too. */
+/** Longer than any page takes to load. It also ends a connection that broke silently. */
 const PATIENCE_MS = 20_000
 
 async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
   const noAnswer = () => {
-    throw new CallError(0, 'The service does not answer. It may be restarting.')
+    throw new CallError(0, 'The service does not respond. It may be restarting.')
   }
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const response = await fetch(path, { ...init, signal }).catch(noAnswer)
   const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
-  if (response.ok) return body?.data ?? noAnswer() // Half an answer is none.
-  const { message = `The service said ${response.status}`, data } = body?.error ?? {}
+  if (response.ok) return body?.data ?? noAnswer() // A response cut off halfway counts as none.
+  const { message = `The service responded with status ${response.status}`, data } =
+    body?.error ?? {}
   const wait = response.headers.get('retry-after') ?? ''
-  const isTooOften = response.status === 429 && /^\d+$/.test(wait) // A proxy may name a date.
+  // A proxy may send a date instead of seconds.
+  const isTooOften = response.status === 429 && /^\d+$/.test(wait)
   const words = isTooOften ? tooOften(Number(wait)) : message
-  // Read by who has logged in again.
+  // Shown after the user has logged in again.
   const isEnded = response.status === 401 && path !== LOGIN
   throw new CallError(response.status, isEnded ? ENDED : words, data ?? [])
 }
 
 function tooOften(seconds: number): string {
-  return `That was too often. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`
+  return `Too many requests. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`
 }

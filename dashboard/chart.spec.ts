@@ -1,4 +1,4 @@
-/** The bars of a range: what is written below and beside them, at every width, for any figures. */
+/** The chart's labels, at every width and for any figures. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,14 +7,14 @@ import { makeMarket } from '../test/market.ts'
 import type { Overview } from './api.ts'
 import { alter, visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account } = await makeMarket(api)
 
 const visit = (t: TestContext, path: string, width?: number) =>
   visitAs(account, t, { service: api.url, path, width })
 
-/** Takes down what is written into pictures. */
+/** Records the text that the page draws into canvases. */
 const WRITTEN = `globalThis.written = []
 const { fillText } = CanvasRenderingContext2D.prototype
 CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
@@ -22,7 +22,7 @@ CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
   return fillText.call(this, text, ...where)
 }`
 
-test('two years of bars have their months below, on a phone too', async (t) => {
+test('two years of bars show months below them, also on a phone', async (t) => {
   const { page } = await visit(t, '/dashboard/', 320)
   await page.addInitScript(WRITTEN)
   await page.goto(`${api.url}/dashboard/?from=2024-11-22&to=2026-11-23`)
@@ -31,7 +31,7 @@ test('two years of bars have their months below, on a phone too', async (t) => {
   assert.ok(written.includes('Nov 2024') && written.includes('Nov 2025'), written.join())
 })
 
-/** What is written beside the bars where each day earned this. */
+/** The labels beside the bars when each day earned this much. */
 async function writtenBeside(page: Page, earnings: string): Promise<string[]> {
   await page.addInitScript(WRITTEN)
   await alter<Overview>(page, '**/overview/*', ({ days }) => {
@@ -42,19 +42,19 @@ async function writtenBeside(page: Page, earnings: string): Promise<string[]> {
   return await page.evaluate<string[]>('written')
 }
 
-test('an axis of whole dollars leaves the room of its cents to the bars', async (t) => {
+test('an axis of whole dollars leaves out the cents', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   const written = await writtenBeside(page, '200000000.00')
   assert.ok(written.includes('$200,000,000') && written.includes('$0'), written.join())
 })
 
-test('days of nothing but small losses are drawn as large as they are', async (t) => {
+test('days with only small losses are drawn at full height', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   const written = await writtenBeside(page, '-0.10')
   assert.ok(written.includes('−$0.10') && !written.includes('$1.00'), written.join())
 })
 
-test('days of nothing have no amount beside them but zero', async (t) => {
+test('days without earnings have only the label zero', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   const written = await writtenBeside(page, '0.00')
   const amounts = new Set(written.filter((text) => text.startsWith('$')))

@@ -1,6 +1,6 @@
 /**
- * The dashboard when things are not as usual: what was typed is refused, the service is away, names
- * are long, figures large, screens narrow, colours the reader's own.
+ * The dashboard in unusual conditions: refused input, an unreachable service, long names, large
+ * figures, narrow screens, custom colors.
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -11,7 +11,7 @@ import { makeMarket, until } from '../test/market.ts'
 import type { ClickPage, Overview } from './api.ts'
 import { alter, focused, visitAs, visitPage } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const env = { BASE_URL: 'http://127.0.0.1', TRUSTED_PROXIES: '127.0.0.1' }
 const api = await startApi({ after }, { env })
 const { account } = await makeMarket(api)
@@ -19,60 +19,61 @@ const { account } = await makeMarket(api)
 const visit = (t: TestContext, path: string, width?: number) =>
   visitAs(account, t, { service: api.url, path, width })
 
-test('a refused form says so at the field, goes there, and keeps what was typed', async (t) => {
+test('a refused form shows the fault at its field, focuses it, and keeps the input', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/developer')
   await page.getByLabel('What is it for?').fill('my script')
-  await page.getByLabel('Works until').fill('2020-01-01')
+  await page.getByLabel('Expires').fill('2020-01-01')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByText('Is in the past: the key would never work').waitFor()
   assert.equal(await focused(page), 'expires')
-  const says = page.getByLabel('Works until').and(page.locator('[aria-invalid=true]'))
+  const says = page.getByLabel('Expires').and(page.locator('[aria-invalid=true]'))
   assert.equal(await says.getAttribute('aria-describedby'), 'expires-fault')
   assert.equal(await page.getByLabel('What is it for?').inputValue(), 'my script')
 
   await page.getByRole('link', { name: 'Links', exact: true }).click()
   await page.getByRole('button', { name: 'New link' }).click()
   await page.getByLabel('Article', { exact: true }).fill('Mugs')
-  await page.getByLabel('Address of the article').fill('mailto:mugs@daily.example')
-  await page.getByRole('button', { name: 'Make the link' }).click()
+  await page.getByLabel('URL of the article').fill('mailto:mugs@daily.example')
+  await page.getByRole('button', { name: 'Create link' }).click()
   await page.getByText('Must be an absolute http(s) URL').waitFor()
   assert.equal(await focused(page), 'article_url')
-  troubles.length = 0 // The two refusals.
+  troubles.length = 0 // The two refused calls.
 })
 
-test('who tried to log in too often is told when to try again', async (t) => {
+test('a user with too many log-in attempts sees when to try again', async (t) => {
   const { page, troubles } = await visitPage(t, { service: api.url, path: '/dashboard/' })
-  await page.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' }) // The others' tries go on.
+  // Attempts from other clients continue.
+  await page.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.9' })
   await page.getByLabel('E-mail').fill(account.email)
   await page.getByLabel('Password').fill('guessed')
   await until(async () => {
-    // Each answer is waited for: the refusal of a try too many would come as a trouble of its own.
+    // Waits for each response, because one attempt too many would be reported as a separate error.
     const answer = page.waitForResponse('**/dashboard/api/login/')
     await page.getByRole('button', { name: 'Log in' }).click()
     return (await answer).status() === 429
   })
   await page.getByText(/Try again in (a second|\d seconds)/).waitFor()
-  troubles.length = 0 // The refusals.
+  troubles.length = 0 // The refused calls.
 })
 
-test('days that cannot be shown are refused in the words of the page', async (t) => {
+test('refuses days that cannot be shown with a message of the page', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/?from=2000-01-01&to=2026-01-01')
   await page.getByRole('alert').getByText('at most 732 days at a time', { exact: true }).waitFor()
-  troubles.length = 0 // The refusal.
+  troubles.length = 0 // The refused call.
 })
 
-test('a form is sent once, however often it is pressed', async (t) => {
+test('sends a form once, however often its button is pressed', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   const sent: string[] = []
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
   await page.getByRole('button', { name: 'New link' }).click()
   await page.getByLabel('Article', { exact: true }).fill('Mugs')
-  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
-  const make = page.getByRole('button', { name: 'Make the link' })
+  await page.getByLabel('URL of the article').fill('https://daily.example/mugs')
+  const make = page.getByRole('button', { name: 'Create link' })
   await make.dblclick()
-  await page.getByRole('button', { name: 'Copy address' }).first().waitFor()
+  await page.getByRole('button', { name: 'Copy link' }).first().waitFor()
   await make.click()
-  await page.getByLabel('Address of the article').fill('https://daily.example/more-mugs')
+  await page.getByLabel('URL of the article').fill('https://daily.example/more-mugs')
   await make.click()
   await until(async () => sent.length > 1)
   await page.getByRole('link', { name: 'Developer', exact: true }).click()
@@ -83,23 +84,23 @@ test('a form is sent once, however often it is pressed', async (t) => {
   assert.equal(sent.length, 3, sent.join(' '))
 })
 
-test('a year of more than four digits is told by the field of a key’s last day', async (t) => {
+test('refuses a year of more than four digits at the field of a key’s last day', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
-  await page.getByLabel('Works until').fill('202755-03-02')
+  await page.getByLabel('Expires').fill('202755-03-02')
   await page.locator('#expires:out-of-range').waitFor()
 })
 
-test('a key works until the end of the day that was chosen', async (t) => {
+test('a key works until the end of the chosen day', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.getByLabel('What is it for?').fill('today')
-  await page.getByLabel('Works until').fill(new Date().toISOString().slice(0, 10))
+  await page.getByLabel('Expires').fill(new Date().toISOString().slice(0, 10))
   await page.getByRole('button', { name: 'Create key' }).click()
   const key = (await page.locator('#new-key').textContent()) ?? ''
   assert.equal((await api.call('/api/v1/tokeninfo/', { key })).status, 200)
   await page.getByText(/works until .*, 23:59:59 UTC/).waitFor()
 })
 
-test('where the browser refuses its clipboard, a key is copied all the same', async (t) => {
+test('copies a key even when the browser refuses access to its clipboard', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))')
   await page.getByRole('button', { name: 'Copy' }).first().focus()
@@ -108,7 +109,7 @@ test('where the browser refuses its clipboard, a key is copied all the same', as
   assert.equal(await focused(page), 'Copied')
 })
 
-test('the way past the menu is read above what it lies on', async (t) => {
+test('the skip link stays readable above the content below it', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   for (const path of ['/dashboard/', '/docs/']) {
     await page.goto(api.url + path)
@@ -123,7 +124,7 @@ test('the way past the menu is read above what it lies on', async (t) => {
 
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
 
-/** Publishers of these names, of which the first is there. */
+/** Answers with publishers of these names. Only the first exists. */
 const answerPublishers = (page: Page, names: readonly string[]): Promise<unknown> => {
   const [mine] = account.publishers
   const data = names.map((name, at) => ({ ...mine, pub_id: account.pubId + at, name }))
@@ -133,7 +134,7 @@ const answerPublishers = (page: Page, names: readonly string[]): Promise<unknown
 const isTooWide = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
 
-test('no page is wider than 320 px, a laptop at four times its size, or with a long name', async (t) => {
+test('no page is wider than 320 px, also with long names', async (t) => {
   const { page } = await visit(t, '/dashboard/', 320)
   await answerPublishers(page, [LONG, 'Another'])
   for (const path of ['', 'links', 'clicks', 'orders', 'unfilled', 'payments', 'developer']) {
@@ -145,7 +146,7 @@ test('no page is wider than 320 px, a laptop at four times its size, or with a l
   const menu = page.getByRole('navigation')
   const [inner, outer] = await menu.evaluate((one) => [one.scrollWidth, one.clientWidth])
   assert.ok(Number(inner) <= Number(outer), 'every page of the menu is seen')
-  // The name makes room for the rest of its line, on a laptop as on a phone.
+  // The name leaves room for the rest of its line, on a laptop and on a phone.
   for (const width of [320, 640, 768, 1280]) {
     await page.setViewportSize({ width, height: 900 })
     const name = await page.getByLabel('Publisher').boundingBox()
@@ -153,7 +154,7 @@ test('no page is wider than 320 px, a laptop at four times its size, or with a l
   }
 })
 
-test('a month is read day by day, and amounts stand cents below cents', async (t) => {
+test('a month can be read by day, and amounts align at their cents', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   await alter<Overview>(page, '**/overview/*', (overview) => {
     Object.assign(overview.days[1] ?? {}, { earnings: '12.50', clicks: 40 })
@@ -161,7 +162,7 @@ test('a month is read day by day, and amounts stand cents below cents', async (t
     Object.assign(overview, { rows: [{ ...row, merchant_name: null, ...overview.totals }] })
   })
   await page.reload()
-  await page.getByText('Day by day').focus()
+  await page.getByText('Daily figures').focus()
   await page.keyboard.press('Enter')
   const days = page.getByRole('region', { name: 'Figures by day' })
   await days.getByRole('row', { name: /\$12\.50 40/ }).waitFor()
@@ -170,20 +171,21 @@ test('a month is read day by day, and amounts stand cents below cents', async (t
   await page.setViewportSize({ width: 1280, height: 900 })
   await answerClicks(page, ['0.36', '0.060224', '0.0075', '0.00'])
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
-  await page.getByText('Counted: nobody won it, so').waitFor() // Who bid and lost may be many.
+  // There may be many candidates that lost.
+  await page.getByText('Valid. Nobody won the auction, so').waitFor()
   const ends = await page
     .getByRole('listitem')
     .getByText(/^\$/)
     .evaluateAll((all) => all.map((one) => one.firstElementChild?.getBoundingClientRect().x ?? 0))
   assert.equal(ends.length, 4)
-  // Who hears it hears one number, not "$0.06" and then "0224".
+  // A screen reader reads one number, not "$0.06" and then "0224".
   assert.match(await page.getByRole('main').ariaSnapshot(), /\$0\.060224/)
   assert.ok(Math.max(...ends) - Math.min(...ends) < 1, JSON.stringify(ends))
 })
 
 const VALID = { reason: 'ok', why: 'A valid click.', clicks: 4 }
 
-/** A page of clicks that earned this much, after which there is another that never comes. */
+/** Answers with a page of clicks with these earnings. The next page never arrives. */
 async function answerClicks(page: Page, earned: readonly string[]): Promise<void> {
   const click = (earnings: string) => ({
     click_id: earnings,
@@ -208,7 +210,7 @@ async function answerClicks(page: Page, earned: readonly string[]): Promise<void
   })
 }
 
-test('who chooses among clicks has the choice stay where it is while they are on their way', async (t) => {
+test('the list stays in place while another selection of clicks loads', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await answerClicks(page, ['0.36'])
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
@@ -222,10 +224,11 @@ test('who chooses among clicks has the choice stay where it is while they are on
   assert.deepEqual(await valid.boundingBox(), before)
 
   await page.getByRole('button', { name: 'Today' }).click()
-  await page.getByRole('term').waitFor({ state: 'detached' }) // Of other days they say nothing.
+  // The reasons of other days are hidden.
+  await page.getByRole('term').waitFor({ state: 'detached' })
 })
 
-test('what is on its way is told: the page, the next part of a list, figures of other days', async (t) => {
+test('shows that a page, the next part of a list, or new figures are loading', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await answerClicks(page, ['0.36'])
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
@@ -243,24 +246,25 @@ test('what is on its way is told: the page, the next part of a list, figures of 
   await page.getByText('Loading …').waitFor()
 })
 
-test('a dashboard that cannot be loaded says so and how to go on', async (t) => {
+test('a dashboard that fails to load says so and how to continue', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/')
   await page.route('**/assets/*.js', (route) => route.abort())
   await page.reload()
   const told = page.getByText('This takes longer than it should')
   assert.equal(await told.isVisible(), false, 'not at once')
   await page.evaluate(() => {
-    for (const animation of document.getAnimations()) animation.finish() // Some seconds later.
+    // Skips the animation's delay of some seconds.
+    for (const animation of document.getAnimations()) animation.finish()
   })
   await told.waitFor()
   await page.unroute('**/assets/*.js')
-  await page.getByRole('link', { name: 'Load it again' }).click()
+  await page.getByRole('link', { name: 'Reload' }).click()
   await page.getByRole('heading', { level: 1 }).waitFor()
   assert.equal(await told.isVisible(), false)
-  troubles.length = 0 // The script that did not come.
+  troubles.length = 0 // The script that failed to load.
 })
 
-test('the figures of one publisher never stand under the name of another', async (t) => {
+test('never shows the figures of one publisher under the name of another', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await answerPublishers(page, ['Daily', 'Another'])
   await page.route(`**/publishers/${account.pubId + 1}/**`, () => undefined)
@@ -271,33 +275,33 @@ test('the figures of one publisher never stand under the name of another', async
   assert.equal(await page.getByRole('img').count(), 0)
 })
 
-test('a page that cannot read an answer says so and how to go on, and the menu stays', async (t) => {
+test('a page that cannot read a response says so, and the menu still works', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/')
   const overviews = '**/overview/*'
   await alter<{ totals?: unknown }>(page, overviews, (overview) => {
-    delete overview.totals // As in an answer of another release.
+    delete overview.totals // As in a response of another release.
   })
   await page.reload()
-  const title = 'This page could not be drawn'
+  const title = 'This page could not be displayed'
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   assert.equal(await page.title(), `${title} · Souk`)
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Clicks' }).waitFor()
   await page.goBack()
   await page.unroute(overviews)
-  await page.getByRole('button', { name: 'Load it again' }).click()
+  await page.getByRole('button', { name: 'Reload' }).click()
   await page.getByRole('img').waitFor()
-  troubles.length = 0 // The break.
+  troubles.length = 0 // The reported error.
 })
 
-test('without scripts the dashboard says what it needs', async (t) => {
+test('without JavaScript the dashboard says that it needs it', async (t) => {
   const { page } = await openPage(t, { javaScriptEnabled: false })
   await page.goto(`${api.url}/dashboard/`)
   const text = await page.locator('body').innerText()
   assert.match(text, /^The dashboard needs JavaScript/)
 })
 
-test('large and negative figures are whole, in their tile and in words', async (t) => {
+test('shows large and negative figures in full, in cards and in text', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   await alter<Overview>(page, '**/overview/*', ({ totals, days }) => {
     Object.assign(totals, { earnings: '-1234567.89', sales: -2, impressions: 987_654_321 })
@@ -312,7 +316,7 @@ test('large and negative figures are whole, in their tile and in words', async (
   await page.getByRole('img', { name: /: least on \d+ \w+ \d{4}, −\$1,234,567\.89$/ }).waitFor()
 })
 
-test('an article without a name goes by its address, and without an address is no link', async (t) => {
+test('an article without a name shows its URL, and without a URL has no link', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await alter<Overview>(page, '**/overview/*', (overview) => {
     const figures = { impressions: 1, clicks: 1, sales: 0, revenue: '0.00', earnings: '0.00' }
@@ -337,7 +341,7 @@ test('an article without a name goes by its address, and without an address is n
   assert.deepEqual(await table.getByRole('link').allInnerTexts(), names, 'in their order')
 })
 
-test('the four figures stand two by two on the smallest phone', async (t) => {
+test('the four figures form two rows of two on the smallest phone', async (t) => {
   const { page } = await visit(t, '/dashboard/', 320)
   const boxes = await Promise.all(
     ['Earnings', 'Clicks', 'Page views', 'Sales'].map((name) =>
@@ -348,7 +352,7 @@ test('the four figures stand two by two on the smallest phone', async (t) => {
   assert.deepEqual([second, fourth], [first, third])
 })
 
-test('what is chosen can be told where the reader has colours of their own', async (t) => {
+test('the current selection is visible in forced-colors mode', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks')
   await page.emulateMedia({ forcedColors: 'active' })
   const outlineOf = (name: string) =>

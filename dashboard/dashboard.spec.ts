@@ -1,4 +1,4 @@
-/** The dashboard in a real browser, over the real service; its pages need nothing but our host. */
+/** The dashboard in a real browser, with the real service. Pages load nothing from other hosts. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import { startTestApp } from '../test/app.ts'
 import { follow, type Market, makeMarket, runAuction, until } from '../test/market.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const market: Market = await makeMarket(api)
 const { kettles, pans, account } = market
@@ -22,11 +22,11 @@ await market.campaign(pans, { bid_micros: null, model: 'cpa', rate_ppm: 20_000 }
 const visit = (t: TestContext, path: string, width?: number): Promise<Visit> =>
   visitPage(t, { service: api.url, path, width })
 
-/** A click on a fresh link, as a reader; its result's receipt is written when this resolves. */
+/** Clicks a new link as a reader. The result's receipt is stored when this resolves. */
 async function clickOnce(headers: Record<string, string> = {}, article?: string): Promise<void> {
   const link = await market.link(undefined, article === undefined ? {} : { article })
   const { auction_result } = await runAuction(api, link)
-  await sleep(320) // No person clicks within 300 ms; the service knows.
+  await sleep(320) // The service rejects clicks within 300 ms as automatic.
   const { status } = await follow(api, auction_result.redirect_url, headers)
   assert.equal(status, 302)
   await api.app.settled()
@@ -41,7 +41,7 @@ async function setShare(share_ppm: number): Promise<void> {
 const statusOf = async (key: string): Promise<number> =>
   (await api.call('/api/v1/tokeninfo/', { key })).status
 
-test('a key made on the developer options page works until it is disabled there', async (t) => {
+test('an API key created on the developer options page works until it is disabled there', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await logIn(page, account)
   await page.getByLabel('What is it for?').fill('my script')
@@ -62,12 +62,12 @@ test('a key made on the developer options page works until it is disabled there'
   assert.equal(await statusOf(key), 401)
 })
 
-test('a user without a publisher makes and disables keys too, and is told how to get one', async (t) => {
+test('a user without a publisher can create and disable keys, and sees how to get a publisher', async (t) => {
   const merchant = { email: 'shop@kettles.example', password: 'a long password' }
   await createUser(api.db, { ...merchant, isAdmin: false })
   const { page } = await visit(t, '/dashboard/')
   await logIn(page, merchant)
-  await page.getByText(`--user ${merchant.email}`).waitFor()
+  await page.getByText('Ask the operator of this service').waitFor()
   const title = 'Your account has no publisher yet'
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   assert.equal(await page.title(), `${title} · Souk`)
@@ -83,7 +83,7 @@ test('a user without a publisher makes and disables keys too, and is told how to
   assert.ok(!(await page.content()).includes(key), 'nobody needs to copy it any more')
 })
 
-test('a wrong password is told, and the page that was wanted comes after the right one', async (t) => {
+test('reports a wrong password, and opens the requested page after the right one', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks')
   await page.getByLabel('E-mail').fill(account.email)
   await page.getByLabel('Password').fill('not the password')
@@ -95,7 +95,7 @@ test('a wrong password is told, and the page that was wanted comes after the rig
   await page.getByLabel('Password').waitFor()
 })
 
-test('the overview shows a click within seconds of it, without being asked again', async (t) => {
+test('the overview shows a click within seconds, without a reload', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await logIn(page, account)
   const clicks = page.getByRole('button', { name: /^Clicks/ })
@@ -109,33 +109,35 @@ test('the overview shows a click within seconds of it, without being asked again
   await picture.locator('canvas').waitFor()
 })
 
-test('each click tells its reason, and its receipt why the winner won and the other lost', async (t) => {
+test('each click shows its reason, and its receipt shows why one merchant won and the other lost', async (t) => {
   await setShare(701_325)
   t.after(() => setShare(750_000))
   await clickOnce()
   await clickOnce({ 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' })
   const { page } = await visit(t, '/dashboard/clicks')
   await logIn(page, account)
-  await page.getByRole('button', { name: 'Not paid' }).click()
+  await page.getByRole('button', { name: 'Unpaid' }).click()
   const lines = page.getByRole('main').getByRole('listitem')
-  await lines.getByText('Not paid. A declared robot').waitFor()
+  await lines.getByText('Unpaid. A declared robot').waitFor()
   await page.getByRole('button', { name: 'Valid' }).click()
-  await lines.getByText('Paid: the merchant pays').first().waitFor()
+  await lines.getByText('Paid. The merchant pays').first().waitFor()
   await page.getByRole('link', { name: 'Receipt' }).first().click()
-  const heading = page.getByRole('heading', { name: /^Kettles won, at \$0\.\d+ a click$/ })
-  assert.equal(await heading.locator('bdi').innerText(), 'Kettles') // No name turns a price round.
+  const heading = page.getByRole('heading', { name: /^Kettles won at \$0\.\d+ per click$/ })
+  // Names written from right to left do not reorder the price.
+  assert.equal(await heading.locator('bdi').innerText(), 'Kettles')
   const candidates = page.getByRole('region', { name: '2 candidates' }).getByRole('listitem')
   assert.match((await candidates.nth(0).textContent()) ?? '', /Kettles.*Won/)
   assert.match((await candidates.nth(1).textContent()) ?? '', /Pans.*Lost/)
-  await page.getByText('the stored inputs still give this result').waitFor()
-  await page.getByText('You earn (70.1325 %)').waitFor() // Who checks the price needs all of it.
+  await page.getByText('Replay verified').waitFor()
+  // The full precision, so that the price can be checked.
+  await page.getByText('You earn (70.1325 %)').waitFor()
   await page.emulateMedia({ forcedColors: 'active' })
   const score = page.getByLabel('Score against the best').first()
   const outlineStyle = await score.evaluate((one) => getComputedStyle(one).outlineStyle)
   assert.equal(outlineStyle, 'solid', 'a score is seen where the reader has colours of their own')
 })
 
-test('an order and its return tell what they earned and took, and lead to the click’s receipt', async (t) => {
+test('an order and its return show their earnings and link to the click’s receipt', async (t) => {
   const link = await market.link('https://pans.example/p/1', { isExclusive: true, article: 'pans' })
   const { auction_result } = await runAuction(api, link)
   await sleep(320)
@@ -143,18 +145,18 @@ test('an order and its return tell what they earned and took, and lead to the cl
   await buy('R-1001', new URL(location).searchParams.get('cid') ?? '')
   const { page } = await visit(t, '/dashboard/')
   await logIn(page, account)
-  await page.getByRole('main').getByRole('link', { name: 'orders' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'order', exact: true }).click()
   const line = page.getByRole('main').getByRole('listitem').filter({ hasText: 'order R-1001' })
-  // Two per cent of $49, three quarters of it.
+  // 2 % of $49, of which three quarters.
   await line.getByText('$0.735', { exact: true }).waitFor()
-  await line.getByText(/^A commission, open to cancellation until /).waitFor()
+  await line.getByText(/^A commission. The merchant can cancel the order until /).waitFor()
   await line.getByRole('link', { name: 'Receipt' }).click()
-  await page.getByText('Counted: what the reader buys earns a commission').waitFor()
+  await page.getByText('Valid. If the reader buys, the commission appears').waitFor()
   await tell('returns', { returns: [{ id: 'B-1', order_id: 'R-1001', line: 0 }] })
   await page.goto(`${api.url}/dashboard/orders`)
   const back = page.getByRole('region', { name: 'Returns' }).getByRole('listitem')
   await back.getByText('−$0.735', { exact: true }).waitFor()
-  await back.getByText(/^One piece of an order of .* came back\.$/).waitFor()
+  await back.getByText(/^One item returned from an order of .*\.$/).waitFor()
 })
 
 function buy(id: string, click_id: string): Promise<void> {
@@ -162,7 +164,7 @@ function buy(id: string, click_id: string): Promise<void> {
   return tell('orders', { orders: [{ order, products: [{ id: '1', price: '49.00' }] }] })
 }
 
-/** What the shop's server tells, signed. */
+/** Sends a signed report as the shop's server does. */
 async function tell(of: 'orders' | 'returns', body: object): Promise<void> {
   const secret = await api.db.row<{ postback_secret: string }>(
     sql`select postback_secret from merchant where merch_id = ${pans}`,
@@ -178,14 +180,14 @@ async function tell(of: 'orders' | 'returns', body: object): Promise<void> {
   await api.app.settled()
 }
 
-test('a smart link made here leads to its product', async (t) => {
+test('a smart link created in the dashboard leads to its product', async (t) => {
   const { page } = await visit(t, '/dashboard/links', 390)
   await logIn(page, account)
   await page.getByRole('button', { name: 'New link' }).click()
   await page.getByRole('textbox', { name: 'Product page' }).fill('https://elsewhere.example/p/9')
   await page.getByLabel('Article', { exact: true }).fill('Mugs')
-  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
-  await page.getByRole('button', { name: 'Make the link' }).click()
+  await page.getByLabel('URL of the article').fill('https://daily.example/mugs')
+  await page.getByRole('button', { name: 'Create link' }).click()
   const address = (await page.getByRole('status').locator('code').textContent()) ?? ''
   await page.getByText('elsewhere.example/p/9').waitFor()
   const auction = await runAuction(api, address.split('/').at(-1) ?? '')
@@ -193,7 +195,7 @@ test('a smart link made here leads to its product', async (t) => {
   assert.equal(target, 'https://elsewhere.example/p/9')
 })
 
-test('a link among many is found by its article, and all are shown again', async (t) => {
+test('the search finds a link by its article, and can be cleared', async (t) => {
   const of = (article: string) => market.link(`https://elsewhere.example/${article}`, { article })
   await Promise.all([of('tea'), of('eggs')])
   const { page } = await visit(t, '/dashboard/links')
@@ -202,7 +204,7 @@ test('a link among many is found by its article, and all are shown again', async
   await page.getByRole('searchbox', { name: 'Find links' }).fill('daily.example/eggs')
   await page.getByRole('button', { name: 'Find' }).click()
   await page.waitForURL(/find=/)
-  await page.reload() // The search stands in the address.
+  await page.reload() // The URL contains the search.
   await page.getByText('elsewhere.example/eggs').waitFor()
   assert.equal(await page.getByText('elsewhere.example/tea').count(), 0)
   await page.goto(`${api.url}/dashboard/links?find=samovar`)
@@ -211,7 +213,7 @@ test('a link among many is found by its article, and all are shown again', async
   await page.getByText('elsewhere.example/tea').waitFor()
 })
 
-test('no page is wider than a phone, and every page is reached by the keyboard', async (t) => {
+test('no page is wider than a phone, and the keyboard reaches every page', async (t) => {
   const { page } = await visit(t, '/dashboard/', 390)
   await logIn(page, account)
   for (const name of ['Overview', 'Links', 'Clicks', 'Orders', 'Payments', 'Developer']) {
@@ -224,7 +226,7 @@ test('no page is wider than a phone, and every page is reached by the keyboard',
   }
 })
 
-test('who logs in next sees nothing of the account before, in any tab', async (t) => {
+test('the next user sees nothing of the previous account, in any tab', async (t) => {
   const next = { email: 'next@daily.example', password: 'a long password' }
   await createUser(api.db, { ...next, isAdmin: false })
   const { page } = await visit(t, '/dashboard/')
@@ -232,11 +234,11 @@ test('who logs in next sees nothing of the account before, in any tab', async (t
   await page.getByRole('link', { name: 'Links' }).click()
   await page.getByRole('heading', { name: 'Smart links' }).waitFor()
 
-  // The session ends, and a call notices.
+  // The session expires, and a call finds out.
   await page.context().clearCookies()
   await page.getByRole('link', { name: 'Clicks' }).click()
   await logIn(page, next)
-  await page.getByText(`--user ${next.email}`).waitFor()
+  await page.getByText('Ask the operator of this service').waitFor()
 
   const other = await page.context().newPage()
   await other.goto(`${api.url}/dashboard/developer`)
@@ -246,7 +248,7 @@ test('who logs in next sees nothing of the account before, in any tab', async (t
   await page.getByRole('banner').getByText(account.email).waitFor()
 })
 
-test('what is done without a session brings the login back', async (t) => {
+test('a call without a session brings back the log-in form', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await logIn(page, account)
   await page.getByLabel('What is it for?').fill('my script')
@@ -255,16 +257,16 @@ test('what is done without a session brings the login back', async (t) => {
   await page.getByLabel('Password').waitFor()
 })
 
-test('a log-out that does not reach the service is told', async (t) => {
+test('reports a log-out that did not reach the service', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/developer')
   await logIn(page, account)
   await page.route('**/logout/', (route) => route.abort())
   await page.getByRole('button', { name: 'Log out' }).click()
-  await page.getByRole('alert').getByText('The service does not answer').waitFor()
-  troubles.length = 0 // The call that was cut off.
+  await page.getByRole('alert').getByText('The service does not respond').waitFor()
+  troubles.length = 0 // The interrupted call.
 })
 
-test('the figures stay in view, however long the name of an article', async (t) => {
+test('the figures stay visible with a long article name', async (t) => {
   await clickOnce({}, 'kettle'.repeat(40))
   for (const width of [768, 1280]) {
     const { page } = await visit(t, '/dashboard/', width)
@@ -275,7 +277,7 @@ test('the figures stay in view, however long the name of an article', async (t) 
   }
 })
 
-test('a day may be typed digit by digit', async (t) => {
+test('a day can be typed digit by digit', async (t) => {
   const { page } = await visit(t, '/dashboard/?from=2026-01-05&to=2026-01-20')
   await logIn(page, account)
   await page.getByLabel('Last day').focus()
@@ -286,12 +288,12 @@ test('a day may be typed digit by digit', async (t) => {
   await page.waitForURL(/from=2026-01-10&to=2026-02-13/)
 })
 
-test('an address keeps what is shown, and one that is wrong is as if it were not there', async (t) => {
+test('the URL preserves the state of the page, and invalid parts are ignored', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks?from=2026-02-30&to=2026-03-02')
   await logIn(page, account)
   await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
-  const unpaid = page.getByRole('button', { name: 'Not paid', pressed: true })
-  await page.getByRole('button', { name: 'Not paid' }).click()
+  const unpaid = page.getByRole('button', { name: 'Unpaid', pressed: true })
+  await page.getByRole('button', { name: 'Unpaid' }).click()
   await unpaid.waitFor()
   await page.reload()
   await unpaid.waitFor()
@@ -309,7 +311,7 @@ test('an address keeps what is shown, and one that is wrong is as if it were not
   await page.getByRole('heading', { name: 'Clicks' }).waitFor()
 })
 
-test('every page has a title and a heading of its own', async (t) => {
+test('every page has its own title and heading', async (t) => {
   const { page, troubles, requests } = await visit(t, '/dashboard/')
   await page.waitForFunction(() => document.title === 'Log in · Souk')
   await logIn(page, account)
@@ -318,7 +320,7 @@ test('every page has a title and a heading of its own', async (t) => {
     ['clicks', 'Clicks'],
     ['orders', 'Orders'],
     ['developer', 'Developer options'],
-    ['nothing', 'No such page'],
+    ['nothing', 'Page not found'],
     ['receipts/0', 'Receipt'],
   ] as const) {
     await page.goto(`${api.url}/dashboard/${path}`)
@@ -327,10 +329,10 @@ test('every page has a title and a heading of its own', async (t) => {
   }
   const asked = requests.filter((url) => url.includes('/receipts/0/'))
   assert.equal(asked.length, 1, 'what was refused is not asked for again')
-  troubles.length = 0 // The refusal.
+  troubles.length = 0 // The refused call.
 })
 
-test('the keyboard stays on the key that it asks to disable', async (t) => {
+test('the keyboard focus stays on the key that asks for confirmation', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await logIn(page, account)
   await page.getByLabel('What is it for?').fill('kept')
@@ -338,12 +340,12 @@ test('the keyboard stays on the key that it asks to disable', async (t) => {
   await page.getByRole('button', { name: 'Disable kept' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Disable it' }).waitFor()
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Keep it')
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Cancel')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Disable kept' }).waitFor()
 })
 
-test('pages may load nothing from elsewhere, and unknown calls are answered as such', async () => {
+test('pages load nothing from other hosts, and unknown calls get a proper error', async () => {
   for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs']) {
     const { status, headers } = await api.call(path)
     assert.equal(status, 200, path)
@@ -355,7 +357,7 @@ test('pages may load nothing from elsewhere, and unknown calls are answered as s
   assert.equal((await api.call('/dashboard/assets/gone.js')).status, 404)
 })
 
-test('the dashboard and the reference are sent packed to whoever takes them so', async () => {
+test('the dashboard and the API reference are compressed for clients that accept it', async () => {
   const { text } = await api.call('/dashboard/')
   const script = /src="([^"]+\.js)"/.exec(text)?.[1] ?? ''
   for (const path of [script, '/docs/', '/openapi.json']) {
@@ -371,7 +373,7 @@ test('the dashboard and the reference are sent packed to whoever takes them so',
   }
 })
 
-test('the reference and the description name the address at which each endpoint is served', async (t) => {
+test('the API reference and openapi.json name the base URL of the service', async (t) => {
   const env = { AUCTION_URL: 'https://auction.example', LINK_URL: 'https://go.example' }
   const { get, config } = await startTestApp(t, { env })
   const page = await (await get('/docs/')).text()
@@ -386,7 +388,7 @@ test('the reference and the description name the address at which each endpoint 
   assert.deepEqual(paths['/link/'].get.servers, [{ url: 'https://go.example' }])
 })
 
-test('the reference has every endpoint of the API and every error, as the service serves them', async (t) => {
+test('the API reference lists every endpoint and every error of the service', async (t) => {
   const { page } = await visit(t, '/docs/', 390)
   const text = await page.getByRole('main').innerText()
   const { paths } = (await api.call('/openapi.json')).json<{ paths: Record<string, object> }>()

@@ -1,4 +1,4 @@
-/** The dashboard when a session has ended, here or in another tab: what is kept, and from whom. */
+/** Expired sessions, in this tab or another: which input is preserved, and for whom. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
 import { logIn, visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account } = await makeMarket(api)
 const next = { email: 'next@daily.example', password: 'a long password' }
@@ -22,12 +22,12 @@ async function fillForm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'New link' }).click()
   await product(page).fill(PRODUCT)
   await page.getByLabel('Article', { exact: true }).fill('Mugs')
-  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
+  await page.getByLabel('URL of the article').fill('https://daily.example/mugs')
 }
 
-const send = (page: Page) => page.getByRole('button', { name: 'Make the link' }).click()
+const send = (page: Page) => page.getByRole('button', { name: 'Create link' }).click()
 
-/** Fills the form, and sends it after the session has ended. */
+/** Fills the form and submits it after the session has expired. */
 async function sendTooLate(page: Page): Promise<void> {
   await fillForm(page)
   await page.context().clearCookies()
@@ -35,24 +35,24 @@ async function sendTooLate(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Log in to Souk' }).waitFor()
 }
 
-test('what was typed is still there when the same account logs in again', async (t) => {
+test('the input is still there when the same account logs in again', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await sendTooLate(page)
-  assert.equal(await page.getByRole('button', { name: 'Make the link' }).count(), 0)
+  assert.equal(await page.getByRole('button', { name: 'Create link' }).count(), 0)
   assert.equal(await page.title(), 'Log in · Souk')
   await logIn(page, account)
   assert.equal(await product(page).inputValue(), PRODUCT)
-  await page.getByRole('alert').getByText('Your session had ended. Try that again.').waitFor()
+  await page.getByRole('alert').getByText('Your session had ended. Try again.').waitFor()
   assert.equal(await page.title(), 'Smart links · Souk')
   await send(page)
   await page.getByRole('status').locator('code').waitFor()
   assert.equal(await page.getByRole('alert').count(), 0)
 })
 
-test('a log-in that comes in the midst of work says why, and that the work goes on', async (t) => {
+test('a log-in form in the middle of work says why and that the work continues', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await sendTooLate(page)
-  const why = page.getByText('Your session has ended. Log in, and go on where you were.')
+  const why = page.getByText('Your session has ended. Log in to continue where you were.')
   await why.waitFor()
   await logIn(page, account)
   await page.getByRole('button', { name: 'Log out' }).click()
@@ -60,7 +60,7 @@ test('a log-in that comes in the midst of work says why, and that the work goes 
   assert.equal(await why.count(), 0)
 })
 
-test('who is long in logging in finds what was typed too, and asks for nothing meanwhile', async (t) => {
+test('input survives a slow log-in, and the page sends no calls meanwhile', async (t) => {
   const { page, requests } = await visit(t, '/dashboard/links')
   await page.clock.install()
   await sendTooLate(page)
@@ -72,7 +72,7 @@ test('who is long in logging in finds what was typed too, and asks for nothing m
   assert.equal(await product(page).inputValue(), PRODUCT)
 })
 
-test('a log-in in another tab leaves what is typed in this one', async (t) => {
+test('a log-in in another tab preserves the input in this one', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await sendTooLate(page)
   const other = await page.context().newPage()
@@ -82,11 +82,11 @@ test('a log-in in another tab leaves what is typed in this one', async (t) => {
   assert.equal(await product(page).inputValue(), PRODUCT)
 })
 
-test('another account finds nothing of what was typed, nor of what was shown', async (t) => {
+test('another account finds no input and no data of the previous one', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await sendTooLate(page)
   await logIn(page, next)
-  await page.getByText(`--user ${next.email}`).waitFor()
+  await page.getByText('Ask the operator of this service').waitFor()
   assert.ok(!(await page.content()).includes('Daily'))
   await page.getByRole('button', { name: 'Log out' }).click()
   await logIn(page, account)
@@ -95,7 +95,7 @@ test('another account finds nothing of what was typed, nor of what was shown', a
   assert.equal(await product(page).count(), 0)
 })
 
-test('who goes back after logging out sees nothing of the account, not even its new key', async (t) => {
+test('the back button after logging out shows nothing of the account, not even its new key', async (t) => {
   const { page } = await visit(t, '/dashboard/developer?from=2026-01-01&to=2026-01-02')
   await page.getByLabel('What is it for?').fill('A secret')
   await page.getByRole('button', { name: 'Create key' }).click()
@@ -104,7 +104,7 @@ test('who goes back after logging out sees nothing of the account, not even its 
   const login = page.getByRole('heading', { name: 'Log in to Souk' })
   await login.waitFor()
   assert.equal(page.url(), `${api.url}/dashboard/`)
-  // The driver waits for a load that a page from the cache does not have.
+  // Playwright waits for a load event that a page from the back/forward cache does not have.
   await page.evaluate(() => history.back())
   await page.waitForURL('**/developer?*', { waitUntil: 'commit' })
   await login.waitFor()

@@ -17,7 +17,7 @@ function assertShown<T>(show: (value: T) => string, cases: readonly (readonly [T
   for (const [value, shown] of cases) assert.equal(show(value), shown, String(value))
 }
 
-test('an amount keeps every digit that it has, two at least, and is not less than nothing at zero', () => {
+test('an amount shows all its digits, at least two, and zero has no minus sign', () => {
   assertShown(dollars, [
     ['0', '$0.00'],
     ['1234.5', '$1,234.50'],
@@ -38,7 +38,7 @@ test('an amount keeps every digit that it has, two at least, and is not less tha
   ])
 })
 
-test('numbers have their thousands apart and a minus that is one; shares all their digits', () => {
+test('numbers have thousands separators and a true minus sign, and shares show all digits', () => {
   assertShown(count, [
     [0, '0'],
     [1_234_567, '1,234,567'],
@@ -53,7 +53,7 @@ test('numbers have their thousands apart and a minus that is one; shares all the
   assert.equal(percent(0.12345, 1), '12.3 %')
 })
 
-test('days and times are those of UTC, whatever the reader’s clock', () => {
+test('days and times are in UTC, whatever the reader’s time zone', () => {
   assertShown(shortDay, [['2026-03-02', '2 Mar']])
   assertShown(monthOfYear, [['2026-03-02', 'Mar 2026']])
   assertShown(date, [
@@ -63,7 +63,7 @@ test('days and times are those of UTC, whatever the reader’s clock', () => {
   assertShown(time, [['2026-03-02T09:24:05Z', '09:24:05']])
 })
 
-test('an address is shown by its host, path and query; what is none is shown as it is', () => {
+test('a URL is shown as host, path and query, and an invalid one unchanged', () => {
   assertShown(shortUrl, [
     ['https://www.shop.example/p/1?x=1#y', 'shop.example/p/1?x=1'],
     ['https://shop.example/', 'shop.example'],
@@ -72,7 +72,7 @@ test('an address is shown by its host, path and query; what is none is shown as 
   ])
 })
 
-test('an article has a link only where there is a page to read', () => {
+test('an article has a link only if it has a page', () => {
   assert.equal(articleHref('https://a.example/post?url=&x'), 'https://a.example/post?url=&x')
   assert.equal(articleHref('https://link.example/link/?url=&publisher_slug=daily'), undefined)
   assert.equal(articleHref(''), undefined)

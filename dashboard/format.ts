@@ -1,24 +1,30 @@
-/** Numbers, amounts and times as people read them. Amounts come as exact decimal strings. */
+/** Formats numbers, amounts and times. Amounts arrive as exact decimal strings. */
 const WHOLE = new Intl.NumberFormat('en-US')
 const MICROS_DIGITS = 6
-const PPM_DIGITS = 4 // Of parts per hundred.
+const PPM_DIGITS = 4 // In percent.
 
-/** `1234` → `1,234`; less than nothing, where returns outweigh sales, has a minus, not a hyphen. */
+/** `1234` → `1,234`. Negative counts (more returns than sales) have a true minus sign. */
 export const count = (value: number): string => WHOLE.format(value).replace('-', '−')
 
-/** `"-1234.5"` → `−$1,234.50`; the digits that are there stay, at least two. Zero has no sign. */
+/** `"-1234.5"` → `−$1,234.50`. Shows all digits, at least two. Zero has no sign. */
 export function dollars(amount: string): string {
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.')
   const sign = /^-.*[1-9]/.test(amount) ? '−' : ''
   return `${sign}$${WHOLE.format(BigInt(whole))}.${fraction.padEnd(2, '0')}`
 }
 
-/** Micro-dollars of a computation, fractions included: `542235.4` → `$0.542235`. */
+/** `"22.464427"` → `$22.46`: rounded to cents, for headlines. Lists show every digit. */
+export const cents = (amount: string): string => dollars(Number(amount).toFixed(2))
+
+/** Micro-dollars of a computation, with fractions: `542235.4` → `$0.542235`. */
 export function microDollars(micros: number): string {
   return `$${(micros / 1_000_000).toFixed(MICROS_DIGITS).replace(/0{1,4}$/, '')}`
 }
 
-/** `0.7013` → `70.13 %`: shares are whole parts per million, and who checks an amount needs all. */
+/**
+ * `0.7013` → `70.13 %`. Shares are whole parts per million, and checking an amount needs all
+ * digits.
+ */
 export function percent(fraction: number, digits = PPM_DIGITS): string {
   return `${Number((fraction * 100).toFixed(digits))} %`
 }
@@ -34,10 +40,10 @@ export const shortDay = (day: string): string => DAY.format(new Date(day))
 export const monthOfYear = (day: string): string => MONTH.format(new Date(day))
 /** `2 Mar 2026`. */
 export const date = (instant: string): string => DATE.format(new Date(instant))
-/** `10:24:05`, UTC like everything here. */
+/** `10:24:05` in UTC. */
 export const time = (instant: string): string => TIME.format(new Date(instant))
 
-/** An article by its name, and where that is blank by its address; null when neither is known. */
+/** The name of an article, or its URL if the name is blank; null if both are unknown. */
 export function articleTitle(of: {
   readonly article_name: string | null
   readonly article_url: string | null
@@ -46,16 +52,16 @@ export function articleTitle(of: {
 }
 
 /**
- * Where an article can be read. Links of mails and feeds have none: their clicks gather under a
- * wrapper that leads to no page.
+ * The URL at which an article can be read. Links in emails and feeds have none; their clicks belong
+ * to a placeholder URL that leads nowhere.
  */
 export function articleHref(address: string): string | undefined {
   return address === '' || address.includes('/link/?url=&') ? undefined : address
 }
 
-/** `https://www.shop.example/p/1?x#y` → `shop.example/p/1?x`, for a line of small print. */
+/** `https://www.shop.example/p/1?x#y` → `shop.example/p/1?x`, for small print. */
 export function shortUrl(address: string): string {
-  // Not `URL.parse`: Safari 17, the last one for older Macs, has none.
+  // Safari 17, the last version for older Macs, has no `URL.parse`.
   if (!URL.canParse(address)) return address
   const url = new URL(address)
   return (url.host.replace(/^www\./, '') + url.pathname + url.search).replace(/\/$/, '')

@@ -1,11 +1,11 @@
-/** The dashboard by the keyboard: where it is after a button has done its work. */
+/** The keyboard focus after a button has done its work. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../test/api.ts'
 import { makeMarket } from '../test/market.ts'
 import { focused, visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account, link } = await makeMarket(api)
 
@@ -18,17 +18,17 @@ async function visit(t: TestContext, path: string) {
   return { page, press }
 }
 
-test('the keyboard never loses its place when a button has done its work', async (t) => {
+test('keeps the keyboard focus when a button has done its work', async (t) => {
   const { page, press } = await visit(t, '/dashboard/links')
   await press('New link')
   assert.equal(await focused(page), 'New link')
   await page.keyboard.press('Tab')
   assert.equal(await focused(page), 'url')
   await page.getByLabel('Article', { exact: true }).fill('Mugs')
-  await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
-  await press('Make the link')
+  await page.getByLabel('URL of the article').fill('https://daily.example/mugs')
+  await press('Create link')
   await page.getByRole('status').locator('code').waitFor()
-  assert.equal(await focused(page), 'Make the link')
+  assert.equal(await focused(page), 'Create link')
   await press('Close')
   assert.equal(await focused(page), 'New link')
 
@@ -46,7 +46,7 @@ test('the keyboard never loses its place when a button has done its work', async
   assert.match((await focused(page)) ?? '', /^kept/)
 })
 
-test('the keyboard stays at the end of a list that has no more, which says so', async (t) => {
+test('keeps the keyboard focus at the end of a list, which says that it ends', async (t) => {
   const { page, press } = await visit(t, '/dashboard/links')
   await page.route('**/clicks/?*', (route) => {
     const next = route.request().url().includes('cursor') ? null : '5'
@@ -54,11 +54,11 @@ test('the keyboard stays at the end of a list that has no more, which says so', 
   })
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
   await press('Earlier clicks')
-  await page.getByRole('button', { name: 'That is all', disabled: true }).waitFor()
-  assert.equal(await focused(page), 'That is all')
+  await page.getByRole('button', { name: 'End of the list', disabled: true }).waitFor()
+  assert.equal(await focused(page), 'End of the list')
 })
 
-test('the keyboard is in the search when all links are shown again', async (t) => {
+test('focuses the search field when all links are shown again', async (t) => {
   await link()
   const { page, press } = await visit(t, '/dashboard/links?find=samovar')
   await press('Show all links')
@@ -68,7 +68,7 @@ test('the keyboard is in the search when all links are shown again', async (t) =
   assert.equal(await field.inputValue(), '')
 })
 
-test('a digit too many in a year leaves the days that were chosen', async (t) => {
+test('a digit too many in a year preserves the chosen days', async (t) => {
   const days = 'from=2026-01-05&to=2026-01-20'
   const { page } = await visit(t, `/dashboard/?${days}`)
   const last = page.getByLabel('Last day')
@@ -84,7 +84,7 @@ test('a digit too many in a year leaves the days that were chosen', async (t) =>
   assert.ok(page.url().endsWith(`?${days}`), page.url())
 })
 
-test('of two buttons that copy, each says what', async (t) => {
+test('each of two copy buttons names what it copies', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.getByRole('heading', { name: 'Page tag' }).waitFor()
   const names = await page.getByRole('button', { name: /^Copy/ }).allInnerTexts()

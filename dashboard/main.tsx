@@ -1,4 +1,4 @@
-/** The dashboard's table of contents: its pages, and what they share. */
+/** The routes of the dashboard, and the query client that its pages share. */
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import {
   createRootRoute,
@@ -49,7 +49,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.merchant, MerchantPage),
-  page(PATHS.developer, DeveloperPage), // API keys are the user's (interface 5.1).
+  page(PATHS.developer, DeveloperPage), // API keys belong to the user, not to a publisher.
 ])
 const router = createRouter({
   routeTree,
@@ -72,13 +72,14 @@ const client: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError }),
   defaultOptions: {
     queries: {
-      staleTime: 2_000, // Figures are at most 5 s old on the server's side.
-      // What was refused stays refused; a service that restarts is asked until it answers.
+      staleTime: 2_000, // The server's figures are at most 5 s old.
+      // Retries an unreachable service, but not a refused call.
       retry: (_failures, error) => !isRefusal(error),
       retryDelay: (failures) => Math.min(1_000 * 2 ** failures, RETRY_MS_MAX),
       networkMode: 'always',
     },
-    // Asked without a network too: that is told, and a service on this machine needs none.
+    // Sent even when the browser reports no network: the failure is shown, and a local service
+    // needs no network.
     mutations: { networkMode: 'always' },
   },
 })

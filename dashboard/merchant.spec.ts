@@ -1,4 +1,4 @@
-/** What a merchant sees of its money: what it paid for and why, its campaigns, what was refused. */
+/** A merchant's pages: its costs and their reasons, its campaigns, its refused reports. */
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, type TestContext, test } from 'node:test'
@@ -15,7 +15,7 @@ import { follow, makeMarket, runAuction, until, untilReceipt } from '../test/mar
 import type { Explanation } from './api.ts'
 import { visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const market = await makeMarket(api)
 const { account, kettles, pans } = market
@@ -31,25 +31,25 @@ await market.campaign(pans, { bid_micros: null, model: 'cpa', rate_ppm: 20_000 }
 
 const visit = (t: TestContext, by: Pick<Account, 'email' | 'password'>) =>
   visitAs({ ...account, ...by }, t, { service: api.url, path: '/dashboard/' })
-const accountOf = (page: Page) => page.getByRole('region', { name: 'Entries of the account' })
+const accountOf = (page: Page) => page.getByRole('region', { name: 'Account entries' })
 
-/** What a call with the page's session is answered. */
+/** Calls the API with the page's session. */
 async function ask<T>(page: Page, merchId: number, path: string) {
   const answer = await page.request.get(`${api.url}/dashboard/api/merchants/${merchId}/${path}`)
   return { status: answer.status(), json: (await answer.json()) as { data: T[] } }
 }
 
-/** A reader's click on a link that only its own merchant can win; the click's id. */
+/** Clicks a link that only this merchant can win, and returns the click's id. */
 async function click(url: string): Promise<string> {
   const entry = await runAuction(api, await market.link(url, { isExclusive: true }))
-  await sleep(320) // No person clicks within 300 ms; the service knows.
+  await sleep(320) // The service rejects clicks within 300 ms as automatic.
   const { location } = await follow(api, entry.auction_result.redirect_url)
   await untilReceipt(api, entry)
   await api.app.settled()
   return new URL(location).searchParams.get('cid') ?? ''
 }
 
-/** Sends an order as the shop's server does; the status of the answer. */
+/** Sends an order as the shop's server does, and returns the status. */
 async function report(merchId: number, order: object): Promise<number> {
   const body = { orders: [{ order, products: [] }] }
   const secret = (await findMerchant(api.db, merchId))?.postback_secret ?? ''
@@ -63,17 +63,17 @@ async function report(merchId: number, order: object): Promise<number> {
   return status
 }
 
-test('a merchant’s account begins with its own page, and is offered no page of publishers', async (t) => {
+test('a merchant’s account opens its merchant page and lists no publisher pages', async (t) => {
   const { page } = await visit(t, shop)
   await page.getByRole('heading', { level: 1, name: 'Kettles' }).waitFor()
   assert.equal(new URL(page.url()).pathname, '/dashboard/merchant')
   const menu = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
   assert.deepEqual(await menu.allTextContents(), ['Merchant', 'Developer'])
-  await page.getByRole('heading', { name: 'No entry on these days' }).waitFor()
+  await page.getByRole('heading', { name: 'No entries in this period' }).waitFor()
   await page.getByText('Running', { exact: true }).waitFor()
 })
 
-test('a merchant sees what a click cost it and why, and when its day’s budget is spent', async (t) => {
+test('a merchant sees the cost of a click, its reason, and a spent daily budget', async (t) => {
   await click('https://kettles.example/p/1')
   const { page } = await visit(t, shop)
   const entries = accountOf(page)
@@ -82,11 +82,11 @@ test('a merchant sees what a click cost it and why, and when its day’s budget 
   await page.getByText('$0.40 of $1.00').waitFor()
   await entries.getByText('Why').click()
   await entries.getByText('$0.40: an exclusive link costs the campaign').waitFor()
-  await entries.getByText('run again, its stored inputs give this price, to the bit').waitFor()
+  await entries.getByText('Replay verified').waitFor()
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'as a CSV file' }).click(),
+    page.getByRole('link', { name: 'as CSV' }).click(),
   ])
   assert.match(download.suggestedFilename(), /^souk_ledger_.*\.csv$/)
   assert.match(await text(await download.createReadStream()), /,click,.*,-0\.40,/)
@@ -100,7 +100,7 @@ test('a merchant sees what a click cost it and why, and when its day’s budget 
   assert.equal(await clicks.getByRole('definition').innerText(), '2')
 })
 
-test('a merchant sees by which rate an order costs what it does, and which were refused', async (t) => {
+test('a merchant sees the rate behind an order’s cost, and which orders were refused', async (t) => {
   await updateMerchant(api.db, { merchId: pans, changes: { uid } })
   const cid = await click('https://pans.example/p/1')
   const order = { id: 'A-1', value: '100.00', currency: 'USD', click_ids: [cid] }
@@ -113,12 +113,12 @@ test('a merchant sees by which rate an order costs what it does, and which were 
   await entries.getByText('Order A-1').waitFor()
   await entries.getByText('Why').click()
   await entries.getByText('2 % of $100.00 is $2.00. You may cancel it until').waitFor()
-  await page.getByText('Orders and returns that were refused').click()
+  await page.getByText('Refused orders and returns, and warnings').click()
   await page.getByText('must be a decimal such as "105.00", not negative').waitFor()
   await page.getByRole('row', { name: `${publisher} $2.00 1 1 $100.00` }).waitFor()
 })
 
-test('an account with both has the pages of both, and chooses whose they are', async (t) => {
+test('an account with a publisher and a merchant has the pages of both, and can switch', async (t) => {
   await updateMerchant(api.db, { merchId: pans, changes: { uid: account.uid } })
   const { page } = await visit(t, account)
   await page.getByRole('heading', { level: 1, name: publisher }).waitFor()
@@ -129,9 +129,9 @@ test('an account with both has the pages of both, and chooses whose they are', a
   assert.equal(status, 404)
 })
 
-test('of an auction that a rival won, a merchant is told its own numbers alone', async (t) => {
+test('in an auction that a rival won, a merchant sees only its own numbers', async (t) => {
   await click('https://kettles.example/p/1')
-  await click('https://elsewhere.example/p/1') // Nobody’s product: no merchant took part.
+  await click('https://elsewhere.example/p/1') // No merchant sells this product, so none took part.
   const receipts = await api.db.rows<{ result: string }>(sql`
     select encode(result_number, 'hex') as result from receipt order by at`)
   const { page } = await visit(t, account)
@@ -147,7 +147,7 @@ test('of an auction that a rival won, a merchant is told its own numbers alone',
   assert.ok(lost.length > 0 && lost.every(({ outcome }) => outcome.price === null))
 })
 
-test('a merchant without a feed is told that links to its own pages are bid for, as they are', async (t) => {
+test('a merchant without a feed learns that its campaigns bid for links to its own pages', async (t) => {
   const own = { name: 'Tents', domains: ['tents.example'], uid }
   const { merch_id: tents } = await insertMerchant(api.db, { ...MERCHANT_DEFAULTS, ...own })
   await market.campaign(tents, { bid_micros: micros(300_000) })
@@ -158,23 +158,23 @@ test('a merchant without a feed is told that links to its own pages are bid for,
   await page.getByText('your campaigns bid only for links to your own pages').waitFor()
 })
 
-test('a campaign per order that waits for the orders of its clicks is not told as running', async (t) => {
+test('a campaign whose budget is reserved for expected orders is not shown as running', async (t) => {
   const own = { name: 'Lids', domains: ['lids.example'], uid }
   const { merch_id: lids } = await insertMerchant(api.db, { ...MERCHANT_DEFAULTS, ...own })
-  // Two of a hundred clicks usually bring an order: what one click may bring is over the budget.
+  // Usually 2 of 100 clicks bring an order, so the expected cost of one click exceeds the budget.
   const terms = { bid_micros: null, model: 'cpa', rate_ppm: 1_000_000 } as const
   const waiting = await market.campaign(lids, { ...terms, budget_micros: micros(200_000) })
   await click('https://lids.example/')
-  await market.campaign(kettles) // Every change of the market has the budgets looked at again.
+  await market.campaign(kettles) // Every market change makes the service check budgets again.
   await until(() => api.app.node.edge.overCap.has(waiting))
   const { page } = await visit(t, shop)
   await page.getByLabel('Merchant').selectOption('Lids')
-  await page.getByText('Budget kept for orders still to come').waitFor()
+  await page.getByText('Budget reserved for expected orders').waitFor()
 })
 
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
 
-test('a merchant’s page is no wider than the smallest phone, whatever the names', async (t) => {
+test('a merchant’s page fits the smallest phone, with any names', async (t) => {
   for (const merchId of [kettles, pans]) {
     await updateMerchant(api.db, { merchId, changes: { uid, name: `${LONG} ${merchId}` } })
   }

@@ -1,4 +1,4 @@
-/** The dashboard in browsers that lack something that it could rely on, or are set otherwise. */
+/** The dashboard in browsers that lack newer features or have unusual settings. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../test/api.ts'
@@ -6,19 +6,22 @@ import { makeMarket } from '../test/market.ts'
 import type { Overview, Payments } from './api.ts'
 import { alter, visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account, link } = await makeMarket(api)
 
 const visit = (t: TestContext, path: string) => visitAs(account, t, { service: api.url, path })
 
-/** What Safari 17.6, the last one for older Macs, knows nothing of; it draws every colour here. */
+/**
+ * Removes features that Safari 17.6, the last version for older Macs, lacks. Colors still come from
+ * this browser.
+ */
 const FORGET = `delete URL.parse
 delete Promise.try
 delete RegExp.escape
 for (const name of ['map', 'filter', 'toArray']) delete Iterator.prototype[name]`
 
-test('every page works in the oldest browsers that have its colours', async (t) => {
+test('every page works in the oldest browsers that support its colors', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await page.addInitScript(FORGET)
   await link()
@@ -30,17 +33,17 @@ test('every page works in the oldest browsers that have its colours', async (t) 
   await page.getByText('kettles.example/p/1').waitFor()
 })
 
-/** What some browsers say where the machine names no language: `C` is WebKit’s word for it. */
+/** Some browsers report this where the machine has no language. WebKit calls it `C`. */
 const NO_LANGUAGE = `Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`
 
-test('a browser whose language is none that numbers can be written in draws the figures', async (t) => {
+test('draws figures when the browser’s language is invalid for number formats', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await page.addInitScript(NO_LANGUAGE)
   await page.goto(`${api.url}/dashboard/`)
   await page.getByRole('img').locator('canvas').waitFor()
 })
 
-/** On how many lines each word of a heading stands; the name that it may have comes before them. */
+/** The number of lines that each word of a heading takes, without the name before it. */
 const linesOfWords = ({ lastChild: text, ownerDocument }: HTMLElement): number[] =>
   [...(text?.textContent ?? '').matchAll(/\S+/g)].map(({ 0: word, index }) => {
     const range = ownerDocument.createRange()
@@ -49,7 +52,7 @@ const linesOfWords = ({ lastChild: text, ownerDocument }: HTMLElement): number[]
     return range.getClientRects().length
   })
 
-test('letters twice as large break no word of a heading on a phone', async (t) => {
+test('twice the letter size breaks no word of a heading on a phone', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await page.setViewportSize({ width: 390, height: 844 })
   for (const [path, words] of Object.entries({ links: 2, clicks: 1, orders: 1, developer: 2 })) {
@@ -64,10 +67,10 @@ test('letters twice as large break no word of a heading on a phone', async (t) =
   }
 })
 
-/** More than anybody has earned, to the last digit that is kept. */
+/** More than anybody has earned, with every stored digit. */
 const MUCH = '1234567890.123456'
 
-test('letters twice as large make no page wider than the smallest phone, whatever was earned', async (t) => {
+test('twice the letter size keeps pages within the smallest phone, whatever the earnings', async (t) => {
   const { page } = await visit(t, '/dashboard/links')
   await page.setViewportSize({ width: 320, height: 700 })
   await alter<Overview>(page, '**/overview/*', ({ totals }) => {

@@ -1,4 +1,4 @@
-/** The dashboard of an account with several publishers, and names of any length and direction. */
+/** Accounts with several publishers, and names of any length and writing direction. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -11,7 +11,7 @@ import { scopeOf } from '../test/scope.ts'
 import type { ClickPage, OrderPage, Overview, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const market = await makeMarket(api)
 const LONG = 'The Long Name of a Magazine '.repeat(4).trim()
@@ -30,7 +30,7 @@ const answer = (
   entry: ClickPage | OrderPage | Receipt,
 ): Promise<unknown> => page.route(path, (route) => route.fulfill({ json: { data: [entry] } }))
 
-test('every account logs in with the address that it has, in whatever letters', async (t) => {
+test('every account can log in with its email, in upper or lower case', async (t) => {
   const password = 'a long password'
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/' })
   for (const email of ['jörg@daily.example', 'info@müller.example', 'it@the_shop.example']) {
@@ -40,25 +40,25 @@ test('every account logs in with the address that it has, in whatever letters', 
   }
 })
 
-test('what is to be copied names the service’s own address and word, to merchants too', async (t) => {
+test('text to copy contains the service’s own URL and name, also for merchants', async (t) => {
   const env = { BASE_URL: 'http://127.0.0.1', BRAND: 'acme', BRAND_ALIASES: 'acme' }
   const acme = await startApi(scopeOf(t), { env })
   const merchant = { email: 'merchant@x.example', password: 'a long password' }
   await createUser(acme.db, { ...merchant, isAdmin: false })
-  // By its port, which its own address has not.
+  // By its port, which BASE_URL does not contain.
   const { page } = await visitPage(t, { service: acme.url, path: '/dashboard/developer' })
   await logIn(page, merchant)
   const trial = page.getByRole('region', { name: 'Try it' })
   await trial.getByText(/ACME-API-KEY <your key>.*http:\/\/127\.0\.0\.1\/api\//s).waitFor()
 })
 
-test('a link that was made for one publisher is gone when another is chosen', async (t) => {
+test('a created link disappears when the user switches to another publisher', async (t) => {
   const page = await visit(t, '/dashboard/links')
   const fillIn = async () => {
     await page.getByRole('button', { name: 'New link' }).click()
     await page.getByLabel('Article', { exact: true }).fill('Mugs')
-    await page.getByLabel('Address of the article').fill('https://daily.example/mugs')
-    await page.getByRole('button', { name: 'Make the link' }).click()
+    await page.getByLabel('URL of the article').fill('https://daily.example/mugs')
+    await page.getByRole('button', { name: 'Create link' }).click()
     return (await page.getByRole('status').locator('code').textContent()) ?? ''
   }
   const first = await fillIn()
@@ -68,24 +68,24 @@ test('a link that was made for one publisher is gone when another is chosen', as
   assert.notEqual(await fillIn(), first)
 })
 
-test('an address of a publisher whom the account has not comes to name the one that is shown', async (t) => {
+test('a URL of a foreign publisher changes to the publisher shown', async (t) => {
   const page = await visit(t, '/dashboard/clicks?pub=999999&outcome=unpaid')
   await page.waitForURL(new RegExp(`pub=${two.pubId}&outcome=unpaid`))
 })
 
-test('a receipt stands under its own publisher’s name, and another has clicks in its place', async (t) => {
+test('a receipt appears under its own publisher, and another publisher sees clicks instead', async (t) => {
   const page = await visit(t, '/dashboard/')
   const [first, second] = two.publishers
   assert.ok(first && second)
   await answer(page, '**/receipts/*/', { ...RECEIPT, pub_id: second.pub_id })
   await page.goto(`${api.url}/dashboard/receipts/${RECEIPT.auction_result_number}`)
-  await page.getByRole('heading', { name: 'A result without its candidates' }).waitFor()
+  await page.getByRole('heading', { name: 'Details have expired' }).waitFor()
   assert.equal(await page.getByLabel('Publisher').inputValue(), String(second.pub_id))
   await page.getByLabel('Publisher').selectOption(first.name)
-  await page.getByRole('heading', { name: 'No click on these days' }).waitFor()
+  await page.getByRole('heading', { name: 'No clicks in this period' }).waitFor()
   assert.match(page.url(), new RegExp(`/clicks\\?pub=${first.pub_id}$`))
   await page.goBack()
-  await page.getByRole('heading', { name: 'A result without its candidates' }).waitFor()
+  await page.getByRole('heading', { name: 'Details have expired' }).waitFor()
   assert.equal(await page.getByLabel('Publisher').inputValue(), String(second.pub_id))
 })
 
@@ -102,7 +102,7 @@ const RECEIPT: Receipt = {
   clicks: [],
 }
 
-test('who empties the search may go on typing, and the way back changes it', async (t) => {
+test('an emptied search field stays usable, and the back button changes it', async (t) => {
   const { account } = market
   for (const article of ['m23', 'm5']) await market.link(undefined, { article })
   const page = await visit(t, '/dashboard/links', { account })
@@ -125,13 +125,13 @@ test('who empties the search may go on typing, and the way back changes it', asy
   await until(async () => (await field.inputValue()) === 'm23')
 })
 
-test('a search that finds nothing says so, also while a link is being made', async (t) => {
+test('a search without results says so, also while a link is being created', async (t) => {
   const page = await visit(t, '/dashboard/links?find=samovar')
   await page.getByRole('button', { name: 'New link' }).click()
   await page.getByRole('heading', { name: 'No smart link with “samovar”' }).waitFor()
 })
 
-test('of a name too long for its line the beginning is read, whichever way it reads', async (t) => {
+test('a truncated name shows its beginning, in either writing direction', async (t) => {
   const page = await visit(t, '/dashboard/orders', { width: 390 })
   await answer(page, '**/orders/?*', { orders: [ORDER], next: null })
   await page.reload()
@@ -152,7 +152,7 @@ test('of a name too long for its line the beginning is read, whichever way it re
   assert.ok(word.left >= box.left && word.right <= box.right, JSON.stringify([word, box]))
 })
 
-test('of a merchant’s long name the overview shows two lines', async (t) => {
+test('the overview shows two lines of a merchant’s long name', async (t) => {
   const page = await visit(t, '/dashboard/', { width: 360 })
   await page.route('**/overview/?*', (route) =>
     route.fulfill({ json: { data: [overviewOf(LONG)] } }),
@@ -206,10 +206,10 @@ const ORDER: OrderPage['orders'][number] = {
   reject_reason: null,
 }
 
-/** Without a direction of its own it would be read "1.2 غلاية", and then its "L". */
+/** Without its own direction, this text would read "1.2 غلاية", and then its "L". */
 const MIXED = 'غلاية 1.2 L'
 
-test('a name that reads from the right does so on every page, and turns nothing else round', async (t) => {
+test('a right-to-left name is correct on every page and reorders nothing else', async (t) => {
   const account = await api.account({ slug: 'right', name: MIXED, domains: ['right.example'] })
   const url = 'https://shop.example/p/1'
   const offers = [{ id: '1', title: MIXED, link: url, gtin: '9521000000025' }]
@@ -243,7 +243,7 @@ test('a name that reads from the right does so on every page, and turns nothing 
   await assertReadFromRight(page, 2)
 })
 
-/** Of each of the names that the page comes to show, the last letter stands left of the first. */
+/** The last letter of each of these names is left of the first. */
 async function assertReadFromRight(page: Page, names: number): Promise<void> {
   const shown = page.locator('main').getByText(MIXED)
   await until(async () => (await shown.count()) >= names)
@@ -267,7 +267,7 @@ async function assertReadFromRight(page: Page, names: number): Promise<void> {
   assert.deepEqual(wrong, [])
 }
 
-test('beside a merchant’s long name it stays readable in one line why it lost', async (t) => {
+test('the reason of a loss stays readable in one line beside a long merchant name', async (t) => {
   await market.campaign(market.kettles, { bid_micros: micros(500_000) })
   await market.campaign(market.pans, { bid_micros: micros(400_000) })
   await follow(api, `/${await market.link()}`)
@@ -290,7 +290,7 @@ test('beside a merchant’s long name it stays readable in one line why it lost'
   assert.equal(lines, 1)
 })
 
-test('a receipt calls a locked link what the list of links does, and says what its rules are of', async (t) => {
+test('a receipt and the list of links use the same words for a locked link', async (t) => {
   const account = await api.account({ slug: 'locked', name: 'Locked' })
   const body = {
     url: KETTLE,
@@ -302,16 +302,16 @@ test('a receipt calls a locked link what the list of links does, and says what i
   await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
   await api.app.settled()
   const page = await visit(t, '/dashboard/links', { account })
-  await page.getByText('Locked to its merchant', { exact: true }).waitFor()
+  await page.getByText('Locked to one merchant', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
   await page.getByRole('link', { name: 'Receipt' }).click()
-  await page.getByRole('heading', { name: 'What the auction knew' }).waitFor()
-  const facts = await page.getByRole('region', { name: 'What the auction knew' }).innerText()
-  assert.match(facts, /Locked to its merchant\s+yes/)
+  await page.getByRole('heading', { name: 'Inputs of the auction' }).waitFor()
+  const facts = await page.getByRole('region', { name: 'Inputs of the auction' }).innerText()
+  assert.match(facts, /Locked to one merchant\s+yes/)
   assert.match(facts, /Computed by\s+rules \d+, engine \d/)
 })
 
-test('a receipt of an auction without bids says why, and nothing of who sells the product', async (t) => {
+test('a receipt of an auction without bids says why, and does not reveal who sells the product', async (t) => {
   const link = 'https://teapots.example/p/1'
   const offers = [{ id: '1', title: 'Teapot', link, price: '20.00 USD' }]
   await makeMerchant(api.db, { name: 'Teapots', domain: 'teapots.example', offers })
@@ -322,7 +322,7 @@ test('a receipt of an auction without bids says why, and nothing of who sells th
   assert.doesNotMatch(await page.getByRole('main').innerText(), /No merchant of|candidates/)
 })
 
-test('a click, its receipt and its order name an article without a name by its address', async (t) => {
+test('a click, its receipt and its order show the URL of an article without a name', async (t) => {
   const account = await api.account({ slug: 'nameless', name: 'Nameless' })
   const article = { article_name: ' ', article_url: 'https://daily.example/mugs' }
   const made = await api.call('/api/v1/smart_links/', {
@@ -340,21 +340,21 @@ test('a click, its receipt and its order name an article without a name by its a
   await page.getByText('daily.example/mugs', { exact: true }).waitFor()
 })
 
-test('an order whose merchant pays for clicks leaves it to its click whether that was paid', async (t) => {
+test('an order of a merchant that pays per click says that the order earns nothing', async (t) => {
   const page = await visit(t, '/dashboard/')
   const order = { ...ORDER, model: 'cpc', state: 'LOCKED', earnings: '0.00' }
   await answer(page, '**/orders/?*', { orders: [order], next: null })
   await page.goto(`${api.url}/dashboard/orders`)
-  await page.getByText('The merchant pays for clicks; the order earns nothing.').waitFor()
+  await page.getByText('This merchant pays per click, so the order earns nothing.').waitFor()
 })
 
-test('the long name of a publisher leaves the figures in view on a phone', async (t) => {
+test('a long publisher name leaves the figures visible on a phone', async (t) => {
   const page = await visit(t, `/dashboard/?pub=${two.publishers[1]?.pub_id}`, { width: 390 })
   const heading = await page.getByRole('heading', { level: 1, name: LONG }).boundingBox()
   assert.ok((heading?.height ?? 99) < 80, JSON.stringify(heading))
 })
 
-test('a publisher is chosen by a name that reads in its own direction', async (t) => {
+test('the list of publishers shows each name in its own direction', async (t) => {
   const account = await api.account(
     { slug: 'three', name: 'Three' },
     { slug: 'four', name: ARABIC },
@@ -368,7 +368,7 @@ test('a publisher is chosen by a name that reads in its own direction', async (t
   assert.deepEqual(directions, ['ltr', 'rtl'])
 })
 
-test('the count of clicks says of what kind they are', async (t) => {
+test('the count of clicks says which kind it counts', async (t) => {
   const page = await visit(t, '/dashboard/clicks')
   const reasons = [{ reason: 'ok', why: 'A valid click.', clicks: 600 }]
   await answer(page, '**/clicks/?*', { clicks: [], next: null, reasons })

@@ -13,7 +13,7 @@ const NOTHING = {
   find: undefined,
 }
 
-test('what an address says is taken where it is valid', () => {
+test('reads valid parameters of the URL', () => {
   const said = {
     pub: 7,
     merch: 8,
@@ -32,7 +32,7 @@ test('what an address says is taken where it is valid', () => {
   }
 })
 
-test('what is not valid is as if it were not there, days only in pairs', () => {
+test('ignores invalid parameters, and days that do not form a pair', () => {
   const day = '2026-03-02'
   for (const search of [
     { pub: '7', merch: '8', outcome: 'all', figure: 'cost', find: 7 },

@@ -1,4 +1,4 @@
-/** Where each page lives, below /dashboard. */
+/** The paths of the dashboard's pages, below /dashboard. */
 export const PATHS = {
   overview: '/',
   links: '/links',
@@ -11,30 +11,30 @@ export const PATHS = {
   developer: '/developer',
 } as const
 
-/** What pages keep in their address: whose figures, of which UTC days, and what of a page. */
+/** The page's state in the URL: publisher or merchant, range of UTC days, and page options. */
 export interface Search {
   readonly pub?: number | undefined
   readonly merch?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
-  readonly day?: string | undefined // of what is told day by day
+  readonly day?: string | undefined // of a page about one day
   readonly outcome?: (typeof OUTCOMES)[number] | undefined
   readonly figure?: Figure | undefined
-  readonly find?: string | undefined // what is looked for among links
+  readonly find?: string | undefined // the search text among links
 }
 
-/** Those of all clicks that are valid, or those that nobody pays for. */
+/** Valid clicks, or unpaid ones. */
 const OUTCOMES = ['counted', 'unpaid'] as const
 
-/** What the overview draws. */
+/** The figures that the overview can draw. */
 export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const
 export type Figure = (typeof FIGURES)[number]
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * Reads the query of an address; what is not valid is as if it were not there. It has to be said
- * of each: the router lets through what is not named.
+ * Reads the query of the URL and ignores invalid parameters. Every parameter must be listed,
+ * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
   const { pub, merch, from, to, day, outcome, figure, find } = search
@@ -55,7 +55,7 @@ function readId(value: unknown): number | undefined {
   return Number.isSafeInteger(value) ? (value as number) : undefined
 }
 
-/** A day of the calendar: 30 February is none. */
+/** Whether a text is a real calendar day. 30 February is not. */
 function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !DAY.test(value)) return false
   const ms = Date.parse(value)

@@ -1,4 +1,4 @@
-/** What a publisher sees of its money: who owes it since when, and each month’s statement. */
+/** A publisher's payments page: who owes which amount since when, and the monthly statements. */
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
@@ -11,13 +11,13 @@ import { MoneyEvents, START_MS } from '../test/money-events.ts'
 import type { Payments } from './api.ts'
 import { alter, visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
-/** Longer than any log takes: what went to the spool would be folded later. */
+/** Longer than any write to the log takes. Events in the spool would be folded later. */
 const PATIENCE_MS = 60_000
 const { account, kettles, pans } = await makeMarket(api)
 
-test('payments tell who owes since when, and a month’s statement opens as a page and as a file', async (t) => {
+test('payments show who owes since when, and a statement opens as a page and as a file', async (t) => {
   const { page } = await visitAs(account, t, { service: api.url, path: '/dashboard/payments' })
   await page.getByRole('heading', { name: 'Nothing earned yet' }).waitFor()
 
@@ -52,10 +52,10 @@ test('payments tell who owes since when, and a month’s statement opens as a pa
   assert.match(await text(await download.createReadStream()), /,payout,,,,60\.75\n/)
 })
 
-/** A bit of the ground below the words of the last row. */
+/** A point of the background below the text of the last row. */
 const GROUND_PX = 3
 
-test('a table that goes on beyond its edge shows it, until that end is reached', async (t) => {
+test('a table that scrolls shows a shadow at its edge until its end is reached', async (t) => {
   const { page } = await visitAs(account, t, { service: api.url, path: '/dashboard/payments' })
   await page.setViewportSize({ width: 390, height: 2_000 })
   await alter<Payments>(page, '**/payments/', (payments) => {
@@ -71,13 +71,13 @@ test('a table that goes on beyond its edge shows it, until that end is reached',
     page.screenshot({
       clip: { x: left, y: y + height - 8, width: GROUND_PX, height: GROUND_PX },
     })
-  const edge = x + width - 9 // Clear of the round corner.
+  const edge = x + width - 9 // Outside the rounded corner.
   assert.notDeepEqual(await groundAt(edge), await groundAt(x + width / 2))
   await table.evaluate((one) => one.scrollTo(one.scrollWidth, 0))
   assert.deepEqual(await groundAt(edge), await groundAt(x + width / 2))
 })
 
-test('the four stages of the money stand two by two on a phone, fractions of a cent included', async (t) => {
+test('the four stages form two rows of two on a phone, also with long amounts', async (t) => {
   const { page } = await visitAs(account, t, { service: api.url, path: '/dashboard/payments' })
   await page.setViewportSize({ width: 390, height: 900 })
   await alter<Payments>(page, '**/payments/', (payments) => {

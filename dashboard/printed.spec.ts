@@ -1,4 +1,4 @@
-/** What the dashboard and the reference look like on paper. */
+/** The dashboard and the API reference in print. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,16 +6,16 @@ import { startApi } from '../test/api.ts'
 import { follow, makeMarket, runAuction } from '../test/market.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const market = await makeMarket(api)
 await market.campaign(market.kettles)
 const { auction_result } = await runAuction(api, await market.link())
-await sleep(320) // No person clicks within 300 ms; the service knows.
+await sleep(320) // The service rejects clicks within 300 ms as automatic.
 await follow(api, auction_result.redirect_url)
 await api.app.settled()
 
-test('a print has every day that was opened, and who won', async (t) => {
+test('a print includes every open day and the winner', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })
   await logIn(page, market.account)
   await page.getByRole('link', { name: 'Receipt' }).click()
@@ -35,10 +35,10 @@ test('a print has every day that was opened, and who won', async (t) => {
   assert.equal(await hidden(), 0)
 })
 
-test('the bars fit on paper, which is narrower than the window was, and are dark on it', async (t) => {
+test('the chart fits on paper, narrower than the window, in dark colors', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/' })
   await logIn(page, market.account)
-  // A browser prints what it has drawn: it tells nobody how wide the paper is.
+  // A browser prints the page as drawn and does not report the width of the paper.
   await page.addInitScript('ResizeObserver.prototype.observe = () => undefined')
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.reload()
@@ -55,17 +55,17 @@ test('the bars fit on paper, which is narrower than the window was, and are dark
   assert.match(filter, /invert/, 'they were drawn for a dark screen')
 })
 
-test('a print parts no entry of a list, and no heading from what it is of', async (t) => {
+test('printing never splits an entry or orphans a heading', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })
   await logIn(page, market.account)
   await page.getByRole('link', { name: 'Receipt' }).click()
-  const facts = page.getByRole('heading', { name: 'What the auction knew' })
+  const facts = page.getByRole('heading', { name: 'Inputs of the auction' })
   assert.equal(await facts.evaluate((one) => getComputedStyle(one).breakAfter), 'avoid')
   const clicks = page.getByRole('listitem').last()
   assert.equal(await clicks.evaluate((one) => getComputedStyle(one).breakInside), 'avoid')
 })
 
-test('a print leaves out the menu, which leads nowhere on paper', async (t) => {
+test('a print leaves out the menu', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })
   await logIn(page, market.account)
   await page.emulateMedia({ media: 'print' })
@@ -74,7 +74,7 @@ test('a print leaves out the menu, which leads nowhere on paper', async (t) => {
   assert.ok(await page.getByRole('heading', { level: 1 }).isVisible())
 })
 
-test('a print of the reference has every call whole', async (t) => {
+test('a print of the API reference includes every call in full', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/docs/' })
   await page.emulateMedia({ media: 'print' })
   await page.setViewportSize({ width: 718, height: 1000 })

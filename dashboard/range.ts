@@ -1,4 +1,4 @@
-/** The UTC days that a page is about: chosen by name, or by two dates in the address. */
+/** The range of UTC days of a page, chosen by name or by two dates in the URL. */
 import { useAddress } from './address.ts'
 import type { Range } from './api.ts'
 
@@ -12,7 +12,7 @@ export const RANGES = [
   { label: '90 days', days: 90 },
 ] as const
 
-/** The last `days` days, today included. */
+/** The last `days` days, including today. */
 export function lastDays(days: number, nowMs: number): Range {
   return { from: utcDay(nowMs - (days - 1) * DAY_MS), to: utcDay(nowMs) }
 }
@@ -21,7 +21,7 @@ function utcDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** The range of the address, the last 30 days unless it names one; and how to change it. */
+/** The range in the URL, by default the last 30 days, and a function to change it. */
 export function useRange(): [Range, (range: Range) => void] {
   const [{ from, to }, change] = useAddress()
   return [from && to ? { from, to } : lastDays(DEFAULT_DAYS, Date.now()), change]

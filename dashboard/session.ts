@@ -1,4 +1,4 @@
-/** Who is logged in, and whose figures are shown. */
+/** The user's session, and the publisher or merchant whose figures are shown. */
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMatch, useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use, useEffect } from 'react'
@@ -15,7 +15,7 @@ export const usePublishers = () =>
     queryKey: ['publishers'],
     queryFn: api.publishers,
     staleTime: 60_000,
-    gcTime: Infinity, // The page behind the login is drawn with them, however long that stands.
+    gcTime: Infinity, // The page behind the log-in form needs it, however long the form stays open.
   })
 
 export const useMerchants = () =>
@@ -23,17 +23,17 @@ export const useMerchants = () =>
     queryKey: ['merchants'],
     queryFn: api.merchants,
     staleTime: 60_000,
-    gcTime: Infinity, // As the publishers.
+    gcTime: Infinity, // Same as for publishers.
   })
 
-/** A session that has ended meanwhile: whatever call notices brings the login. */
+/** Shows the log-in form when any call finds that the session has expired. */
 export function noticeEnd(client: QueryClient, error: unknown): void {
   const me = client.getQueryState(ME)
   const isInside = me?.data !== undefined && !isNotLoggedIn(me.error)
   if (isInside && isNotLoggedIn(error)) void client.invalidateQueries({ queryKey: ME })
 }
 
-/** The same account finds its page as it was; of another's, nothing is left. */
+/** The same account finds its page as it was. Another account finds nothing. */
 function enter(client: QueryClient, user: User | null): Promise<void> {
   const before = client.getQueryData<User>(ME)
   if (user === null || user.uid !== before?.uid) return client.resetQueries()
@@ -41,15 +41,15 @@ function enter(client: QueryClient, user: User | null): Promise<void> {
   return client.invalidateQueries()
 }
 
-/** Tells the browser's other tabs that their session is another one now: they share its cookie. */
+/** Notifies other tabs of a session change, because tabs share the cookie. */
 const tabs = new BroadcastChannel('souk session')
 
-/** What one account was shown is not for the next, in this tab and in every other. */
+/** Removes the data of one account when another one logs in, in every tab. */
 export function watchOtherTabs(client: QueryClient): void {
   tabs.onmessage = ({ data }: MessageEvent<User | null>) => void enter(client, data)
 }
 
-/** Begins a session, or another one after the first has ended. */
+/** Logs in, at first or after the session expired. */
 export function useLogIn() {
   const client = useQueryClient()
   return useMutation({
@@ -62,8 +62,8 @@ export function useLogIn() {
 }
 
 /**
- * Ends the session; nothing of it stays in the page. It is taken out of this page: one left by its
- * address would stand in the browser's cache, and who presses "back" would see it all again.
+ * Logs out and clears the page's state. Reloads the page at the root, because otherwise the back
+ * button would show the account from the browser's cache.
  */
 export function useLogOut() {
   const client = useQueryClient()
@@ -79,11 +79,11 @@ export function useLogOut() {
   })
 }
 
-/** The publisher that the address names, or the first one: the address then names that. */
+/** The publisher in the URL, or the first one, which then becomes part of the URL. */
 export function useChosenPublisher(publishers: readonly Publisher[]) {
   const { pub } = useSearch({ from: '__root__' })
   const navigate = useNavigate()
-  // A receipt is one publisher's: another has no such page.
+  // A receipt belongs to one publisher, so switching leaves the page.
   const isReceipt = useMatch({ from: PATHS.receipt, shouldThrow: false }) !== undefined
   const chosen = publishers.find(({ pub_id }) => pub_id === pub) ?? publishers[0] ?? null
   const choose = (pubId: number) =>
@@ -99,7 +99,7 @@ export function useChosenPublisher(publishers: readonly Publisher[]) {
   return [chosen, choose] as const
 }
 
-/** The merchant that the address names, or the first one; null for an account without any. */
+/** The merchant in the URL, or the first one; null for an account without one. */
 export function useChosenMerchant() {
   const { data: merchants = [] } = useMerchants()
   const [{ merch }, change] = useAddress()
@@ -109,17 +109,17 @@ export function useChosenMerchant() {
 
 export const PublisherContext = createContext<Publisher | null>(null)
 
-/** The chosen publisher; null for an account that has none, such as a merchant's. */
+/** The chosen publisher; null for an account without one, such as a merchant's. */
 export const usePublisherIfAny = (): Publisher | null => use(PublisherContext)
 
-/** The chosen publisher, on pages that are shown only when there is one. */
+/** The chosen publisher, for pages that need one. */
 export function usePublisher(): Publisher {
   const publisher = usePublisherIfAny()
   if (publisher === null) throw new Error('shown outside of a publisher')
   return publisher
 }
 
-/** Goes on under the name of `owner`, whose things a page shows; false until it is there. */
+/** Switches to `owner`, the publisher of the page's content. Returns false until that is done. */
 export function useOwner(owner: number | undefined): boolean {
   const chosen = usePublisher().pub_id
   const { data: publishers = [] } = usePublishers()

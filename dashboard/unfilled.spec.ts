@@ -1,4 +1,4 @@
-/** What a publisher sees of auctions that nobody won: why, what that cost, and a receipt. */
+/** The page of auctions that nobody won: reasons, missed earnings, and a receipt. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,21 +9,21 @@ import { follow, makeMarket, runAuction, until, untilReceipt } from '../test/mar
 import type { NoFill } from './api.ts'
 import { visitAs } from './testing/visit.ts'
 
-// Over http, as the browser reaches it here: on https the session's cookie would be Secure.
+// Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 const { account, kettles, link, campaign } = await makeMarket(api)
 
 const visit = (t: TestContext, path = '/dashboard/unfilled') =>
   visitAs(account, t, { service: api.url, path })
 
-test('a day’s unfilled auctions are told by what each reason cost, and lead to a receipt', async (t) => {
+test('lists a day’s unfilled auctions by the cost of each reason, with a link to a receipt', async (t) => {
   const { page } = await visit(t)
-  await page.getByRole('heading', { name: 'No auction on this day' }).waitFor()
+  await page.getByRole('heading', { name: 'No auctions on this day' }).waitFor()
 
   await campaign(kettles, { bid_micros: micros(600_000), devices: ['mobile'] })
   const auction = await runAuction(api, await link())
   await untilReceipt(api, auction)
-  await sleep(320) // No person clicks within 300 ms; the service knows.
+  await sleep(320) // The service rejects clicks within 300 ms as automatic.
   await follow(api, auction.auction_result.redirect_url)
   await until(async () => (await api.db.row(sql`select from click`)) !== null)
   await page.reload()
@@ -36,13 +36,13 @@ test('a day’s unfilled auctions are told by what each reason cost, and lead to
     "The merchant's campaign does not run on the reader's device.",
     '1 auction, 1 click · Receipt',
     '$0.0075 missed',
-    '$0.0075 if each were clicked once',
+    '$0.0075 if each had one click',
   ])
   await page.getByRole('link', { name: 'Receipt' }).click()
-  await page.getByRole('heading', { name: 'Nobody won' }).waitFor()
+  await page.getByRole('heading', { name: 'No winner' }).waitFor()
 })
 
-test('a day of which some auctions are gone, or only some were looked at, says so', async (t) => {
+test('says when some auctions of a day are gone, or when the figures are a sample', async (t) => {
   const { page } = await visit(t, '/dashboard/unfilled?day=2026-03-01')
   await page.getByText('Choose a later day').waitFor()
   const some: NoFill = {
@@ -56,7 +56,7 @@ test('a day of which some auctions are gone, or only some were looked at, says s
   await page.getByRole('heading', { name: 'Every auction had a winner' }).waitFor()
 })
 
-test('another’s unfilled auctions are nobody’s business, and a day is a day', async (t) => {
+test('shows no unfilled auctions of another publisher, and refuses an invalid day', async (t) => {
   const { page, troubles } = await visit(t)
   const other = await api.account({})
   const ask = async (pubId: number, date: string) => {

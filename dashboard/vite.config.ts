@@ -10,7 +10,7 @@ import { renderReference } from './docs/render-reference.ts'
 
 const here = import.meta.dirname
 
-/** The reference is a plain page: it is written at build time and needs no script. */
+/** The API reference is a static page, rendered at build time without JavaScript. */
 const reference: Plugin = {
   name: 'api-reference',
   transformIndexHtml: {
@@ -18,13 +18,13 @@ const reference: Plugin = {
     handler: (html, { path }) => {
       if (!path.endsWith('/docs.html')) return html
       const api = JSON.parse(readFileSync(join(here, '../openapi.json'), 'utf8'))
-      // As a function: a description may hold `$&`.
+      // A function, because a description may contain `$&`.
       return html.replace('<!-- reference -->', () => renderReference(api, ERRORS))
     },
   },
 }
 
-/** Each asset beside itself in gzip, for whoever takes it so. */
+/** Writes a gzip copy beside each asset. */
 const packed: Plugin = {
   name: 'packed-assets',
   writeBundle({ dir = '' }, bundle) {
@@ -36,8 +36,8 @@ const packed: Plugin = {
 }
 
 /**
- * The chart's library reads numbers' language from the browser as it loads, and nothing is drawn
- * where that is none (`en-US@posix`). Its names of numbers are ours: any language will do.
+ * The chart library reads the language from the browser when it loads, and fails on an invalid one
+ * (`en-US@posix`). The dashboard formats its own numbers, so any language works.
  */
 const LANGUAGE = "domEnv ? nav.language : 'en-US'"
 const chartLanguage: Plugin = {
@@ -45,7 +45,8 @@ const chartLanguage: Plugin = {
   transform: {
     filter: { id: /uPlot\.esm\.js$/ },
     handler(code) {
-      if (!code.includes(LANGUAGE)) this.error('uplot asks for no language: take this plugin out.')
+      if (!code.includes(LANGUAGE))
+        this.error('uplot no longer reads the language: remove this plugin.')
       return code.replace(LANGUAGE, "'en-US'")
     },
   },
@@ -57,15 +58,15 @@ export default defineConfig({
   plugins: [react(), tailwind(), chartLanguage, reference, packed],
   build: {
     target: 'es2022',
-    // Each has light-dark(), by which the whole palette is written.
+    // All of these support light-dark(), which the palette uses.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
-    // The pages' policy allows neither inline code nor data: addresses.
+    // The content security policy allows neither inline code nor data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rollupOptions: {
       input: [join(here, 'index.html'), join(here, 'docs.html')],
-      checks: { bundlerTimings: false }, // A slow machine is not warned of itself.
+      checks: { bundlerTimings: false }, // No warnings about the speed of a slow machine.
     },
   },
 })

@@ -1,4 +1,4 @@
-/** One endpoint of the reference: what is sent, what comes back, and a call to try. */
+/** Renders one endpoint of the API reference: parameters, body, responses, and an example call. */
 import { type Html, html } from '../../src/platform/html.ts'
 import { exampleOf, type Field, fieldsOf, listed, type Schema, toField } from './schema-fields.ts'
 
@@ -57,7 +57,7 @@ const paragraphs = (text: string) =>
     .filter((part) => part !== '')
     .map((part) => html`<p class="mt-2 max-w-prose wrap-anywhere">${withCode(part)}</p>`)
 
-/** What stands between backticks in a description is what a program reads or writes. */
+/** Text between backticks is code. */
 const withCode = (text: string) =>
   text
     .split('`')
@@ -69,7 +69,7 @@ function keyWords(operation: Operation): string {
   const { security = [] } = operation
   if (security.length === 0) return isSigned(operation) ? 'Signed by the merchant' : 'No key'
   return security.some((one) => Object.keys(one).length === 0)
-    ? 'A key is optional; one that is sent must be valid'
+    ? 'The key is optional, but an invalid key is refused'
     : 'Needs an API key'
 }
 
@@ -86,7 +86,7 @@ function fieldTable(title: string, fields: readonly Field[]): Html | null {
     )}</dl>`
 }
 
-/** A path that is too long for its line breaks before a name, not within one. */
+/** A long path breaks before a name, not within one. */
 const breakable = (path: string) => path.split(/(?<=\.)/).map((part) => html`<wbr>${part}`)
 
 function example(title: string, lines: readonly string[]): Html {
@@ -96,10 +96,10 @@ function example(title: string, lines: readonly string[]): Html {
 
 function renderAnswer(status: string, answer: Answer): Html | null {
   const schema = answer.content && schemaOf(answer.content)
-  // The envelope is the same everywhere: the introduction tells it once.
+  // The introduction describes the envelope, which is the same everywhere.
   const fields = (schema ? fieldsOf(schema) : []).filter(({ path }) => !/^info\b/.test(path))
   if (schema === undefined || fields.length === 0) return plainAnswer(status, answer)
-  return html`${fieldTable(`Answer ${status}`, fields)}${folded(schema, Number(status))}`
+  return html`${fieldTable(`Response ${status}`, fields)}${folded(schema, Number(status))}`
 }
 
 function plainAnswer(
@@ -109,21 +109,21 @@ function plainAnswer(
   if (description === undefined) return null
   const named = Object.keys(headers).map((name) => `header ${name}`)
   const words = listed([description, ...named, ...Object.keys(content)])
-  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Answer ${status}</h4><p class="text-sm">${withCode(words)}</p>`
+  return html`<h4 class="mt-5 mb-1 text-sm font-semibold">Response ${status}</h4><p class="text-sm">${withCode(words)}</p>`
 }
 
-/** The envelope of an example names the status that it is sent with. */
+/** The envelope of an example contains the status of the response. */
 function folded(answer: Schema, status: number): Html {
   const sample = JSON.stringify(
     exampleOf(answer),
     (name, value) => (name === 'info' ? { ...value, status } : value),
     2,
   )
-  return html`<details class="mt-3 text-sm"><summary class="py-1 text-soft hover:text-ink">Example of the answer</summary>
+  return html`<details class="mt-3 text-sm"><summary class="py-1 text-soft hover:text-ink">Example response</summary>
     <pre class="code mt-1" tabindex="0">${sample}</pre></details>`
 }
 
-/** A call holds what it must, and what it needs one of though no single one is required. */
+/** Whether the example call sends a parameter: it is required, or one of a group is. */
 export const isSent = ({ required, example }: Parameter) =>
   required === true || example !== undefined
 
@@ -133,7 +133,7 @@ export const sampleOf = ({ name, schema, example }: Parameter): unknown =>
 const isSigned = ({ parameters = [] }: Operation) =>
   parameters.some(({ name }) => name === 'x-souk-signature')
 
-/** A call as one pastes it; whoever serves the page fills in the address. */
+/** The call as a shell command. The server inserts its base URL when it serves the page. */
 function curlOf(operation: Operation, body?: Schema): string {
   const { method } = operation.place
   const { security = [] } = operation
@@ -150,7 +150,7 @@ function curlOf(operation: Operation, body?: Schema): string {
   return signed ? `body='${json ?? ''}'\ntime=$(date +%s)\n${SIGN}\n${call}` : call
 }
 
-/** The signature is over the very bytes that are sent, and over the time (signed-request.ts). */
+/** The signature covers the exact bytes of the body and the time (signed-request.ts). */
 const SIGN = `signature=$(printf %s "$time.$body" \\
   | openssl dgst -sha256 -hmac '<your postback secret>' -r | cut -d ' ' -f 1)`
 const SIGNATURE_HEADERS = ['-H "X-Souk-Timestamp: $time"', '-H "X-Souk-Signature: $signature"']
@@ -168,7 +168,7 @@ function addressOf({ place, parameters = [], servers }: Operation): string {
   return `${server}${path}${query === '' ? '' : `?${query}`}`
 }
 
-/** The schema of whatever type the content has; there is one. */
+/** The schema of the only content type. */
 function schemaOf(content: Content): Schema | undefined {
   return Object.values(content)[0]?.schema
 }

@@ -25,7 +25,7 @@ const operations = Object.entries<Record<string, Operation>>(api.paths)
   .filter(([path]) => !path.startsWith('/dashboard/'))
   .flatMap(([, methods]) => Object.values(methods))
 
-test('the example of every body and parameter is one that its endpoint accepts', () => {
+test('every endpoint accepts the example of its body and parameters', () => {
   const samples = operations.flatMap(({ operationId, requestBody, parameters = [] }: Operation) => [
     ...Object.values(requestBody?.content ?? {}).map(({ schema }) => ({
       name: `${operationId}: body`,
@@ -45,7 +45,7 @@ test('the example of every body and parameter is one that its endpoint accepts',
   }
 })
 
-test('the example of every answer is one that its endpoint could give', () => {
+test('every example response is valid for its endpoint', () => {
   const answers = operations.flatMap(({ operationId, responses }) =>
     Object.entries(responses).flatMap(([status, { content = {} }]) =>
       Object.entries(content)
@@ -60,7 +60,7 @@ test('the example of every answer is one that its endpoint could give', () => {
   }
 })
 
-test('the example of a return is one of the example of an order', () => {
+test('the example of a return belongs to the example of an order', () => {
   const bodies = new Map(
     operations.map(({ operationId, requestBody }) => {
       const [content] = Object.values(requestBody?.content ?? {})
@@ -71,7 +71,7 @@ test('the example of a return is one of the example of an order', () => {
   assert.match(bodies.get('reportReturns') ?? '', /"id":"R-1","order_id":"A-1001","line":0/)
 })
 
-test('a call that is copied holds one of what it needs one of, and words that are taken', () => {
+test('an example call sends one parameter of a required group, and valid values', () => {
   const calls = renderReference(api, {}).replaceAll('&amp;', '&').replaceAll('&quot;', '"')
   for (const part of [
     'exclusive_links/?publisher_slug=magazine&gtin=9521000000018',
@@ -83,7 +83,7 @@ test('a call that is copied holds one of what it needs one of, and words that ar
   }
 })
 
-/** The call of an operation as a shell sees it, with a curl that only shows what it was given. */
+/** The arguments that curl receives when a shell runs the operation's example. */
 function shownBy(operationId: string): string[] {
   const page = renderReference(api, {})
   const [, told = ''] = page.split(`<article id="${operationId}"`)
@@ -96,7 +96,7 @@ function shownBy(operationId: string): string[] {
 
 const isWithoutOpenssl = spawnSync('openssl', ['version']).status !== 0
 
-test('a signed call that is copied holds a signature of just what it sends', {
+test('the signature in an example call matches the body it sends', {
   skip: isWithoutOpenssl && 'the calls are signed by openssl, which is not here',
 }, () => {
   for (const name of ['reportOrders', 'reportReturns', 'listRefused']) {
@@ -114,19 +114,19 @@ test('a signed call that is copied holds a signature of just what it sends', {
   }
 })
 
-test('the example of an answer names the status that it is sent with', () => {
+test('an example response contains its own status', () => {
   const [, created = ''] = renderReference(api, {}).split('Answer 201')
   assert.equal(/&quot;status&quot;: (\d+)/.exec(created)?.[1], '201')
 })
 
-test('every answer that is no refusal is told, with its header and its type', () => {
+test('lists every successful response with its headers and content type', () => {
   const [, told = ''] = renderReference(api, {}).split('<article id="followSmartLink"')
   const [answers = ''] = told.split('</article>')
   assert.match(answers, /Answer 200<.*?>A page for the reader.*?, text\/html</s)
   assert.match(answers, /Answer 302<.*?>On to the destination, header Location</s)
 })
 
-test('a field is told with its path, type and rules, in lists and unions too', () => {
+test('lists a field with its path, type and rules, also in lists and unions', () => {
   const schema: Schema = {
     type: 'object',
     required: ['links'],
@@ -149,7 +149,7 @@ test('a field is told with its path, type and rules, in lists and unions too', (
   )
 })
 
-test('the fields of every form that an answer has are told, of one form as optional', () => {
+test('lists the fields of every variant of a response, and marks those of one variant as optional', () => {
   const form = (properties: Record<string, Schema>): Schema => ({
     type: 'object',
     required: Object.keys(properties),
@@ -169,7 +169,7 @@ test('the fields of every form that an answer has are told, of one form as optio
   )
 })
 
-test('what one form alone holds says in which, and what is below it whether it can be absent', () => {
+test('a field of only one variant names that variant, and nested fields their own optionality', () => {
   const form = (title: string, properties: Record<string, Schema>): Schema => {
     return { title, type: 'object', required: Object.keys(properties), properties }
   }
@@ -195,7 +195,7 @@ test('what one form alone holds says in which, and what is below it whether it c
   assert.match(answer, /note<\/dt>\s*<dd><span[^>]*>string, only without its receipt</)
 })
 
-test('a field that may be null is told with the rules and words of what else it may be', () => {
+test('a nullable field shows the rules and description of its other type', () => {
   const line: Schema = { type: 'integer', minimum: 0, maximum: 9, description: 'Counted from 0' }
   const schema: Schema = {
     type: 'object',
@@ -213,18 +213,18 @@ test('a field that may be null is told with the rules and words of what else it 
   )
 })
 
-test('a long path is broken before a name, and a name as a whole is what one looks for', () => {
+test('a long path breaks before a name, and names stay searchable', () => {
   const page = renderReference(api, {})
   assert.ok(page.includes('data[].<wbr>product_information.<wbr>merchant_name</dt>'))
 })
 
-test('what a description names for programs is set as code, without its backticks', () => {
+test('text between backticks is shown as code, without the backticks', () => {
   const page = renderReference(api, {})
   assert.match(page, /landed with in <code [^>]*>cid<\/code>, or/)
   assert.doesNotMatch(page, /`/)
 })
 
-test('what a description says is text, never markup', () => {
+test('a description is text, never markup', () => {
   const text = '<script>"&'
   assert.equal(
     html`<p>${text}${[text]}${null}</p>`.html,
@@ -237,7 +237,7 @@ test('what a description says is text, never markup', () => {
   assert.ok(page.includes('&lt;img src=x&gt;') && !page.includes('<img') && !page.includes('<b>'))
 })
 
-test('the keyboard passes the list of endpoints in one step', () => {
+test('the keyboard skips the list of endpoints in one step', () => {
   const page = renderReference(api, {})
   assert.ok(page.indexOf('href="#reference"') < page.indexOf('<nav'))
   assert.ok(page.includes('<main id="reference"'))

@@ -1,4 +1,7 @@
-/** The API reference as one plain page: endpoints, fields, errors, examples (from openapi.json). */
+/**
+ * Renders the API reference as one static page from openapi.json: endpoints, fields, errors,
+ * examples.
+ */
 import { type Html, html } from '../../src/platform/html.ts'
 import { type Operation, renderOperation } from './render-operation.ts'
 
@@ -21,7 +24,7 @@ interface Group {
   readonly operations: readonly Operation[]
 }
 
-/** The body of the page. */
+/** The content of the page. */
 export function renderReference(api: OpenApi, errors: ErrorTable): string {
   const groups = groupsOf(api)
   return html`
@@ -43,7 +46,7 @@ export function renderReference(api: OpenApi, errors: ErrorTable): string {
 </main>`.html
 }
 
-/** What an endpoint is for is read off its path and its security: there is no list to keep. */
+/** The path and security of an endpoint decide its group, so there is no list to maintain. */
 function groupsOf({ paths }: OpenApi): Group[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -51,24 +54,25 @@ function groupsOf({ paths }: OpenApi): Group[] {
       place: { method: method.toUpperCase(), path },
     })),
   )
-  // The dashboard's own calls need its login, and may change with it.
+  // The dashboard's own endpoints are internal and may change with it.
   const published = operations.filter(({ place }) => !place.path.startsWith('/dashboard/'))
   const isMerchants = ({ place }: Operation) => /\/(merchants|conversions)\//.test(place.path)
   const isKeyed = ({ security }: Operation) => security !== undefined
   return [
     {
       title: 'Publishers',
-      words: 'What a publisher’s own programs call, with an API key.',
+      words: 'Endpoints for a publisher’s own programs. They need an API key.',
       operations: published.filter((one) => isKeyed(one) && !isMerchants(one)),
     },
     {
       title: 'Readers’ pages',
-      words: 'What the page tag and links call, from any page, without a key.',
+      words:
+        'Endpoints that the page tag and smart links call from a reader’s browser, without a key.',
       operations: published.filter((one) => !isKeyed(one) && !isMerchants(one)),
     },
     {
       title: 'Merchants',
-      words: 'Orders and returns, by which commissions are earned.',
+      words: 'Endpoints for orders and returns. Commissions are computed from them.',
       operations: published.filter(isMerchants),
     },
   ]
@@ -92,10 +96,10 @@ function introduction({ info }: OpenApi): Html {
     <h1>API reference</h1>
     <p>${info.description}</p>
     <p>Endpoints that need a key read it from
-    <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>; keys are made on the <a class="link" href="/dashboard/developer">developer options page</a>.
+    <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>; create keys on the <a class="link" href="/dashboard/developer">developer options page</a>.
     Ids of 64 bits are strings, amounts are decimal strings of US dollars, times are ISO 8601
-    in UTC. Most answers hold <code class="font-mono text-sm">info</code>, with the HTTP status, and
-    <code class="font-mono text-sm">data</code>, a list. A path answers the same without its last slash. Unknown JSON fields are ignored.</p>
+    in UTC. Most responses contain <code class="font-mono text-sm">info</code>, with the HTTP status, and
+    <code class="font-mono text-sm">data</code>, a list. The final slash of a path is optional. Unknown JSON fields are ignored.</p>
   </section>`
 }
 
@@ -113,9 +117,10 @@ function renderErrors(errors: ErrorTable): Html {
   return html`<section id="errors" class="scroll-mt-6 space-y-3">
     <h2 class="text-xl tracking-tight">Errors</h2>
     <p class="max-w-prose">Every error has one envelope: <code class="font-mono text-sm">info</code>, an empty
-    <code class="font-mono text-sm">data</code>, and <code class="font-mono text-sm">error</code> with a code, a message
-    that says what to change, and in <code class="font-mono text-sm">error.data</code> of a 400 every fault as
-    <code class="font-mono text-sm">{field, rule}</code>. A 429 and a 503 say in <code class="font-mono text-sm">Retry-After</code> when to come back.</p>
+    <code class="font-mono text-sm">data</code>, and <code class="font-mono text-sm">error</code> with a code, and a
+    message that says what to change. For status 400,
+    <code class="font-mono text-sm">error.data</code> lists every fault as
+    <code class="font-mono text-sm">{field, rule}</code>. For status 429 and 503, <code class="font-mono text-sm">Retry-After</code> says how many seconds to wait.</p>
     <div class="panel overflow-x-auto" tabindex="0">
     <table class="w-full text-left text-sm">
       <thead><tr class="border-b border-line text-soft">

@@ -1,6 +1,6 @@
-/** A JSON schema as people read it: one line a field, and a value that it would accept. */
+/** Turns a JSON schema into a list of fields, and into an example value. */
 export interface Schema {
-  readonly title?: string // of a form: when it is answered
+  readonly title?: string // of a variant: when it applies
   readonly type?: string
   readonly format?: string
   readonly description?: string
@@ -27,7 +27,7 @@ export interface Field {
   readonly description: string
 }
 
-/** Every field below a schema, outer ones first. */
+/** Every field of a schema, outer fields first. */
 export function fieldsOf(schema: Schema, path = ''): Field[] {
   if (schema.items !== undefined) return fieldsOf(schema.items, `${path}[]`)
   const forms = schema.anyOf?.filter((one) => one.properties !== undefined || one.items) ?? []
@@ -49,8 +49,8 @@ const fieldsOfForm = (form: Schema, path: string): FormField[] =>
   fieldsOf(form, path).map((field) => ({ ...field, form: form.title }))
 
 /**
- * The fields of all forms that something may have. What some of the forms lack is optional, or says
- * with which it comes; what is below it is as it is where it is.
+ * Merges the fields of several variants. A field that some variants lack is optional, or names its
+ * variant. Nested fields keep their own optionality.
  */
 function merged(forms: readonly FormField[][]): Field[] {
   const fields = Map.groupBy(forms.flat(), ({ path }) => path)
@@ -71,9 +71,9 @@ function merged(forms: readonly FormField[][]): Field[] {
 
 const alternatives = (types: readonly string[]) => [...new Set(types)].join(' or ')
 
-/** One field by itself: a parameter, or an entry of an object. */
+/** One field alone: a parameter, or an entry of an object. */
 export function toField(path: string, schema: Schema, isRequired: boolean): Field {
-  // What else a field may be than null stands in a member of its union, with its rules and words.
+  // For a nullable field, the other member of the union carries rules and description.
   const told = { ...schema.anyOf?.find(({ type }) => type !== 'null'), ...schema }
   const { description = '' } = told
   return { path, type: typeWord(schema), isRequired, rules: rulesOf(told), description }
@@ -89,7 +89,7 @@ function typeWord(schema: Schema): string {
 
 function rulesOf(schema: Schema): string {
   const { minLength, maxLength, minItems, maxItems, minimum, maximum } = schema
-  // The bounds of a column's type are no rule that anybody would meet.
+  // Limits of a column type are not useful to a reader.
   const isFar = maximum !== undefined && maximum >= 2 ** 31 - 1
   const rules = [
     minLength !== undefined && minLength > 0 ? 'not empty' : '',
@@ -106,8 +106,8 @@ function rulesOf(schema: Schema): string {
 export const listed = (words: readonly string[]) => words.filter((word) => word !== '').join(', ')
 
 /**
- * What fields of these names usually hold, lists an entry; other ones are made from their type.
- * After the name of what holds the field, it is what such a field holds there.
+ * Example values by field name, also of list entries. Other fields get a value by type.
+ * `parent.name` applies to a field within that parent.
  */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   a: '7468501219893436416',
@@ -131,12 +131,12 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   date_from: '2026-03-01',
   date_to: '2026-03-31',
   event_date: '2026-03-02',
-  events: 'order.attributed', // Of a webhook; those of a batch have properties.
+  events: 'order.attributed', // The event of a webhook. Events in a batch have properties.
   gtin: '9521000000018',
   id: 'A-1001',
   name: 'Ten kettles, tested',
   month: '2026-11',
-  order_id: '1001', // The merchant's own, or ours where the path asks for a number.
+  order_id: '1001', // The merchant's own order id, or a number where the path requires one.
   page_session_uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
   price: '49.99',
   'product.name': 'Stagwell Kettle, 0.9 L',
@@ -146,15 +146,16 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   'products.name': 'Stagwell Kettle, 0.9 L',
   publisher_slug: 'magazine',
   'returns.id': 'R-1',
-  'returns.order_id': 'A-1001', // That of the order's own example.
-  raw_url: 'https://kettlework.example/p/1', // Links to the article’s own host get none.
+  'returns.order_id': 'A-1001', // Matches the example of the order.
+  // Links to the article’s own host are never smart links.
+  raw_url: 'https://kettlework.example/p/1',
   since: '2026-03-01T00:00:00Z',
   slug: 'magazine',
   source_url: 'https://magazine.example/kettles',
   status: 200,
   uid_service: '4503599627370495',
   url: 'https://shop.example/p/1',
-  value: '49.99', // Of one product at its price.
+  value: '49.99', // The value of one product at its price.
   uuid: '2f1c8b52-8f3e-4f0e-9c55-3a1d9d0c7a41',
 }
 
@@ -163,10 +164,10 @@ const TIMES: Readonly<Record<string, string>> = {
   'date-time': '2026-03-02T10:00:00Z',
 }
 
-/** Stands for a text of which only its author knows what it says. */
+/** A placeholder for text that only its author can know. */
 const ANY_TEXT = '…'
 
-/** A value that the schema accepts; optional fields that have no usual value are left out. */
+/** A value that the schema accepts. Omits optional fields without a typical value. */
 export function exampleOf(schema: Schema, name = '', holder = ''): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
@@ -184,7 +185,7 @@ export function exampleOf(schema: Schema, name = '', holder = ''): unknown {
   return schema.default ?? typicalOf(schema)
 }
 
-/** The id of one thing is a number, that of another a text. */
+/** Some ids are numbers, others are strings. */
 function isOfType(value: unknown, { type }: Schema): boolean {
   return typeof value === (type === 'integer' ? 'number' : type)
 }

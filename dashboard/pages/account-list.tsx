@@ -1,4 +1,4 @@
-/** Every entry of a merchant's account on the chosen days: what each click and order cost it. */
+/** Lists the entries of a merchant's account in a range of days. */
 import type { ReactNode } from 'react'
 import { type AccountPage, api, ledgerUrl } from '../api.ts'
 import { date, time } from '../format.ts'
@@ -19,11 +19,11 @@ export function AccountList({ merchId }: { merchId: number }) {
   const entries = pages.data?.pages.flatMap((page) => page.entries) ?? []
   const room = roomFor(entries.map(({ amount_usd }) => amount_usd))
   return (
-    <section aria-label="Entries of the account" className="space-y-3">
+    <section aria-label="Account entries" className="space-y-3">
       {pages.isSuccess && entries.length === 0 && <NoEntry />}
       {entries.length > 0 && (
         <a href={ledgerUrl(merchId, range)} download className="link block w-fit text-sm">
-          All entries of these days as a CSV file
+          Download all entries of these days as CSV
         </a>
       )}
       {entries.length > 0 && (
@@ -61,14 +61,14 @@ function EntryLine(props: { merchId: number; entry: Entry; room: Room }) {
   )
 }
 
-/** Ids are other people's, and have a direction of their own. */
+/** Ids come from other systems and may have another writing direction. */
 function titleOf({ kind, order_id: order, payment_reference: payment }: Entry): ReactNode {
   const id = <bdi>{order ?? payment}</bdi>
   switch (kind) {
     case 'click':
       return 'Click'
     case 'reversal':
-      return 'Click taken back'
+      return 'Click reversed'
     case 'order':
       return <>Order {id}</>
     case 'revision':
@@ -78,17 +78,17 @@ function titleOf({ kind, order_id: order, payment_reference: payment }: Entry): 
     case 'payment':
       return <>Your payment {id}</>
     case 'payment_reversal':
-      return <>Your payment {id} was taken back</>
+      return <>Your payment {id} was reversed</>
     default:
-      return kind ?? 'A line whose entry is gone: tell the operator'
+      return kind ?? 'Entry without details. Please report this line to the operator.'
   }
 }
 
 function NoEntry() {
   return (
-    <EmptyState title="No entry on these days">
-      Each click and order that costs you something is listed here as soon as it is counted, and
-      each payment of yours.
+    <EmptyState title="No entries in this period">
+      Clicks and orders appear here as soon as they cost you something. Your payments appear here
+      too.
     </EmptyState>
   )
 }

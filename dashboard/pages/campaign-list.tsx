@@ -1,4 +1,4 @@
-/** A merchant's campaigns: what each pays, whether it runs, and how far its budgets are spent. */
+/** Lists a merchant's campaigns: terms, state, and budget spent. */
 import type { MerchantOverview } from '../api.ts'
 import { date, dollars, percent } from '../format.ts'
 import { EmptyState } from '../ui/notice.tsx'
@@ -34,7 +34,7 @@ function CampaignLine({ campaign }: { campaign: Campaign }) {
         </p>
       </div>
       <Budget name="Today" spent={spent_today} of={daily_budget} />
-      <Budget name="In all" spent={spent} of={budget} />
+      <Budget name="Total" spent={spent} of={budget} />
     </li>
   )
 }
@@ -64,7 +64,7 @@ function standingWords({ standing, start, end }: Campaign): string {
     case 'paused':
       return 'Paused'
     case 'not_begun':
-      return `Begins on ${date(start ?? '')}`
+      return `Starts on ${date(start ?? '')}`
     case 'ended':
       return `Ended on ${date(end ?? '')}`
     case 'budget_spent':
@@ -72,7 +72,7 @@ function standingWords({ standing, start, end }: Campaign): string {
     case 'daily_budget_spent':
       return 'Today’s budget spent'
     case 'orders_awaited':
-      return 'Budget kept for orders still to come'
+      return 'Budget reserved for expected orders'
   }
 }
 
@@ -103,8 +103,8 @@ function Budget(props: { name: string; spent: string; of: string | null }) {
 function NoCampaign() {
   return (
     <EmptyState title="No campaign yet">
-      A campaign says what a click or an order is worth to you. The operator of this service makes
-      one with <code>souk campaign create</code>.
+      A campaign says what a click or an order is worth to you. Ask the operator of this service to
+      create one.
     </EmptyState>
   )
 }

@@ -1,4 +1,6 @@
-/** The candidates of an auction, best first: their numbers, and why each lost. */
+/**
+ * Lists the candidates of an auction, best first, with their numbers and the reason of each loss.
+ */
 import type { Receipt } from '../api.ts'
 import { dollars, microDollars, percent } from '../format.ts'
 import { type Fact, Facts, known } from '../ui/facts.tsx'
@@ -16,7 +18,7 @@ const MODELS: Readonly<Record<string, string>> = {
 export function CandidateList(props: { receipt: Receipt; explanation: Explanation }) {
   const { receipt, explanation } = props
   const { candidates } = explanation
-  if (candidates.length === 0) return null // The outcome says why.
+  if (candidates.length === 0) return null // The outcome names the reason.
   const best = Math.max(...candidates.map(({ score_micros }) => score_micros ?? 0), 0)
   return (
     <section aria-labelledby="candidates">
@@ -64,7 +66,7 @@ function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: nu
   )
 }
 
-/** What the auction compares, against the best of them. */
+/** The score as a share of the best score. */
 function Score({ candidate, best }: { candidate: Candidate; best: number }) {
   const score = candidate.score_micros ?? 0
   return (

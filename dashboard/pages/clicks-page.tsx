@@ -1,4 +1,4 @@
-/** Every click of a range, valid beside invalid: what it earned, or the reason why nothing. */
+/** Lists the clicks of a range, valid and invalid, with earnings or the reason for none. */
 import { type InfiniteData, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
 import { api, type ClickPage } from '../api.ts'
@@ -14,7 +14,7 @@ import { RangeTitle } from '../ui/range-title.tsx'
 const OUTCOMES = [
   { value: 'all', label: 'All' },
   { value: 'counted', label: 'Valid' },
-  { value: 'unpaid', label: 'Not paid' },
+  { value: 'unpaid', label: 'Unpaid' },
 ] as const
 
 export function ClicksPage() {
@@ -47,7 +47,7 @@ export function ClicksPage() {
 
 type Pages = InfiniteData<ClickPage>
 
-/** They are the range's, whichever of its clicks came with them: while others come, they stay. */
+/** Reasons depend on the range only, so they stay while other clicks of it load. */
 function useReasons(ofRange: QueryKey, pages: Pages | undefined): ClickPage['reasons'] {
   const told = useQueryClient().getQueriesData<Pages>({ queryKey: ofRange })
   const all = [pages, ...told.map(([, data]) => data)]
@@ -56,13 +56,13 @@ function useReasons(ofRange: QueryKey, pages: Pages | undefined): ClickPage['rea
 
 function NoClicks({ isAnyThere }: { isAnyThere: boolean }) {
   return isAnyThere ? (
-    <EmptyState title="None of this kind">
-      The other clicks of these days are under “All”.
+    <EmptyState title="No clicks of this kind">
+      Choose “All” to see the other clicks of this period.
     </EmptyState>
   ) : (
-    <EmptyState title="No click on these days">
-      Robots, repeated clicks and everything else that is not paid is listed here too, with its
-      reason. Choose more days, or open one of your articles and click a link.
+    <EmptyState title="No clicks in this period">
+      This list also shows unpaid clicks, such as bots and repeated clicks, each with its reason.
+      Choose more days, or open one of your articles and click a link.
     </EmptyState>
   )
 }

@@ -1,4 +1,4 @@
-/** What the bars show, to be read and copied: the figures of each day, the last one first. */
+/** The chart's figures as a table, latest day first. */
 import type { Overview } from '../api.ts'
 import { date } from '../format.ts'
 import { Table } from '../ui/table.tsx'
@@ -7,7 +7,7 @@ import { FIGURE_COLUMNS } from './figure-columns.ts'
 type Day = Overview['days'][number]
 
 const NAME = {
-  head: 'UTC day',
+  head: 'Day (UTC)',
   cell: (day: Day) => date(day.event_date),
   className: 'number font-normal whitespace-nowrap',
 }
@@ -15,7 +15,7 @@ const NAME = {
 export function DayTable({ days }: { days: readonly Day[] }) {
   return (
     <details className="panel">
-      <summary className="px-4 py-3 text-base font-semibold">Day by day</summary>
+      <summary className="px-4 py-3 text-base font-semibold">Daily figures</summary>
       <Table
         label="Figures by day"
         rows={days.toReversed()}

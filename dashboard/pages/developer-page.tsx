@@ -1,4 +1,4 @@
-/** Developer options (interface 5.1): API keys, a call to try, and the page tag to paste. */
+/** Developer options: API keys, an example call, and the page tag. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { api, type Publisher, type User } from '../api.ts'
@@ -39,7 +39,7 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
   const disable = useMutation({
     mutationFn: api.disableKey,
     onSuccess: ({ token_id }) => {
-      if (token_id === make.data?.token_id) onFresh(null) // Nobody needs it any more.
+      if (token_id === make.data?.token_id) onFresh(null) // The key is disabled, so hide it.
       return again()
     },
   })
@@ -48,14 +48,14 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
       <div>
         <h2 id="keys">API keys</h2>
         <p className="text-sm text-soft">
-          A key acts for your account in everything that the API can do. Keep it secret.
+          A key has full access to your account through the API. Keep it secret.
         </p>
       </div>
       {fresh !== null && (
         <FreshKey
           apiKey={fresh}
           onSeen={() => {
-            section.current?.focus() // The button goes; the keyboard stays here.
+            section.current?.focus() // The button disappears, so move the focus here.
             onFresh(null)
           }}
         />
@@ -68,11 +68,11 @@ function Keys(props: { fresh: string | null; onFresh: (key: string | null) => vo
   )
 }
 
-/** The one time that a key is shown: only its hash is kept. */
+/** A key is shown once. The service stores only its hash. */
 function FreshKey({ apiKey, onSeen }: { apiKey: string; onSeen: () => void }) {
   return (
     <div role="status" className="rounded-xl border border-accent bg-tint p-4">
-      <p className="text-sm font-medium">Your new key. Copy it now: it is never shown again.</p>
+      <p className="text-sm font-medium">Your new key. Copy it now. It will not be shown again.</p>
       <div className="mt-2 flex flex-wrap items-center gap-2">
         <code id="new-key" className="min-w-0 grow font-mono text-[0.8125rem] break-all">
           {apiKey}
@@ -86,14 +86,14 @@ function FreshKey({ apiKey, onSeen }: { apiKey: string; onSeen: () => void }) {
   )
 }
 
-/** By the service's own address: this page may have been opened by another one. */
+/** Uses BASE_URL, because the page may have been opened under another host name. */
 function Trial({ apiKey, me }: { apiKey: string | null; me: User }) {
   const scheme = `${me.brand.toUpperCase()}-API-KEY`
   const line = `curl -H 'Authorization: ${scheme} ${apiKey ?? '<your key>'}' \\
   ${me.base_url}/api/v1/tokeninfo/`
   return (
     <Snippet title="Try it" text={line} copyLabel="Copy command">
-      Answers with the key’s own record. All endpoints are in the{' '}
+      Returns the record of the key. All endpoints are described in the{' '}
       <a href="/docs/" className="link">
         API reference
       </a>
@@ -107,8 +107,8 @@ function Tag({ publisher, me }: { publisher: Publisher; me: User }) {
   const text = `<script async src="${me.base_url}/tag/souk.js" data-publisher="${slug}"></script>`
   return (
     <Snippet title="Page tag" text={text} copyLabel="Copy tag">
-      One line in the head of every page of <bdi>{name}</bdi>. It runs the auctions, counts views,
-      and leaves the page as it was if anything fails. Your publisher id is {pub_id}, your slug{' '}
+      One line in the head of every page of <bdi>{name}</bdi>. It runs the auctions and counts
+      views. If anything fails, the page stays as it was. Your publisher id is {pub_id}, your slug{' '}
       {slug}.
     </Snippet>
   )

@@ -1,4 +1,4 @@
-/** Why an entry of a merchant's account costs that: a click's auction, an order's terms. */
+/** Explains the cost of an account entry: the auction of a click, or the terms of an order. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type AccountPage, api, type Explanation, type MerchantOrder } from '../api.ts'
@@ -8,7 +8,7 @@ import { Progress } from '../ui/notice.tsx'
 
 type Entry = AccountPage['entries'][number]
 
-/** Asked only once it is wanted. */
+/** Loads only when opened. */
 export function EntryWhy({ merchId, entry }: { merchId: number; entry: Entry }) {
   const { auction_result_number: result, order_id: order } = entry
   const [isOpen, setOpen] = useState(false)
@@ -17,8 +17,8 @@ export function EntryWhy({ merchId, entry }: { merchId: number; entry: Entry }) 
     <details className="mt-1" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="link w-fit">
         Why
-        {/* Of many, for those who hear a list of them. */}
-        <span className="sr-only"> it cost that at {time(entry.at ?? entry.day)}</span>
+        {/* Tells screen reader users which entry this link belongs to. */}
+        <span className="sr-only"> it cost this amount at {time(entry.at ?? entry.day)}</span>
       </summary>
       {isOpen && (
         <div className="mt-2">
@@ -46,7 +46,7 @@ function ClickWhy({ merchId, result }: { merchId: number; result: string }) {
       ))}
       <p className="mt-1 text-soft">
         Result {result}
-        {replay.kind === 'equal' && ': run again, its stored inputs give this price, to the bit'}
+        {replay.kind === 'equal' && '. Replay verified: the stored inputs give this price again.'}
       </p>
     </>
   )
@@ -59,7 +59,7 @@ function factsOf(candidate: Explanation['candidates'][number]): Fact[] {
     ...known('Bid', bid === null ? null : dollars(bid)),
     ...known('Value of a click', value === null ? null : microDollars(value)),
     ...known('Floor', reserve === null ? null : dollars(reserve)),
-    ...known('Your price to the reader', price === null ? null : dollars(price)),
+    ...known('Your price for the reader', price === null ? null : dollars(price)),
     ...known('Lost', loss?.why ?? null),
   ]
 }
@@ -82,7 +82,7 @@ function OrderWhy({ merchId, order }: { merchId: number; order: string }) {
           ...known('Revenue', dollars(data.revenue_usd)),
           ...known('Revenue less returns', dollars(data.net_revenue_usd)),
           ...known('Cost less returns', dollars(data.net_commission_usd)),
-          ...known('Led to by', clickWords(data)),
+          ...known('Attributed to', clickWords(data)),
         ]}
       />
     </>
@@ -90,17 +90,17 @@ function OrderWhy({ merchId, order }: { merchId: number; order: string }) {
 }
 
 function costWords({ terms, revenue_usd, commission_usd }: MerchantOrder): string {
-  if (terms === null) return 'No click of a link led to it: it costs nothing.'
+  if (terms === null) return 'No click of a smart link led to this order, so it costs nothing.'
   const { rate, payment_usd: payment } = terms
   if (rate !== null) {
     return `${percent(rate)} of ${dollars(revenue_usd)} is ${dollars(commission_usd)}.`
   }
-  return `A purchase pays ${dollars(payment ?? commission_usd)}, whatever its value.`
+  return `A fixed payment of ${dollars(payment ?? commission_usd)} per order, whatever its value.`
 }
 
 function stateWords({ state, hold, locks_at, reject_reason: reason }: MerchantOrder): string {
-  if (hold === 'review') return 'You are still to approve it.'
-  if (hold === 'no_rate') return 'It waits for an exchange rate of its day.'
+  if (hold === 'review') return 'It waits for your approval.'
+  if (hold === 'no_rate') return 'It waits for the exchange rate of its day.'
   if (state === 'REJECTED') {
     return `Rejected: ${reason === 'cancelled' ? 'you cancelled it' : reason}.`
   }
@@ -112,6 +112,6 @@ function clickWords({ evidence, attribution }: MerchantOrder): string | null {
   const won = evidence.find(({ verdict }) => verdict === 'won')
   if (won === undefined) return null
   const at = won.clicked_at === null ? '' : ` of ${date(won.clicked_at)}, ${time(won.clicked_at)}`
-  const what = attribution === 'impression' ? 'a link that was seen' : `the click${at}`
-  return evidence.length > 1 ? `${what}, of ${count(evidence.length)} that competed` : what
+  const what = attribution === 'impression' ? 'a view of the link' : `the click${at}`
+  return evidence.length > 1 ? `${what} (${count(evidence.length)} candidates)` : what
 }

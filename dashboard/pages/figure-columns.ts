@@ -1,4 +1,4 @@
-/** The figures of an article and a merchant, of a day, or of all: their names and how they read. */
+/** Names and formats of the figures, for tables and cards. */
 import { count, dollars } from '../format.ts'
 
 export const FIGURE_NAMES = {
@@ -10,12 +10,12 @@ export const FIGURE_NAMES = {
 } as const
 export type FigureKey = keyof typeof FIGURE_NAMES
 
-/** The columns of a table of them. */
+/** The table columns for these figures. */
 export const FIGURE_COLUMNS = Object.entries(FIGURE_NAMES).map(([name, head]) => {
   const key = name as FigureKey
   return { key, head, cell: (of: Record<FigureKey, string | number>) => shown(of[key]) }
 })
 
-/** Amounts are texts, all others numbers. */
+/** Amounts are strings, counts are numbers. */
 export const shown = (figure: string | number): string =>
   typeof figure === 'string' ? dollars(figure) : count(figure)

@@ -1,4 +1,4 @@
-/** The figures by article and merchant, in the order that the reader of the table chooses. */
+/** Figures by article and merchant. The user chooses the order. */
 import { useState } from 'react'
 import type { Overview } from '../api.ts'
 import { articleHref, articleTitle, count } from '../format.ts'
@@ -37,7 +37,7 @@ export function FiguresTable({
   const sorted = rows.toSorted((a, b) => (order.isAscending ? 1 : -1) * compare(a, b, order.by))
   const sortOf = (by: SortKey): Sort => ({
     order: order.by !== by ? 'none' : order.isAscending ? 'ascending' : 'descending',
-    // Names begin at A, numbers at the largest; a second press turns round.
+    // Names sort from A, numbers from the largest. A second press reverses the order.
     onPress: () =>
       setOrder({ by, isAscending: order.by === by ? !order.isAscending : by === 'name' }),
   })
@@ -55,8 +55,9 @@ export function FiguresTable({
       />
       {(areRowsCut || rows.length > SHOWN_MAX) && (
         <p className="border-t border-line px-4 py-3 text-sm text-soft">
-          The first {SHOWN_MAX} rows{areRowsCut && ` of the ${count(rows.length)} that earned most`}
-          . The statistics endpoint of the API returns all of them.
+          The first {SHOWN_MAX} rows
+          {areRowsCut && ` of ${count(rows.length)}, highest earnings first`}. The API’s statistics
+          endpoint returns every row.
         </p>
       )}
     </section>

@@ -1,11 +1,12 @@
-/** The account's API keys, those that work first; disabling one asks once. */
+/** Lists the account's API keys, active ones first. Disabling a key asks for confirmation. */
 import { useRef, useState } from 'react'
 import type { ApiKey } from '../api.ts'
 import { date, time } from '../format.ts'
 
 export function KeyList(props: { keys: readonly ApiKey[]; onDisable: (tokenId: number) => void }) {
   const { keys, onDisable } = props
-  if (keys.length === 0) return <p className="text-soft">No key yet. Make the first one above.</p>
+  if (keys.length === 0)
+    return <p className="text-soft">No API keys yet. Create your first key above.</p>
   const sorted = keys.toSorted(
     (one, other) =>
       Number(isWorking(other)) - Number(isWorking(one)) || other.token_id - one.token_id,
@@ -36,12 +37,14 @@ function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }
         <div className="flex flex-wrap items-center gap-2 text-sm">
           {isAsking && (
             <>
-              <span role="status">It stops at once, for good.</span>
+              <span role="status">
+                The key stops working immediately. You cannot enable it again.
+              </span>
               <button
                 type="button"
                 className="button button-small border-bad text-bad"
                 onClick={() => {
-                  line.current?.focus() // Its buttons go; the keyboard stays here.
+                  line.current?.focus() // The buttons disappear, so move the focus here.
                   onDisable(record.token_id)
                 }}
               >
@@ -49,14 +52,14 @@ function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }
               </button>
             </>
           )}
-          {/* One button for both: the keyboard stays where it is. */}
+          {/* One button for both states keeps the keyboard focus. */}
           <button
             type="button"
             className="button button-small"
             aria-label={isAsking ? undefined : `Disable ${record.description}`}
             onClick={() => setAsking(!isAsking)}
           >
-            {isAsking ? 'Keep it' : 'Disable'}
+            {isAsking ? 'Cancel' : 'Disable'}
           </button>
         </div>
       )}

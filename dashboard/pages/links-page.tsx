@@ -1,4 +1,4 @@
-/** A publisher's smart links, newest first, a search among them, and a form that makes one. */
+/** Lists a publisher's smart links, newest first, with a search and a form to create one. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useAddress } from '../address.ts'
@@ -51,7 +51,7 @@ export function LinksPage() {
           onClose={() => {
             make.reset()
             setMaking(false)
-            opener.current?.focus() // The keyboard goes on where it was.
+            opener.current?.focus() // Return the focus to the button that opened the form.
           }}
         />
       )}
@@ -60,7 +60,7 @@ export function LinksPage() {
         <NoLinks
           find={find}
           onAll={() => {
-            field.current?.focus() // The button goes; the keyboard stays with the search.
+            field.current?.focus() // The button disappears, so focus the search field.
             change({ find: undefined })
           }}
         />
@@ -79,7 +79,7 @@ function SearchForm({ field }: { field: RefObject<HTMLInputElement | null> }) {
     asked.current = text.trim()
     change({ find: asked.current || undefined })
   }
-  // What was asked from elsewhere, as by going back; who types on is left alone.
+  // Follows changes from elsewhere, such as the back button, but does not disturb typing.
   useEffect(() => {
     if (field.current === null || find === asked.current) return
     field.current.value = asked.current = find
@@ -98,10 +98,10 @@ function SearchForm({ field }: { field: RefObject<HTMLInputElement | null> }) {
           type="search"
           name="find"
           aria-label="Find links"
-          placeholder="Address or article of a link"
+          placeholder="URL or article of a link"
           className="field"
           defaultValue={find}
-          // Emptied by its own cross, which submits nothing.
+          // The field's clear button empties it without submitting.
           onChange={({ target }) => target.value === '' && ask('')}
         />
         <button type="submit" className="button">
@@ -116,9 +116,7 @@ function NoLinks({ find, onAll }: { find: string | null; onAll: () => void }) {
   if (find !== null) {
     return (
       <EmptyState title={`No smart link with “${find}”`}>
-        <p>
-          Looked for in the addresses of links, and in the addresses and names of their articles.
-        </p>
+        <p>The search covers the URLs of links, and the URLs and names of their articles.</p>
         <button type="button" className="button mt-3" onClick={onAll}>
           Show all links
         </button>
@@ -128,9 +126,9 @@ function NoLinks({ find, onAll }: { find: string | null; onAll: () => void }) {
   return (
     <EmptyState title="No smart link yet">
       <p>
-        A smart link stands in an article in place of a link to a shop. At each page view merchants
-        that sell the product compete for it. Make one with “New link”, or let the page tag make
-        them from the links that your articles already have.
+        A smart link replaces a link to a shop in an article. At each page view, the merchants that
+        sell the product compete for the click. Create one with “New link”, or let the page tag
+        create them from the links in your articles.
       </p>
     </EmptyState>
   )
@@ -147,9 +145,9 @@ function LinkList({ links }: { links: readonly ListedLink[] }) {
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
-  api: 'made by hand or API',
-  linkmate: 'made by the page tag',
-  wrapper: 'made at a click',
+  api: 'created in the dashboard or by API',
+  linkmate: 'created by the page tag',
+  wrapper: 'created at a click',
 }
 
 function LinkLine({ link }: { link: ListedLink }) {
@@ -158,7 +156,7 @@ function LinkLine({ link }: { link: ListedLink }) {
     <li className="grid grid-cols-1 gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
       <div className="min-w-0">
         <p className="line-clamp-3 font-medium" title={url ?? article_url}>
-          {url === null ? 'No product: leads to its article' : shortUrl(url)}
+          {url === null ? 'No product. Leads to its article.' : shortUrl(url)}
         </p>
         <p dir="auto" className="truncate text-left text-sm text-soft">
           <a
@@ -172,7 +170,7 @@ function LinkLine({ link }: { link: ListedLink }) {
         </p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">
           {state === 'disabled' && <span className="chip bg-bad-tint text-bad">Disabled</span>}
-          {link.exclusive_match_requested && <span className="chip">Locked to its merchant</span>}
+          {link.exclusive_match_requested && <span className="chip">Locked to one merchant</span>}
           <span>
             {date(link.datetime_created)}, {SOURCES[link.source] ?? link.source}
           </span>
@@ -182,7 +180,7 @@ function LinkLine({ link }: { link: ListedLink }) {
         <code className="number min-w-0 grow truncate font-mono text-[0.8125rem] text-soft">
           {auction_id}
         </code>
-        <CopyButton text={smart_link_url} label="Copy address" of={auction_id} />
+        <CopyButton text={smart_link_url} label="Copy link" of={auction_id} />
       </div>
     </li>
   )

@@ -1,10 +1,10 @@
-/** Shown wherever somebody arrives without a session; the address they wanted stays. */
+/** Shown on any page without a session. The requested URL stays. */
 import { type FormEvent, useState } from 'react'
 import { useLogIn } from '../session.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useTitle } from '../ui/title.tsx'
 
-/** `isAgain`: a session has ended meanwhile; the page that it had is kept for who comes back. */
+/** `isAgain`: a session has expired. The page behind the form is preserved for the same user. */
 export function LoginPage({ isAgain }: { isAgain: boolean }) {
   useTitle('Log in')
   return (
@@ -14,16 +14,16 @@ export function LoginPage({ isAgain }: { isAgain: boolean }) {
       </h1>
       <p role="status" className="mt-1 text-soft">
         {isAgain
-          ? 'Your session has ended. Log in, and go on where you were.'
+          ? 'Your session has ended. Log in to continue where you were.'
           : 'Your links, what they earn, and why.'}
       </p>
       <LoginForm />
       <p className="mt-4 text-sm text-soft">
-        Accounts are made by the operator of this service. The{' '}
+        The operator of this service creates accounts. The{' '}
         <a href="/docs/" className="link">
           API reference
         </a>{' '}
-        is open to everybody.
+        is public.
       </p>
     </main>
   )
@@ -43,7 +43,7 @@ function LoginForm() {
       <Field
         name="email"
         label="E-mail"
-        // Of type "email", browsers refuse or rewrite what accounts may have: jörg@bär.example.
+        // With type "email", browsers refuse or rewrite valid addresses such as jörg@bär.example.
         inputMode="email"
         autoCapitalize="none"
         autoComplete="username"

@@ -1,10 +1,9 @@
-/** A merchant's own page: what it paid for, whether its campaigns run, what it owes. */
+/** A merchant's overview: costs, campaigns, product feed, and the amount owed. */
 import { useQuery } from '@tanstack/react-query'
 import { api, type Merchant, type MerchantOverview } from '../api.ts'
-import { count, date, time } from '../format.ts'
+import { cents, count, date, time } from '../format.ts'
 import { useRange } from '../range.ts'
 import { useChosenMerchant, useMe } from '../session.ts'
-import { Amount } from '../ui/amount.tsx'
 import { ClickReasons } from '../ui/click-reasons.tsx'
 import { DayChart } from '../ui/day-chart.tsx'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
@@ -15,7 +14,7 @@ import { AccountList } from './account-list.tsx'
 import { CampaignList } from './campaign-list.tsx'
 import { RefusedList } from './refused-list.tsx'
 
-/** To settle all that a merchant ever owed may take seconds. */
+/** Computing everything a merchant ever owed may take seconds. */
 const REFRESH_MS = 30_000
 
 export function MerchantPage() {
@@ -31,7 +30,7 @@ function MerchantAccount({ merchant }: { merchant: Merchant }) {
     queryKey: ['merchant', merchId, range],
     queryFn: () => api.merchantOverview(merchId, range),
     refetchInterval: REFRESH_MS,
-    placeholderData: (before) => before, // Of other days, and told as such.
+    placeholderData: (before) => before, // Figures of the previous range, shown as outdated.
   })
   return (
     <div className="space-y-5">
@@ -57,14 +56,14 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
         sums={[
           {
             name: 'Cost',
-            value: <Amount value={totals.cost} room={0} />,
-            note: 'less what was taken back',
+            value: cents(totals.cost),
+            note: 'after reversals and returns',
           },
-          { name: 'Clicks', value: count(totals.clicks), note: 'readers who came to you' },
-          { name: 'Sales', value: count(totals.sales), note: 'orders that a link led to' },
+          { name: 'Clicks', value: count(totals.clicks), note: 'readers sent to your shop' },
+          { name: 'Sales', value: count(totals.sales), note: 'orders attributed to a smart link' },
           {
             name: 'Revenue',
-            value: <Amount value={totals.revenue} room={0} />,
+            value: cents(totals.revenue),
             note: timesCost(totals),
           },
         ]}
@@ -73,7 +72,7 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
       {clicks.length > 0 && (
         <section aria-labelledby="clicks" className="space-y-3">
           <h2 id="clicks">Clicks</h2>
-          <p className="text-sm text-soft">Of these, only the valid ones can cost you anything.</p>
+          <p className="text-sm text-soft">Only valid clicks can cost you anything.</p>
           <ClickReasons reasons={clicks} />
         </section>
       )}
@@ -102,30 +101,30 @@ const PUBLISHER_COLUMNS: readonly MoneyColumn<MerchantOverview['publishers'][num
 ]
 
 function timesCost({ cost, revenue }: MerchantOverview['totals']): string {
-  if (Number(cost) <= 0) return 'of these sales'
-  return `${(Number(revenue) / Number(cost)).toFixed(1)} times what it cost`
+  if (Number(cost) <= 0) return 'from these sales'
+  return `${(Number(revenue) / Number(cost)).toFixed(1)} times the cost`
 }
 
 /**
- * Offers of an old feed do not bid, so its state is as good as a campaign's. Where a link leads to
- * a page that no feed tells of, its merchant's campaigns bid all the same (auction/decide.ts).
+ * Offers of an old feed do not bid, so the feed matters as much as a campaign. Campaigns still bid
+ * for links to pages of their merchant that are in no feed (auction/decide.ts).
  */
 function Feed({ feed }: { feed: MerchantOverview['feed'] }) {
   const { imported_at: at, is_stale: isStale, url, error } = feed
   const age =
     at === null
-      ? 'No product feed has been imported yet: your campaigns bid only for links to your own pages.'
-      : `Product feed of ${date(at)}, ${time(at)} UTC${isStale ? ': too old, so none of its products bid.' : '.'}`
+      ? 'No product feed has been imported yet. Your campaigns bid only for links to your own pages.'
+      : `Product feed of ${date(at)}, ${time(at)} UTC${isStale ? '. It is too old, so its products do not bid.' : '.'}`
   return (
     <section aria-label="Product feed" className="panel px-4 py-3 text-sm">
       <p className={at !== null && isStale ? 'text-bad' : ''}>{age}</p>
-      {url !== null && <p className="text-soft">Fetched anew every six hours from {url}</p>}
-      {error !== null && <p className="mt-1 text-bad">The last try failed: {error}</p>}
+      {url !== null && <p className="text-soft">Fetched every six hours from {url}</p>}
+      {error !== null && <p className="mt-1 text-bad">The last attempt failed: {error}</p>}
     </section>
   )
 }
 
-/** What the account comes to, whichever days are chosen. */
+/** The account balance, independent of the chosen days. */
 function Owed({ overview }: { overview: MerchantOverview }) {
   return (
     <section aria-labelledby="account" className="space-y-3">
@@ -134,18 +133,18 @@ function Owed({ overview }: { overview: MerchantOverview }) {
         sums={[
           {
             name: 'Owed',
-            value: <Amount value={overview.owed_usd} room={0} />,
-            note: 'due, and not paid yet',
+            value: cents(overview.owed_usd),
+            note: 'due, but not paid yet',
           },
           {
-            name: 'Not due yet',
-            value: <Amount value={overview.not_due_usd} room={0} />,
-            note: 'today’s clicks, orders that may be cancelled',
+            name: 'Pending',
+            value: cents(overview.not_due_usd),
+            note: 'today’s clicks, and orders that can still be cancelled',
           },
           {
-            name: 'Paid ahead',
-            value: <Amount value={overview.credit_usd} room={0} />,
-            note: 'meets what falls due next',
+            name: 'Credit',
+            value: cents(overview.credit_usd),
+            note: 'credit towards your next bill',
           },
         ]}
       />
@@ -156,9 +155,8 @@ function Owed({ overview }: { overview: MerchantOverview }) {
 function NoMerchant() {
   const { data: me } = useMe()
   return (
-    <EmptyState title="Your account has no merchant" isPage>
-      The operator of this service makes one, or gives you the one there is, with{' '}
-      <code>souk merchant update --id ID --user {me?.email}</code>.
+    <EmptyState title="Your account has no merchant yet" isPage>
+      Ask the operator of this service to add <bdi>{me?.email}</bdi> to your merchant.
     </EmptyState>
   )
 }

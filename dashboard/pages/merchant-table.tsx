@@ -1,4 +1,4 @@
-/** What was earned with each merchant, and who owes it since when. */
+/** Earnings by merchant, and since when each amount is owed. */
 import type { Payments } from '../api.ts'
 import { date } from '../format.ts'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
@@ -8,7 +8,7 @@ type Merchant = Payments['merchants'][number]
 const COLUMNS: readonly MoneyColumn<Merchant>[] = [
   { head: 'Owed', amount: (one) => one.due_usd },
   { head: 'Since', cell: ({ due_since: since }) => (since === null ? '–' : date(since)) },
-  { head: 'Not final yet', amount: (one) => one.open_usd },
+  { head: 'Pending', amount: (one) => one.open_usd },
   { head: 'Released', amount: (one) => one.released_usd },
 ]
 

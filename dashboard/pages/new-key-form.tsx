@@ -1,4 +1,4 @@
-/** Makes an API key: what it is for, and until when it works. */
+/** The form that creates an API key, with a purpose and an expiry. */
 import { type FormEvent, useState } from 'react'
 import type { WantedKey } from '../api.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
@@ -16,7 +16,7 @@ export function NewKeyForm(props: {
   const make = useOneAtATime(onMake)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    // Who names a day means all of it.
+    // A chosen day includes the whole day.
     const isMade = await make({
       description,
       expires: lastDay === '' ? null : `${lastDay}T23:59:59Z`,
@@ -39,9 +39,9 @@ export function NewKeyForm(props: {
         />
         <Field
           name="expires"
-          label="Works until"
+          label="Expires"
           type="date"
-          max="9999-12-31" // Or the browser lets six digits of a year be typed, which no time has.
+          max="9999-12-31" // Otherwise browsers accept years of six digits, which the API refuses.
           isOptional
           value={lastDay}
           onChange={setLastDay}

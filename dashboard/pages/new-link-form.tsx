@@ -1,4 +1,4 @@
-/** The form of interface 4.1: an article, the product's page, and whether the link is locked. */
+/** The form that creates a smart link: article, product page, and whether the link is locked. */
 import { type FormEvent, useRef, useState } from 'react'
 import type { CreateSmartLinkBody, SmartLink } from '../api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -29,7 +29,8 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
       ...(url === '' ? {} : { url }),
       exclusive_match_requested: isExclusive,
     }
-    // The article stays for its next link. Who only presses the key once more wants no second one.
+    // The article stays in the form for the next link. Submitting the same values again creates no
+    // second link.
     const wanted = JSON.stringify(body)
     if (wanted !== lastMade.current && (await make(body))) lastMade.current = wanted
   }
@@ -43,13 +44,13 @@ export function NewLinkForm({ made, error, isPending, onMake, onClose }: NewLink
           checked={isExclusive}
           onChange={({ target }) => setExclusive(target.checked)}
         />
-        Lock the link to the shop of the product page
+        Always lead to the shop of this product page
       </label>
       <FormFailure error={error} fields={Object.keys(BLANK)} />
       {made !== null && <Made link={made} />}
       <div className="flex gap-2">
         <button type="submit" className="button button-main" aria-busy={isPending}>
-          Make the link
+          Create link
         </button>
         <button type="button" className="button" onClick={onClose}>
           Close
@@ -86,7 +87,7 @@ function Addresses(props: {
         <Field {...field('article_name')} label="Article" placeholder="Ten kettles, tested" />
         <Field
           {...field('article_url')}
-          label="Address of the article"
+          label="URL of the article"
           type="url"
           placeholder="https://magazine.example/kettles"
         />
@@ -101,7 +102,7 @@ function Made({ link }: { link: SmartLink }) {
       <code className="min-w-0 grow font-mono text-[0.8125rem] break-all">
         {link.smart_link_url}
       </code>
-      <CopyButton text={link.smart_link_url} label="Copy address" />
+      <CopyButton text={link.smart_link_url} label="Copy link" />
     </div>
   )
 }

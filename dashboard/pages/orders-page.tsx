@@ -1,4 +1,4 @@
-/** Every order of a range that a link led to: what it earned, and the click that it rests on. */
+/** Lists the attributed orders of a range with their earnings and click. */
 import { api, type OrderPage } from '../api.ts'
 import { articleTitle, date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
@@ -55,27 +55,31 @@ function OrderLine({ order, room }: { order: Order; room: Room }) {
 const REJECTED: Readonly<Record<string, string>> = {
   cancelled: 'The merchant cancelled it.',
   test: 'The merchant sent it as a test.',
-  click_reversed: 'The click that led to it was found invalid.',
+  click_reversed: 'The click behind this order was not valid.',
 }
 
-/** Why this order earns what it does, and whether that can still change. */
+/** The reason for the order's earnings, and whether they can still change. */
 function verdict(order: Order): string {
   const { state, model, locks_at, reject_reason: reason } = order
   if (state === 'REJECTED') return `Rejected. ${REJECTED[reason ?? ''] ?? reason ?? ''}`
-  const gone = order.is_cancelled ? ' The merchant cancelled it since: it is no sale.' : ''
-  // Whether this click was paid, as a reader's second is not, its receipt says.
-  if (model === 'cpc') return `The merchant pays for clicks; the order earns nothing.${gone}`
-  const back = Number(order.returned) > 0 ? ` Returns took ${dollars(order.returned)} back.` : ''
+  const gone = order.is_cancelled
+    ? ' The merchant cancelled it later, so it is not counted as a sale.'
+    : ''
+  // The click's receipt says whether the click was paid.
+  if (model === 'cpc') return `This merchant pays per click, so the order earns nothing.${gone}`
+  const back =
+    Number(order.returned) > 0 ? ` Returns reduced it by ${dollars(order.returned)}.` : ''
   const kind = model === 'epp' ? 'A fixed payment' : 'A commission'
-  if (state === 'PENDING') return `${kind}, open to cancellation until ${date(locks_at)}.${back}`
-  return `${kind}, final since ${date(locks_at)}.${back}${gone}`
+  if (state === 'PENDING')
+    return `${kind}. The merchant can cancel the order until ${date(locks_at)}.${back}`
+  return `${kind}. Final since ${date(locks_at)}.${back}${gone}`
 }
 
 function NoOrders() {
   return (
-    <EmptyState title="No order on these days">
-      Orders are listed on the day that their shop reports them. A click on a link of a merchant who
-      pays a commission leads to one when the reader buys.
+    <EmptyState title="No orders in this period">
+      An order appears on the day the shop reports it. Orders follow when readers click a link of a
+      merchant who pays a commission, and then buy.
     </EmptyState>
   )
 }

@@ -1,9 +1,9 @@
-/** What a publisher's links did in a range of days: in total, by day, by article and merchant. */
+/** A publisher's figures in a range of days: totals, by day, and by article and merchant. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useAddress } from '../address.ts'
 import { api, type Overview } from '../api.ts'
-import { count, dollars } from '../format.ts'
+import { cents, count, dollars } from '../format.ts'
 import { FIGURES, type Figure, PATHS } from '../paths.ts'
 import { useRange } from '../range.ts'
 import { usePublisher } from '../session.ts'
@@ -11,10 +11,10 @@ import { DayChart } from '../ui/day-chart.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { DayTable } from './day-table.tsx'
-import { FIGURE_NAMES, shown } from './figure-columns.ts'
+import { FIGURE_NAMES } from './figure-columns.ts'
 import { FiguresTable } from './figures-table.tsx'
 
-/** The service shows a click within 5 s; a page that stands open follows. */
+/** The service shows a click within 5 s. An open page updates. */
 const REFRESH_MS = 5_000
 
 export function OverviewPage() {
@@ -24,7 +24,7 @@ export function OverviewPage() {
     queryKey: ['overview', pubId, range],
     queryFn: () => api.overview(pubId, range),
     refetchInterval: REFRESH_MS,
-    // Of other days, and told as such; never another publisher's.
+    // Figures of the previous range, shown as outdated, but never of another publisher.
     placeholderData: (before) => (before?.pub_id === pubId ? before : undefined),
   })
   return (
@@ -38,14 +38,15 @@ export function OverviewPage() {
   )
 }
 
-/** Figures of other days fade while those of the chosen ones are on their way. */
+/** Figures of the previous range fade while new ones load. */
 function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
   const { overview, isOfOtherDays } = props
   const [{ figure = 'earnings' }, change] = useAddress()
   const setFigure = (next: Figure) =>
     change(
       { figure: next === 'earnings' ? undefined : next },
-      { replace: true, resetScroll: false }, // Who goes back leaves the page, not a look at it.
+      // The back button leaves the page, instead of undoing a selection.
+      { replace: true, resetScroll: false },
     )
   const { totals, days } = overview
   return (
@@ -102,42 +103,48 @@ function Total(props: {
     >
       <span className="block text-sm text-soft">{FIGURE_NAMES[figure]}</span>
       <span className="number block w-full text-2xl font-semibold tracking-tight wrap-break-word">
-        {shown(totals[figure])}
+        {headline(totals[figure])}
       </span>
       <span className="number block text-xs text-soft">{smallPrint(figure, totals)}</span>
     </button>
   )
 }
 
+const headline = (figure: string | number): string =>
+  typeof figure === 'string' ? cents(figure) : count(figure)
+
 function smallPrint(figure: Figure, totals: Overview['totals']): string {
   switch (figure) {
     case 'earnings':
       return totals.earnings_per_click === null
-        ? 'your part of each price'
-        : `${dollars(totals.earnings_per_click)} a click`
+        ? 'your share of each price'
+        : `${dollars(totals.earnings_per_click)} per click`
     case 'clicks':
-      if (totals.unpaid_clicks > 0) return `and ${count(totals.unpaid_clicks)} not paid`
-      return totals.clicks === 0 ? 'by people, not robots' : 'all of them valid'
+      if (totals.unpaid_clicks > 0) return `${count(totals.unpaid_clicks)} more were not valid`
+      return totals.clicks === 0 ? 'by people, without bots' : 'all valid'
     case 'impressions':
-      return 'by people, not robots'
+      return 'by people, without bots'
     case 'sales':
       return `${dollars(totals.revenue)} revenue`
   }
 }
 
-/** Where each cent of the figures comes from. */
+/** Links to the clicks, orders and payments behind the figures. */
 function Proof() {
   return (
     <p className="text-sm text-soft">
-      What earned it, one by one and each with its receipt: the{' '}
+      See every{' '}
       <Link to={PATHS.clicks} className="link">
-        clicks
+        {' '}
+        click{' '}
       </Link>{' '}
-      and the{' '}
+      and{' '}
       <Link to={PATHS.orders} className="link">
-        orders
+        {' '}
+        order{' '}
       </Link>{' '}
-      of these days, with what came back on them. Who owes it, and when it is paid:{' '}
+      behind these figures, each with its receipt. Who owes this money, and when you are paid, is
+      under{' '}
       <Link to={PATHS.payments} className="link">
         payments
       </Link>
@@ -148,9 +155,9 @@ function Proof() {
 
 function NothingPaid() {
   return (
-    <EmptyState title="No click counted on these days">
+    <EmptyState title="No valid clicks in this period">
       <p>
-        There were clicks that nobody pays for. Each of them says why, among{' '}
+        All clicks in this period were unpaid. See the reason for each one under{' '}
         <Link to={PATHS.clicks} className="link">
           all clicks
         </Link>
@@ -162,9 +169,9 @@ function NothingPaid() {
 
 function NothingYet() {
   return (
-    <EmptyState title="Nothing has happened on these days">
+    <EmptyState title="No activity in this period">
       <p>
-        Choose other days, or begin: make a{' '}
+        Choose other days, or get started: create a{' '}
         <Link to={PATHS.links} className="link">
           smart link
         </Link>{' '}

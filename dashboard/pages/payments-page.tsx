@@ -1,18 +1,17 @@
-/** All that was earned, on its way from the reader's click to the payout. */
+/** A publisher's earnings by stage, from pending to paid out. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, type Payments } from '../api.ts'
-import { dollars } from '../format.ts'
+import { cents, dollars } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { usePublisher } from '../session.ts'
-import { Amount } from '../ui/amount.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { Sums } from '../ui/sums.tsx'
 import { Title } from '../ui/title.tsx'
 import { MerchantTable } from './merchant-table.tsx'
 import { StatementTable } from './statement-table.tsx'
 
-/** It settles all that merchants ever owed, and what they owe changes once a day. */
+/** The query settles everything merchants ever owed, and the amounts change once a day. */
 const FRESH_MS = 60_000
 
 export function PaymentsPage() {
@@ -45,16 +44,16 @@ function Account({ payments }: { payments: Payments }) {
       <Sums
         sums={stages.map(({ amount, ...stage }) => ({
           ...stage,
-          value: <Amount value={amount} room={0} />,
+          value: cents(amount),
         }))}
       />
       <MerchantTable merchants={merchants} />
       <StatementTable statements={statements} />
       <p className="max-w-prose text-sm text-soft">
-        A day’s clicks are final once the UTC day is over, an order once its merchant can no longer
-        cancel it. What a merchant pays releases its oldest debts first. What was released by the
-        end of a month is paid out with that month’s statement, which is there a day later; less
-        than {dollars(payments.minimum_payout_usd)} is carried into the next one.
+        Clicks become final at the end of their UTC day. An order becomes final when its merchant
+        can no longer cancel it. A merchant’s payment covers its oldest debts first. Each month’s
+        statement pays out the money received by the end of that month, and appears one day later.
+        Less than {dollars(payments.minimum_payout_usd)} is carried over to the next statement.
       </p>
     </>
   )
@@ -70,33 +69,33 @@ interface Stage {
 function stagesOf(payments: Payments): readonly Stage[] {
   return [
     {
-      name: 'Not final yet',
+      name: 'Pending',
       amount: payments.open_usd,
-      note: 'today’s clicks, orders that may be cancelled',
+      note: 'today’s clicks, and orders that can still be cancelled',
       tone: 'bg-edge',
     },
     {
       name: 'Owed to you',
       amount: payments.due_usd,
-      note: 'final, not paid by merchants yet',
+      note: 'final, but merchants have not paid yet',
       tone: 'bg-accent/35',
     },
     {
       name: 'Ready for payout',
       amount: payments.balance_usd,
-      note: `paid by merchants; from ${dollars(payments.minimum_payout_usd)} on`,
+      note: `Received. Paid out once it reaches ${dollars(payments.minimum_payout_usd)}.`,
       tone: 'bg-accent/65',
     },
     {
       name: 'Paid out',
       amount: payments.paid_out_usd,
-      note: 'by all statements so far',
+      note: 'in all statements so far',
       tone: 'bg-accent',
     },
   ]
 }
 
-/** How far the money has come: each stage as wide as its amount; one below zero has no width. */
+/** A bar of the stages, each as wide as its amount. A negative amount has no width. */
 function Way({ stages }: { stages: readonly Stage[] }) {
   return (
     <div aria-hidden="true" className="flex h-3 gap-0.5 overflow-hidden rounded-full bg-sunk">
@@ -115,8 +114,8 @@ function NothingEarned() {
   return (
     <EmptyState title="Nothing earned yet">
       <p>
-        What readers’ clicks and purchases earn is told here, from the click to the payout: who owes
-        it, since when, and each month’s statement. It begins with a{' '}
+        This page shows your earnings from the click to the payout: who owes them, since when, and
+        each month’s statement. To get started, create a{' '}
         <Link to={PATHS.links} className="link">
           smart link
         </Link>

@@ -1,4 +1,4 @@
-/** Why auctions had no winner: the reason that cost most first. */
+/** The reasons why auctions had no winner, the most costly first. */
 import { Link } from '@tanstack/react-router'
 import type { NoFill } from '../api.ts'
 import { count, microDollars } from '../format.ts'
@@ -9,7 +9,8 @@ type Reason = NoFill['reasons'][number]
 export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
   const missed = (reason: Reason) => reason.missed_micros
   const missable = (reason: Reason) => reason.missed_if_clicked_micros
-  // As they are ranked: where no click missed anything, by what clicks would have.
+  // Uses the order of the list: by missed earnings, or by possible ones if no click missed
+  // anything.
   const drawn = reasons.some(missed) ? missed : missable
   const most = Math.max(...reasons.map(drawn), 1)
   return (
@@ -23,16 +24,16 @@ export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
         ))}
       </ol>
       <p className="mt-3 max-w-prose text-sm text-soft">
-        What a reason cost is found by running its auctions again with that one check passed by
-        everybody and all else as it was. A merchant whom two reasons keep away is missed by neither
-        alone, and an auction may have several, so the amounts do not add up. What other floors,
-        lists or tolerances would have earned: the API’s <code>what_if/</code>.
+        The amount for a reason is what you would have earned without that one check. If two checks
+        exclude a merchant, neither is charged with the loss, so the amounts do not add up. To see
+        what other floors, lists or price limits would have earned, use the API’s{' '}
+        <code>what_if/</code>.
       </p>
     </section>
   )
 }
 
-/** `part`: of the longest bar. */
+/** `part` is the share of the longest bar. */
 function ReasonLine({ reason, part }: { reason: Reason; part: number }) {
   const { name, sentence, auctions, clicks, auction_result_number: result } = reason
   return (
@@ -41,7 +42,7 @@ function ReasonLine({ reason, part }: { reason: Reason; part: number }) {
         <h3 className="font-semibold">{name}</h3>
         <p className="max-w-prose">{sentence}</p>
         <meter
-          aria-label="Of what the costliest reason cost"
+          aria-label="Compared with the most costly reason"
           className="score mt-2 h-2 w-full max-w-80"
           min={0}
           max={1}
@@ -50,14 +51,14 @@ function ReasonLine({ reason, part }: { reason: Reason; part: number }) {
         <p className="mt-1 text-sm text-soft">
           {plural(auctions, 'auction')}, {plural(clicks, 'click')} ·{' '}
           <Link to={PATHS.receipt} params={{ result }} className="link">
-            {auctions === 1 ? 'Receipt' : 'Receipt of the costliest'}
+            {auctions === 1 ? 'Receipt' : 'Receipt of the most costly one'}
           </Link>
         </p>
       </div>
       <div className="number sm:text-right">
         <p className="font-semibold">{microDollars(reason.missed_micros)} missed</p>
         <p className="text-sm text-soft">
-          {microDollars(reason.missed_if_clicked_micros)} if each were clicked once
+          {microDollars(reason.missed_if_clicked_micros)} if each had one click
         </p>
       </div>
     </li>

@@ -1,4 +1,4 @@
-/** Why an auction ended as it did: the winner, the price, and every candidate that lost. */
+/** Explains the result of an auction: the winner, the price, and why each other candidate lost. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -31,7 +31,7 @@ export function ReceiptPage() {
     )
   }
   const { explanation, clicks, link_url } = receipt.data
-  const article = articleTitle(receipt.data) ?? 'An article that is gone'
+  const article = articleTitle(receipt.data) ?? 'Deleted article'
   return (
     <div className="space-y-6">
       <div>
@@ -49,10 +49,9 @@ export function ReceiptPage() {
         </p>
       </div>
       {explanation === null ? (
-        <EmptyState title="No candidates are kept of it">
-          Receipts are dropped after a while, and a disabled link holds no auction, nor does a click
-          on an altered address. What was paid is explained by the seal alone: the clicks below hold
-          it.
+        <EmptyState title="The details of this auction have expired">
+          Details are stored for a limited time. A disabled link, or a link whose URL was altered,
+          runs no auction. The price paid is still proved by the sealed result of the clicks below.
         </EmptyState>
       ) : (
         <>
@@ -66,7 +65,7 @@ export function ReceiptPage() {
           Clicks on this result
         </h2>
         {clicks.length === 0 ? (
-          <p className="text-soft">Nobody has clicked it.</p>
+          <p className="text-soft">No clicks yet.</p>
         ) : (
           <ClickList clicks={clicks} hasReceiptLinks={false} />
         )}
@@ -76,15 +75,15 @@ export function ReceiptPage() {
 }
 
 function headline({ explanation, merchants }: Receipt) {
-  if (explanation === null) return { children: 'A result without its candidates' }
+  if (explanation === null) return { children: 'Details have expired' }
   const { won, merch_id, price } = explanation.outcome
-  if (!won) return { children: 'Nobody won' }
+  if (!won) return { children: 'No winner' }
   const name = merchants.find((merchant) => merchant.merch_id === merch_id)?.name ?? 'A merchant'
-  const at = Number(price) > 0 ? `, at ${dollars(price ?? '0')} a click` : ''
+  const at = Number(price) > 0 ? ` at ${dollars(price ?? '0')} per click` : ''
   return { name, children: ` won${at}` }
 }
 
-/** The price, whose it is, and by which rule. */
+/** The price, how it is shared, and the rule that set it. */
 function Outcome({ explanation }: { explanation: Explanation }) {
   const { outcome, publisher } = explanation
   const parts = [
@@ -112,38 +111,37 @@ function Outcome({ explanation }: { explanation: Explanation }) {
       <p className="max-w-prose">{outcome.price_why ?? outcome.reason?.why}</p>
       {outcome.explored && (
         <p className="mt-1 max-w-prose text-sm text-soft">
-          This auction explored: one in so many draws its bids from what is not known for sure, so
-          that newcomers get their chance.
+          Test auction: a small share of auctions tries less-proven offers.
         </p>
       )}
     </section>
   )
 }
 
-/** The request and the settings that decided, and the proof that they still do. */
+/** The request and settings of the auction, and whether its replay still agrees. */
 function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explanation }) {
   const { request, publisher, outcome, replay } = explanation
   const facts: [string, ReactNode][] = [
     ['When', `${date(explanation.at)}, ${time(explanation.at)} UTC`],
     ['Reader', `${request.device}, ${request.country ?? 'country unknown'}`],
     ['Pricing', request.pricing === 'first_price' ? 'first price' : 'second price'],
-    ['Prices compared with', amount(request.reference_price)],
+    ['Reference price', amount(request.reference_price)],
     ['Original’s price', amount(request.original_price)],
-    ['Locked to its merchant', request.exclusive_match_requested ? 'yes' : 'no'],
+    ['Locked to one merchant', request.exclusive_match_requested ? 'yes' : 'no'],
     ['Your floor', amount(publisher?.floor ?? null)],
-    ['Dearer than the original by at most', percent(publisher?.tolerance ?? 0)],
+    ['Maximum price increase', percent(publisher?.tolerance ?? 0)],
     [
-      'Winner’s chance over all draws',
+      'Winner’s chance of winning',
       outcome.propensity === null ? '–' : percent(outcome.propensity, 1),
     ],
-    ['Run again', replayWords(replay)],
+    ['Replay', replayWords(replay)],
     ['Link', receipt.auction_id],
     ['Result number', receipt.auction_result_number],
     ['Computed by', `rules ${explanation.rule_version}, engine ${explanation.engine}`],
   ]
   return (
     <section aria-labelledby="facts" className="panel p-4">
-      <h2 id="facts">What the auction knew</h2>
+      <h2 id="facts">Inputs of the auction</h2>
       <dl className="mt-3 grid gap-x-8 gap-y-2 text-sm sm:grid-cols-2">
         {facts.map(([name, value]) => (
           <div key={name} className="flex justify-between gap-4 border-b border-line pb-2">
@@ -161,10 +159,10 @@ const amount = (value: string | null): string => (value === null ? '–' : dolla
 function replayWords({ kind }: Explanation['replay']): string {
   switch (kind) {
     case 'equal':
-      return 'the stored inputs still give this result, to the bit'
+      return 'Replay verified'
     case 'different':
-      return 'the stored inputs give another result: tell the operator'
+      return 'Replay differs. Please report this to the operator.'
     case 'other_rules':
-      return 'held under other rules than this program has'
+      return 'Not possible: the rules have changed since.'
   }
 }

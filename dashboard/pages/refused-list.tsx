@@ -1,4 +1,4 @@
-/** What was refused of a merchant's reports, with the reasons: nothing of it was lost. */
+/** Lists a merchant's refused order and return reports with the reasons. */
 import { useQuery } from '@tanstack/react-query'
 import { api, type Refusal } from '../api.ts'
 import { date, time } from '../format.ts'
@@ -12,7 +12,7 @@ export function RefusedList({ merchId }: { merchId: number }) {
   return (
     <details className="panel">
       <summary className="px-4 py-3 text-base font-semibold">
-        Orders and returns that were refused, or accepted with warnings
+        Refused orders and returns, and warnings
       </summary>
       <ul className="divide-y divide-line border-t border-line">
         {refused.map((refusal) => (

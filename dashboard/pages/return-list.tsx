@@ -1,4 +1,4 @@
-/** What came back on these days, of orders of any day: why earnings may be less than nothing. */
+/** Lists the returns of a range, of orders of any day. They explain negative earnings. */
 import { api, type ReturnPage } from '../api.ts'
 import { articleTitle, date, dollars } from '../format.ts'
 import { useRange } from '../range.ts'
@@ -45,9 +45,10 @@ export function ReturnList() {
 }
 
 function verdict({ quantity, ordered_at, earnings }: Return): string {
-  const pieces = quantity === 1 ? 'One piece' : `${quantity} pieces`
-  const kept = Number(earnings) === 0 ? ' What it earned stays.' : ''
-  if (quantity === 0)
+  const pieces = quantity === 1 ? 'One item' : `${quantity} items`
+  const kept = Number(earnings) === 0 ? ' Your earnings stay the same.' : ''
+  if (quantity === 0) {
     return `Part of the price of an order of ${date(ordered_at)} was refunded.${kept}`
-  return `${pieces} of an order of ${date(ordered_at)} came back.${kept}`
+  }
+  return `${pieces} returned from an order of ${date(ordered_at)}.${kept}`
 }

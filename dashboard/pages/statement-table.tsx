@@ -1,4 +1,4 @@
-/** Each month's statement: what it came to, as a page to print and as a file. */
+/** Lists the monthly statements, each with a printable page and a CSV file. */
 import { type Payments, statementUrl } from '../api.ts'
 import { monthOfYear } from '../format.ts'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
@@ -8,7 +8,7 @@ type Statement = Payments['statements'][number]
 const COLUMNS: readonly MoneyColumn<Statement>[] = [
   { head: 'Paid out', amount: (one) => one.payout_usd },
   { head: 'Released', amount: (one) => one.released_usd },
-  { head: 'Taken back', amount: (one) => one.taken_back_usd },
+  { head: 'Reversed', amount: (one) => one.taken_back_usd },
   { head: 'Carried over', amount: (one) => one.closing_usd },
   { head: 'File', cell: (one) => <File statement={one} /> },
 ]
@@ -55,8 +55,8 @@ function NoStatement() {
     <section aria-labelledby="statements" className="panel px-4 py-4">
       <h2 id="statements">Statements</h2>
       <p className="mt-1 text-sm text-soft">
-        None yet. The first one comes after the month in which a merchant’s payment releases
-        something, as a page to print and as a CSV file.
+        No statements yet. Your first statement follows the first month with a merchant payment. You
+        can print it or download it as CSV.
       </p>
     </section>
   )

@@ -1,4 +1,4 @@
-/** Auctions of a day that nobody won, by the money that each reason kept away. */
+/** A day's auctions without a winner, by the earnings that each reason cost. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useAddress } from '../address.ts'
@@ -13,7 +13,7 @@ import { EmptyState, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
 import { ReasonList } from './reason-list.tsx'
 
-/** The service runs the day's auctions again for it. */
+/** The service replays the day's auctions for this page. */
 const FRESH_MS = 60_000
 
 export function UnfilledPage() {
@@ -64,7 +64,7 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
       value: unfilled,
       note: `${percent(unfilled / auctions, 1)} of them`,
     },
-    { name: 'Clicks on these', value: clicks, note: 'led to the link’s own page, unpaid' },
+    { name: 'Unpaid clicks', value: clicks, note: 'sent to the original page' },
   ]
   return (
     <>
@@ -79,8 +79,8 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
       </dl>
       {held > auctions && (
         <p className="text-sm text-soft">
-          All figures are of {count(auctions)} auctions, an even sample of the day’s {count(held)}.
-          The API’s <code>no_fill/</code> looks at each.
+          These figures are based on an even sample: {count(auctions)} of the day’s {count(held)}{' '}
+          auctions. The API’s <code>no_fill/</code> covers every auction.
         </p>
       )}
       {!is_complete && <SomeGone />}
@@ -88,7 +88,7 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
         <ReasonList reasons={reasons} />
       ) : (
         <EmptyState title="Every auction had a winner">
-          No link of this day led to a page that pays nothing.
+          On this day, every auction led to a page that pays you.
         </EmptyState>
       )}
     </>
@@ -98,24 +98,24 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
 function SomeGone() {
   return (
     <p className="text-sm text-soft">
-      Auctions without a click are kept for some days only: of this day some may be gone.
+      Auctions without a click are stored for a few days only. Some of this day’s may be missing.
     </p>
   )
 }
 
 function NoAuctions({ isComplete }: { isComplete: boolean }) {
   return (
-    <EmptyState title="No auction on this day">
+    <EmptyState title="No auctions on this day">
       {isComplete ? (
         <p>
-          An auction is held whenever a reader opens a page with a{' '}
+          An auction runs whenever a reader opens a page with a{' '}
           <Link to={PATHS.links} className="link">
             smart link
           </Link>
-          . Here stands which of them nobody won, why, and what that cost you.
+          . Auctions that nobody won are listed here, with the reason and the cost to you.
         </p>
       ) : (
-        <p>Auctions without a click are kept for some days only. Choose a later day.</p>
+        <p>Auctions without a click are stored for a few days only. Choose a later day.</p>
       )}
     </EmptyState>
   )

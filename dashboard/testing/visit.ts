@@ -1,4 +1,4 @@
-/** The dashboard in a real browser, over a real service: opened, and logged in to. */
+/** Opens the dashboard in a real browser with a real service, and logs in. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -7,7 +7,7 @@ import type { Account } from '../../test/api.ts'
 
 export interface Visit {
   readonly page: Page
-  /** Errors of the page, and what its policy refused. */
+  /** Errors of the page and violations of its content security policy. */
   readonly troubles: string[]
   readonly requests: readonly string[]
 }
@@ -19,7 +19,7 @@ export async function visitPage(
   const viewport = { width, height: 900 }
   const { page, errors: troubles, requests } = await openPage(t, { viewport })
   page.on('console', (message) => {
-    // A call without a session is answered 401, and Chromium tells of every such answer.
+    // Chromium reports every 401 response, which is normal without a session.
     if (message.type() === 'error' && !message.text().includes('401')) troubles.push(message.text())
   })
   await page.goto(service + path)
@@ -33,7 +33,7 @@ export async function visitPage(
   return { page, troubles, requests }
 }
 
-/** The same by a user who is logged in. */
+/** The same for a user who is logged in. */
 export async function visitAs(
   account: Account,
   ...visit: Parameters<typeof visitPage>
@@ -53,7 +53,7 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log out' }).waitFor()
 }
 
-/** What the service answers, changed on its way to the page. */
+/** Changes a response of the service on its way to the page. */
 export async function alter<T>(
   page: Page,
   path: string,
@@ -67,6 +67,6 @@ export async function alter<T>(
   })
 }
 
-/** Where the keyboard is. */
+/** The element with the keyboard focus. */
 export const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent)

@@ -1,4 +1,4 @@
-/** One of a few: a row of buttons of which one is pressed. */
+/** A row of buttons of which one is selected. */
 export function Choice<T extends string>(props: {
   label: string
   options: readonly { readonly value: T; readonly label: string }[]

@@ -1,4 +1,4 @@
-/** Clicks, each with what it earned or why nothing, and the way to its receipt. */
+/** Lists clicks with their earnings, the reason, and a link to the receipt. */
 import type { ClickPage } from '../api.ts'
 import { articleTitle, dollars } from '../format.ts'
 import { roomFor } from './amount.tsx'
@@ -14,9 +14,7 @@ export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: bo
         <MoneyLine
           key={click.click_id}
           at={click.at}
-          title={
-            <bdi>{click.product_name ?? click.merchant_name ?? 'The link’s own destination'}</bdi>
-          }
+          title={<bdi>{click.product_name ?? click.merchant_name ?? 'The original page'}</bdi>}
           details={[click.product_name === null ? null : click.merchant_name, articleTitle(click)]}
           verdict={verdict(click)}
           isGood={click.is_counted}
@@ -29,17 +27,17 @@ export function ClickList(props: { clicks: readonly Click[]; hasReceiptLinks: bo
   )
 }
 
-/** Why this click earned what it did. */
+/** The reason for the click's earnings. */
 function verdict({ is_counted, why, model, price }: Click): string {
-  if (!is_counted) return `Not paid. ${why}`
+  if (!is_counted) return `Unpaid. ${why}`
   switch (model) {
     case 'cpc':
-      return `Paid: the merchant pays ${dollars(price)} for it.`
+      return `Paid. The merchant pays ${dollars(price)} for this click.`
     case 'cpa':
-      return 'Counted: what the reader buys earns a commission, under “Orders”.'
+      return 'Valid. If the reader buys, the commission appears under “Orders”.'
     case 'epp':
-      return 'Counted: a purchase earns a fixed payment, under “Orders”.'
+      return 'Valid. If the reader buys, a fixed payment appears under “Orders”.'
     default:
-      return 'Counted: nobody won it, so the reader went to the link’s own destination.'
+      return 'Valid. Nobody won the auction, so the reader went to the original page.'
   }
 }

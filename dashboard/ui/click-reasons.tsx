@@ -1,4 +1,4 @@
-/** How many clicks have each verdict: valid ones beside those that nobody pays for. */
+/** The number of clicks by validity and reason. */
 import type { ClickPage } from '../api.ts'
 import { count } from '../format.ts'
 

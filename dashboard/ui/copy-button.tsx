@@ -1,4 +1,4 @@
-/** Copies a text and says so. */
+/** Copies a text to the clipboard and confirms it. */
 import { useState } from 'react'
 
 const SAID_MS = 2_000
@@ -7,21 +7,21 @@ export function CopyButton(props: { text: string; label: string; of?: string }) 
   const { text, label, of } = props
   const [said, setSaid] = useState<string | null>(null)
   const copy = async () => {
-    setSaid((await copyText(text)) ? 'Copied' : 'Not copied')
+    setSaid((await copyText(text)) ? 'Copied' : 'Copying failed')
     setTimeout(() => setSaid(null), SAID_MS)
   }
   return (
     <button type="button" className="button button-small" onClick={copy}>
       <span aria-live="polite">{said ?? label}</span>
-      {/* Which of many, for those who hear a list of buttons. */}
+      {/* Tells screen reader users which of several texts the button copies. */}
       {of !== undefined && <span className="sr-only"> of {of}</span>}
     </button>
   )
 }
 
 /**
- * Browsers offer the clipboard on https and localhost only, and may refuse it there: then a
- * selection is copied. False: not even that.
+ * The clipboard API exists only on https and localhost, and may be refused. Falls back to copying a
+ * selection. Returns false if that fails too.
  */
 async function copyText(text: string): Promise<boolean> {
   try {
@@ -41,6 +41,6 @@ function copySelected(text: string): boolean {
   area.select()
   const isCopied = document.execCommand('copy')
   area.remove()
-  focused?.focus() // Selecting has moved it.
+  focused?.focus() // Selecting the text moved the focus.
   return isCopied
 }

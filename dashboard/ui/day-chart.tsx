@@ -1,36 +1,36 @@
-/** Bars, one a day. The value under the pointer is told above; uPlot draws, React does the rest. */
+/** A bar chart by day, drawn by uPlot. The value under the pointer appears above it. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import UPlot from 'uplot'
 import { count, date, dollars, monthOfYear, shortDay } from '../format.ts'
 
 interface DayChartProps<Figure extends string> {
   readonly label: string
-  /** As they were answered: others are drawn anew. */
+  /** A new array redraws the chart. */
   readonly days: readonly ({ readonly event_date: string } & Readonly<
     Record<Figure, string | number>
   >)[]
-  /** Which of their figures is drawn: amounts in dollars, or counts. */
+  /** The figure to draw: an amount in dollars, or a count. */
   readonly figure: Figure
   readonly isMoney: boolean
 }
 
-/** What is drawn. */
+/** The data of one drawing. */
 interface Bars {
   readonly label: string
   readonly days: readonly string[]
   readonly values: readonly number[]
   readonly format: (value: number) => string
-  /** The least step that can be told apart when written: a cent, a click. */
+  /** The smallest step that a label can show: a cent, or one. */
   readonly unit: number
 }
 
 const HEIGHT_PX = 220
 const FONT = '12px system-ui, sans-serif'
 const LABEL_GAP_PX = 10
-/** Between two days that are named below the bars. */
+/** The minimum distance between labelled days. */
 const DAY_SPACE_PX = 64
 const DAY_AXIS_PX = 30
-/** The last bar's label reaches this far beyond it. */
+/** Half the width of the last label, which extends beyond its bar. */
 const HALF_LABEL_PX = 30
 const YEAR_DAYS = 365
 
@@ -74,7 +74,7 @@ export function DayChart<Figure extends string>(props: DayChartProps<Figure>) {
         ref={holder}
         role="img"
         aria-label={describe(bars)}
-        // Paper is light, and a picture stays as it was drawn.
+        // Paper is light, but the canvas stays as drawn on screen.
         className={`mt-2 min-h-[220px] ${isDark ? 'print:hue-rotate-180 print:invert' : ''}`}
       />
     </figure>
@@ -85,16 +85,16 @@ function valueOn({ days, values, format }: Bars, at: number): string {
   return `${date(days[at] ?? '')}, ${format(values[at] ?? 0)}`
 }
 
-/** What the picture says, for those who cannot see it. */
+/** Describes the chart for screen readers. */
 function describe(bars: Bars): string {
   const { label, days, values } = bars
-  if (values.every((value) => value === 0)) return `${label} per day: nothing yet`
+  if (values.every((value) => value === 0)) return `${label} per day: no data yet`
   const on = (value: number) => valueOn(bars, values.indexOf(value))
   const most = Math.max(...values)
   const least = Math.min(...values)
   const extremes = [
     ...(most > 0 ? [`most on ${on(most)}`] : []),
-    ...(least < 0 ? [`least on ${on(least)}`] : []), // More was taken back than earned.
+    ...(least < 0 ? [`least on ${on(least)}`] : []), // Returns exceeded earnings.
   ]
   const range = `${date(days[0] ?? '')} to ${date(days.at(-1) ?? '')}`
   return `${label} per day, ${range}: ${extremes.join('; ')}`
@@ -109,9 +109,10 @@ function drawChart(
     colourOf(element, name),
   )
   const { bars } = UPlot.paths
-  // Where there is nothing, no amount has a height.
+  // Without data, no amount has a height.
   const isScaled = (tick: number) => tick === 0 || values.some((value) => value !== 0)
-  const nameOf = days.length > YEAR_DAYS ? monthOfYear : shortDay // 2 Mar would be two days.
+  // A label such as 2 Mar would be ambiguous over more than a year.
+  const nameOf = days.length > YEAR_DAYS ? monthOfYear : shortDay
   const axis = { stroke: soft ?? '', font: FONT, ticks: { show: false } }
   const options: UPlot.Options = {
     width: element.clientWidth,
@@ -157,34 +158,34 @@ function drawChart(
   return new UPlot(options, [days.map((_, index) => index), [...values]], element)
 }
 
-/** Where there is nothing but losses, they fill the picture; where nothing at all, it has lines. */
+/** Losses alone fill the chart. Without any data, it shows grid lines. */
 function topOf(low: number, high: number): number {
   if (high > 0) return high * 1.08
   return low < 0 ? 0 : 1
 }
 
-/** Room for the longest label: `$1,000,000` takes more than `$0.50`. */
+/** Fits the longest label, because `$1,000,000` is wider than `$0.50`. */
 function widthOf({ ctx }: UPlot, labels: readonly string[]): number {
   ctx.font = FONT
   return Math.ceil(Math.max(0, ...labels.map((text) => ctx.measureText(text).width))) + LABEL_GAP_PX
 }
 
-/** Where steps are whole dollars, cents tell nothing, and take a phone the room of its bars. */
+/** With steps of whole dollars, cents add nothing and narrow the bars on a phone. */
 function withoutCents(labels: readonly string[]): string[] {
   const isWhole = labels.every((text) => text.endsWith('.00'))
   return labels.map((text) => (isWhole ? text.slice(0, -'.00'.length) : text))
 }
 
-/** Round steps of an axis, none of which is too small to be told apart from zero. */
+/** Round axis steps, at least one unit apart. */
 function stepsFrom(unit: number): number[] {
   const powers = Array.from({ length: STEP_POWERS }, (_, power) => unit * 10 ** power)
   return powers.flatMap((power) => [power, 2 * power, 5 * power])
 }
 
-/** Up to five times 10¹¹ units: no day has more. */
+/** Up to 5 × 10¹¹ units, more than any day has. */
 const STEP_POWERS = 12
 
-/** A canvas knows no classes: the colour that one gives in the scheme of now. */
+/** A canvas cannot use CSS classes, so this resolves the color of a class in the current scheme. */
 function colourOf(parent: HTMLElement, className: string): string {
   const probe = document.createElement('span')
   probe.className = className

@@ -1,11 +1,11 @@
-/** A field for a UTC day. */
+/** An input for a UTC day. */
 import { useEffect, useState } from 'react'
 
-/** A date that is typed is a valid one after each digit: what counts is where the typing stops. */
+/** A typed date is valid after each digit, so wait until typing stops. */
 const TYPING_MS = 800
 /** The year 2026 is typed as 2, 20, 202, 2026. */
 const EARLIEST = '1000-01-01'
-/** Where nothing says so, browsers take years of six digits: one of five is no day of ours. */
+/** Without a maximum, browsers accept years of six digits. */
 const LATEST = '9999-12-31'
 
 export function DayField(props: { label: string; value: string; onChange: (day: string) => void }) {

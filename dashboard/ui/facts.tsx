@@ -1,8 +1,8 @@
-/** A few facts in small print, each behind its name. */
+/** A list of names and values in small print. */
 
 export type Fact = readonly [name: string, value: string]
 
-/** Nothing where there is no value: an empty name tells nobody anything. */
+/** Leaves out facts without a value. */
 export function known(name: string, value: string | null): Fact[] {
   return value === null ? [] : [[name, value]]
 }

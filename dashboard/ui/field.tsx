@@ -1,4 +1,4 @@
-/** A field of a form: its label, and below it what the service found wrong with its value. */
+/** A form field with its label, and the service's error message for its value. */
 import { type ComponentProps, type RefObject, useEffect, useRef } from 'react'
 import { faultsOf } from '../api.ts'
 import { Failure } from './notice.tsx'
@@ -9,7 +9,7 @@ type Input = Pick<
 >
 
 interface FieldProps extends Input {
-  /** As the call names it: the service's faults are told by it. */
+  /** The parameter's name in the API. Errors are assigned to fields by this name. */
   readonly name: string
   readonly label: string
   readonly value: string
@@ -47,7 +47,7 @@ export function Field(props: FieldProps) {
   )
 }
 
-/** What is wrong with a form as a whole; what its fields say already is not said again. */
+/** Shows the error of a form that no field shows already. */
 export function FormFailure(props: { error: unknown; fields: readonly string[] }) {
   const { error, fields } = props
   const faults = faultsOf(error)
@@ -55,7 +55,7 @@ export function FormFailure(props: { error: unknown; fields: readonly string[] }
   return error === null || isSaid ? null : <Failure error={error} />
 }
 
-/** Puts the cursor where the form, refused, has to be changed first. */
+/** Moves the focus to the first field with an error. */
 export function useFaultFocus(error: unknown): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {

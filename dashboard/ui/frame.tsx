@@ -1,4 +1,4 @@
-/** What surrounds every page: the name, the menu, whose figures these are; or the login. */
+/** The frame of every page: name, menu, and choice of publisher or merchant, or the log-in form. */
 import { Link, Outlet, useMatch } from '@tanstack/react-router'
 import { Activity } from 'react'
 import { isNotLoggedIn, type Merchant, type Publisher, type User } from '../api.ts'
@@ -23,7 +23,8 @@ export function Frame() {
       <>
         {isOut && <LoginPage isAgain={me.data !== undefined} />}
         {me.data !== undefined && (
-          // Who logs in again finds what was typed; meanwhile it is not drawn, and asks nothing.
+          // Preserves the input for the next log-in. Meanwhile the page is hidden and sends no
+          // calls.
           <Activity key={me.data.uid} mode={isOut ? 'hidden' : 'visible'}>
             <LoggedIn me={me.data} />
           </Activity>
@@ -31,7 +32,7 @@ export function Frame() {
       </>
     )
   }
-  if (me.failureReason === null) return null // The page itself says that it loads.
+  if (me.failureReason === null) return null // The page shows its own loading state.
   return (
     <main className="mx-auto max-w-lg space-y-4 p-6">
       <h1>Souk</h1>
@@ -78,7 +79,7 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
           Souk
         </Link>
         <Menu />
-        {/* As wide as a name may be before the menu would have to make way. */}
+        {/* The maximum width of a name before the menu would wrap. */}
         <div className="flex min-w-0 flex-[1_1_11rem] items-center justify-end gap-3 py-2 text-sm">
           <WhoseChoice publishers={publishers} chosen={chosen} onChoose={onChoose} />
           <span title={me.email} className="hidden truncate text-soft xl:inline">
@@ -101,7 +102,7 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
 
 type ChoiceProps = Pick<HeaderProps, 'publishers' | 'chosen' | 'onChoose'>
 
-/** Whose page this is: one of the publishers, or on the merchant's page one of the merchants. */
+/** Chooses one of the publishers, or on the merchant's page one of the merchants. */
 function WhoseChoice({ publishers, chosen, onChoose }: ChoiceProps) {
   const { data: merchants = [] } = useMerchants()
   const [merchant, chooseMerchant] = useChosenMerchant()
@@ -118,7 +119,7 @@ function WhoseChoice({ publishers, chosen, onChoose }: ChoiceProps) {
       onChange={({ target }) => choose(Number(target.value))}
     >
       {options.map(({ id, name }) => (
-        // A browser shows the chosen one as it reads: an Arabic name from its beginning.
+        // Browsers show the selected option in its own direction.
         <option key={id} value={id} dir="auto">
           {name}
         </option>
@@ -143,7 +144,10 @@ const OF_PUBLISHERS = [
 const OF_MERCHANTS = [{ to: PATHS.merchant, label: 'Merchant' }] as const
 const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
 
-/** The pages of what the account has; of one that has nothing, those that say how to get it. */
+/**
+ * The menu of pages for the account's roles. An account without any sees pages that say how to get
+ * one.
+ */
 function Menu() {
   const hasPublishers = usePublishers().data?.length !== 0
   const hasMerchants = (useMerchants().data?.length ?? 0) > 0
@@ -153,7 +157,7 @@ function Menu() {
     ...OF_ALL,
   ]
   return (
-    // Four to a line on a phone, in columns: seven would leave the last one alone.
+    // Four per row on a phone, aligned in columns.
     <nav
       aria-label="Pages"
       className="order-last flex w-full flex-wrap gap-x-1 print:hidden min-[30rem]:justify-between lg:order-none lg:w-auto"

@@ -1,4 +1,7 @@
-/** A line of a list of what earned: when, what, why so, how much, and the way to its receipt. */
+/**
+ * A list entry for a click, order or return: time, title, reason, amount, and a link to its
+ * receipt.
+ */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { date, time } from '../format.ts'
@@ -8,17 +11,17 @@ import { Parts } from './parts.tsx'
 
 export function MoneyLine(props: {
   readonly at: string
-  /** Names in it have a direction of their own. */
+  /** Names in the title have their own writing direction. */
   readonly title: ReactNode
-  /** Small print beside the title; what is not known is left out. */
+  /** Small print beside the title. Unknown parts are left out. */
   readonly details: readonly (string | null)[]
   readonly verdict: string
-  /** false: it earns nothing, and the verdict says why. */
+  /** False if it earns nothing; the verdict says why. */
   readonly isGood: boolean
   readonly earnings: string
-  /** What the list's longest amount takes. */
+  /** The room that the longest amount of the list needs. */
   readonly room: Room
-  /** The auction result that the receipt is of; null: there is none to go to. */
+  /** The auction result of the receipt; null without a receipt. */
   readonly result: string | null
 }) {
   const { at, isGood } = props
@@ -31,7 +34,10 @@ export function MoneyLine(props: {
       </p>
       <div className="min-w-0">
         <p className="font-medium">{props.title}</p>
-        {/* Each is cut at its own end, whichever way it reads; the first, such as an amount, last. */}
+        {/*
+         * Each part is truncated at its own end. The first part, such as an amount, is truncated
+         * last.
+         */}
         <p className="flex gap-x-1 overflow-hidden text-sm text-soft *:truncate *:first:max-w-full *:first:shrink-0">
           <Parts of={props.details} />
         </p>

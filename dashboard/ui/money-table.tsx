@@ -1,9 +1,9 @@
-/** A panel with a table of amounts: whose or what each row is, and what it came to. */
+/** A table of amounts in a panel. */
 import type { ReactNode } from 'react'
 import { Amount, roomFor } from './amount.tsx'
 import { type Column, Table } from './table.tsx'
 
-/** Its cents stand below each other. */
+/** The cents of this column align. */
 interface AmountColumn<Row> {
   readonly head: string
   readonly amount: (row: Row) => string

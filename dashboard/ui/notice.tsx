@@ -1,9 +1,9 @@
-/** What a page says when it waits, fails, or has nothing to show. */
+/** Loading, error and empty states. */
 import type { ReactNode } from 'react'
 import { faultsOf } from '../api.ts'
 import { Title } from './title.tsx'
 
-/** Nothing to show: why, and what to do next. It may be all there is of a page. */
+/** Says why there is nothing to show and what to do next. It may fill a whole page. */
 export function EmptyState(props: { title: string; isPage?: boolean; children: ReactNode }) {
   const { title, isPage = false, children } = props
   return (
@@ -15,7 +15,7 @@ export function EmptyState(props: { title: string; isPage?: boolean; children: R
 }
 
 export function Failure({ error, isGoingOn = false }: { error: unknown; isGoingOn?: boolean }) {
-  // The fields of calls have names that no page has.
+  // Field names of the API differ from the labels, so the rules alone are shown.
   const rules = faultsOf(error).map(({ rule }) => rule)
   const message = error instanceof Error ? error.message : String(error)
   const words = rules.length > 0 ? rules.join('; ') : message
@@ -26,7 +26,7 @@ export function Failure({ error, isGoingOn = false }: { error: unknown; isGoingO
   )
 }
 
-/** What a query that has no answer yet, or no new one, has to say. */
+/** Shows that a query is loading or has failed. */
 export function Progress({ query }: { query: Asked }) {
   const { failureReason, isPending, isFetching } = query
   if (failureReason !== null) return <Failure error={failureReason} isGoingOn={isFetching} />
@@ -39,7 +39,7 @@ interface Asked {
   readonly isFetching: boolean
 }
 
-/** Holds its place; most answers arrive before it is seen. */
+/** Reserves space. Most responses arrive before the text appears. */
 function Waiting() {
   return (
     <p role="status" className="waiting py-16 text-center text-sm text-soft">
@@ -48,13 +48,13 @@ function Waiting() {
   )
 }
 
-/** Mostly of a tab that stood open while the service was renewed, and reads its answers no more. */
+/** Usually an open tab whose program is older than the restarted service. */
 export function BrokenPage() {
   return (
-    <EmptyState title="This page could not be drawn" isPage>
-      <p>It may be older than the service: what it shows is not lost.</p>
+    <EmptyState title="This page could not be displayed" isPage>
+      <p>The page may be older than the service. No data is lost. Reload the page.</p>
       <button type="button" className="button mt-4" onClick={() => location.reload()}>
-        Load it again
+        Reload
       </button>
     </EmptyState>
   )
@@ -62,8 +62,8 @@ export function BrokenPage() {
 
 export function NothingHere() {
   return (
-    <EmptyState title="No such page" isPage>
-      The menu above has all there are.
+    <EmptyState title="Page not found" isPage>
+      Choose a page from the menu above, or go to Overview.
     </EmptyState>
   )
 }

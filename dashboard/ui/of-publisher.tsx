@@ -1,9 +1,8 @@
-/** A page of a publisher's own; a merchant's account has one of its own, and no other. */
+/** Wraps the pages of a publisher. A merchant's account goes to its merchant page instead. */
 import { Link, Navigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
 import { PATHS } from '../paths.ts'
 import { useMe, useMerchants, usePublisherIfAny } from '../session.ts'
-import { CopyButton } from './copy-button.tsx'
 import { EmptyState } from './notice.tsx'
 
 export function OfPublisher({ children }: { children: ReactNode }) {
@@ -12,21 +11,20 @@ export function OfPublisher({ children }: { children: ReactNode }) {
   if (publisher === null) {
     return merchants.length > 0 ? <Navigate to={PATHS.merchant} replace /> : <NoPublisher />
   }
-  // Drawn anew for another: what a form holds, or has just made, is of one publisher.
+  // Remounts for another publisher, so that form input and new links do not carry over.
   return <Fragment key={publisher.pub_id}>{children}</Fragment>
 }
 
 function NoPublisher() {
   const { data: me } = useMe()
-  const command = `npx souk publisher create --name "Your magazine" --slug your-magazine --user ${me?.email}`
   return (
     <EmptyState title="Your account has no publisher yet" isPage>
-      <p>The operator of this service makes one with:</p>
-      <code className="code my-3 text-left wrap-anywhere whitespace-pre-wrap">{command}</code>
-      <CopyButton text={command} label="Copy command" />
+      <p>
+        Ask the operator of this service to add <bdi>{me?.email}</bdi> to your publisher, or to your
+        merchant if you run a shop.
+      </p>
       <p className="mt-4">
-        A merchant’s account needs none: its own page is here once the operator has given it its
-        merchant, with <code>souk merchant update --user</code>. API keys are made on the{' '}
+        You can already create API keys on the{' '}
         <Link to={PATHS.developer} className="link">
           developer options page
         </Link>

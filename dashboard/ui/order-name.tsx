@@ -1,4 +1,4 @@
-/** An order by its merchant's name and number; each has a direction of its own. */
+/** An order by merchant name and number, each in its own writing direction. */
 export function OrderName(order: {
   readonly merchant_name: string | null
   readonly checkout_id: string

@@ -1,4 +1,4 @@
-/** Lists that are read on a page at a time, each of which says where the next one begins. */
+/** Lists that load page by page by cursor. */
 import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 
 export function usePages<Page extends { readonly next: string | null }>(
@@ -13,7 +13,7 @@ export function usePages<Page extends { readonly next: string | null }>(
   })
 }
 
-/** The way to the next page, where there is one; after the last it says so. */
+/** A button that loads the next page, or a note at the end of the list. */
 export function NextPage(props: {
   pages: {
     data: { readonly pages: readonly unknown[] } | undefined
@@ -24,7 +24,7 @@ export function NextPage(props: {
   label: string
 }) {
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = props.pages
-  // One button to the end of the list: the keyboard stays where it is.
+  // One button throughout keeps the keyboard focus.
   const isEnd = !hasNextPage && data !== undefined && data.pages.length > 1
   if (!hasNextPage && !isEnd) return null
   return (
@@ -35,7 +35,7 @@ export function NextPage(props: {
       aria-disabled={isEnd}
       onClick={() => isFetchingNextPage || isEnd || void fetchNextPage()}
     >
-      {isFetchingNextPage ? 'Loading …' : isEnd ? 'That is all' : props.label}
+      {isFetchingNextPage ? 'Loading …' : isEnd ? 'End of the list' : props.label}
     </button>
   )
 }

@@ -1,6 +1,6 @@
 import { Fragment } from 'react'
 
-/** Names side by side, each in its own direction: two in Arabic would otherwise change places. */
+/** Names side by side, each in its own direction. Otherwise two Arabic names would swap places. */
 export function Parts({ of }: { of: readonly (string | null)[] }) {
   const parts = [...new Set(of)].filter((part) => part !== null)
   return parts.map((part) => (

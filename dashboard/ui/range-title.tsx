@@ -1,4 +1,4 @@
-/** The heading of a page about some UTC days: one of the usual ranges, or any two dates. */
+/** The heading of a page about a range of UTC days, with a choice of range. */
 import type { Range } from '../api.ts'
 import { lastDays, RANGES, useRange } from '../range.ts'
 import { Choice } from './choice.tsx'
@@ -36,7 +36,7 @@ function RangePicker() {
           value={range.from}
           onChange={(from) => change({ from, to: from > range.to ? from : range.to })}
         />
-        {/* In a narrow place they stand below each other: the dash is never alone. */}
+        {/* In narrow spaces the fields wrap together with the dash. */}
         <span className="flex flex-wrap items-center gap-1.5">
           –
           <DayField

@@ -1,11 +1,11 @@
-/** A few numbers side by side, each with its name and what it means. */
+/** Cards with a number, its name and a note. */
 import type { ReactNode } from 'react'
 
 export interface Sum {
   readonly name: string
   readonly value: ReactNode
   readonly note: string
-  /** The ground of the dot that stands for it in a picture. */
+  /** The background class of the dot that links the card to the chart. */
   readonly tone?: string
 }
 

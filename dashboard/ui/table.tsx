@@ -1,10 +1,10 @@
-/** A table that scrolls by itself: what names each row, then its cells, below their heads. */
+/** A table that scrolls sideways, with row names first. */
 import type { ReactNode } from 'react'
 
 export interface Column<Row> {
   readonly head: string
   readonly cell: (row: Row) => ReactNode
-  /** Of a column that its reader may sort by. */
+  /** Set if users can sort by this column. */
   readonly sort?: Sort
 }
 
@@ -17,7 +17,7 @@ export function Table<Row>(props: {
   readonly label: string
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string | number
-  /** Takes the room that the cells leave. */
+  /** Takes the remaining width. */
   readonly name: Column<Row> & { readonly className: string }
   readonly columns: readonly Column<Row>[]
   readonly className?: string

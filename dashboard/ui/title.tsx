@@ -1,8 +1,8 @@
-/** The heading of a page. Its tab and its entry in the history carry it too. */
+/** The heading of a page, also used for the tab and the browser's history. */
 import { useEffect } from 'react'
 
 export interface Heading {
-  /** Whose words it begins with: what turns them round turns nothing of ours, such as a price. */
+  /** A name before the heading. Its writing direction does not affect the rest, such as a price. */
   readonly name?: string
   readonly children?: string
 }

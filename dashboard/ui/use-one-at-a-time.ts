@@ -1,10 +1,10 @@
-/** A form's request, of which one is under way at most. */
+/** Prevents a form from being submitted twice at once. */
 import { useRef } from 'react'
 
 /**
- * A key held down, or two clicks within a frame, submit a form again before it is drawn anew: a
- * second key would be made that nobody ever sees. Resolves to whether it was sent and taken; why
- * it was not, the mutation tells.
+ * A held key or a double click submits a form again before it is redrawn, which would create a
+ * second API key that nobody sees. Resolves to whether the request succeeded. The mutation reports
+ * errors.
  */
 export function useOneAtATime<T>(send: (wanted: T) => Promise<unknown>) {
   const isSending = useRef(false)
