@@ -18,7 +18,7 @@ import { ORDER_COLUMNS } from './schema.ts'
 const LATER = new Date('2100-01-01T00:00:00Z')
 const LIMITS = [10_000, 7, 1]
 
-/** What the report of March said then. */
+/** The March report at that time. */
 function listMarch(
   db: Db,
   asked: { pubId: number; asOf: Date | null; isOutOfNetwork?: boolean },
@@ -28,7 +28,7 @@ function listMarch(
   return listStats(db, { ...march, ...order, ...asked })
 }
 
-test('as_of after everything says row by row what the report says now, in every order', async (t) => {
+test('as_of after all events equals the current report row by row, in every order', async (t) => {
   const db = await testDatabase(t)
   const { one, other } = await foldBusyLog(t, db)
   for (const { publisher } of [one, other]) {
@@ -54,7 +54,7 @@ test('as_of after everything says row by row what the report says now, in every 
   }
 })
 
-test('a placement that nobody clicked has its row in as_of from its own time on', async (t) => {
+test('a placement without clicks has its row in as_of from its own time on', async (t) => {
   const db = await testDatabase(t)
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const log = openFoldedLog(t, db)
@@ -74,7 +74,7 @@ test('a placement that nobody clicked has its row in as_of from its own time on'
   assert.deepEqual(await ask(new Date((first ?? 0) - 1)), [])
 })
 
-test('as_of holds what happened at its very millisecond, and nothing of the next one', async (t) => {
+test('as_of includes events of its very millisecond and nothing later', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -110,7 +110,7 @@ test('as_of holds what happened at its very millisecond, and nothing of the next
   assert.deepEqual(await ask(START_MS + 20), [[1, 1]])
 })
 
-test('as_of before an article was made knows nothing of those who had seen its page', async (t) => {
+test('as_of before an article was created ignores its page views', async (t) => {
   const db = await testDatabase(t)
   const { publisher, addArticle } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -138,7 +138,7 @@ test('as_of before an article was made knows nothing of those who had seen its p
   assert.deepEqual(await ask(createdMs), [1])
 })
 
-test('as_of counts a session that runs over midnight on its first day alone, also of the next', async (t) => {
+test('as_of counts a session across midnight only on its first day, also when the second day is asked for', async (t) => {
   const db = await testDatabase(t)
   const { publisher, addArticle } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -164,7 +164,7 @@ test('as_of counts a session that runs over midnight on its first day alone, als
   }
 })
 
-test('as_of shows of another network what had been imported by then', async (t) => {
+test('as_of includes another network’s rows only if they had been imported', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -192,10 +192,10 @@ test('as_of shows of another network what had been imported by then', async (t) 
   assert.deepEqual(await ask(null), [4])
 })
 
-test('as_of answers the same after views were dropped', async (t) => {
+test('as_of returns the same after views were deleted', async (t) => {
   const db = await testDatabase(t)
   const { one } = await foldBusyLog(t, db)
-  // The article was there before its readers.
+  // The article existed before its readers came.
   await db.run(sql`update article set datetime_created = '2026-01-01'`)
   const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }
   const order = { orderBy: 'event_date', isAscending: true, limitRows: 100 } as const
@@ -206,7 +206,7 @@ test('as_of answers the same after views were dropped', async (t) => {
   assert.ok(before.every((rows) => rows.some(({ impressions }) => impressions > 0)))
 
   const keys = [{ id: 1, key: Buffer.alloc(32) }]
-  // Those of 2 to 4 March; 31 days are the least that can be set.
+  // Views of 2 to 4 March; the minimum retention is 31 days.
   const dropped = await retireViews(db, { nowMs: Date.UTC(2026, 3, 5), retentionDays: 31, keys })
   assert.ok(dropped > 0)
   assert.deepEqual(await Promise.all(times.map(ask)), before)

@@ -1,12 +1,12 @@
 /**
- * How far a reader of the changes has come, as the text of `cursor` and `next`: a place in each of
- * the lists, which are told side by side.
+ * The position of a reader of the changes, as the text of `cursor` and `next`: one position per
+ * list, because a page contains all lists side by side.
  */
 
-/** A place in a list: the numbers that its rows are ordered by, the first one first. */
+/** A position in a list: the numbers its rows are ordered by, the first one first. */
 export type Place = readonly string[]
 
-/** The lists, and how many numbers a place in each has. */
+/** The lists, and how many numbers a position in each has. */
 const PLACES = { changes: 1, placements: 4, networks: 2, impressions: 3 } as const
 export type ChangeList = keyof typeof PLACES
 export type ChangeCursor = Readonly<Record<ChangeList, Place>>
@@ -25,7 +25,7 @@ export function formatCursor(cursor: ChangeCursor): string {
   return LISTS.flatMap((list) => cursor[list]).join('.')
 }
 
-/** Null for what `formatCursor` does not write. */
+/** Null for text that `formatCursor` does not produce. */
 export function parseCursor(text: string): ChangeCursor | null {
   return FORM.test(text) ? split(text.split('.')) : null
 }

@@ -20,7 +20,7 @@ import type { StatsChanges, StatsRow } from './schema.ts'
 const SINCE = new Date('2000-01-01T00:00:00Z')
 type Lists = Pick<StatsChanges, 'changes' | 'placements' | 'networks' | 'impressions'>
 
-/** Everything from a cursor on, page by page; and the cursor of its end. */
+/** All changes after a cursor, page by page, and the final cursor. */
 async function readChanges(
   db: Db,
   { pubId, limitRows, from }: { pubId: number; limitRows: number; from?: string | undefined },
@@ -41,7 +41,7 @@ async function readChanges(
 
 const KEY = ['event_date', 'article_id', 'merch_id'] as const
 
-/** What rows come to from their changes alone, by day, article and merchant (0: of others). */
+/** The sums of the changes, by day, article and merchant (0 for other networks). */
 function addUp({ changes, placements, networks }: Lists): Map<string, number[]> {
   const rows = new Map<string, number[]>()
   const of = (row: Pick<StatsRow, (typeof KEY)[number]>, figures: readonly number[]) => {
@@ -63,7 +63,7 @@ function addUp({ changes, placements, networks }: Lists): Map<string, number[]> 
   return rows
 }
 
-test('every row of the statistics is among the changes, and is what they add up to', async (t) => {
+test('every row of the statistics is among the changes, and equals their sum', async (t) => {
   const db = await testDatabase(t)
   const { one, other } = await foldBusyLog(t, db)
   for (const { publisher } of [one, other]) {
@@ -102,7 +102,7 @@ test('every row of the statistics is among the changes, and is what they add up 
   }
 })
 
-test('a click that no budget could pay is told as the change that made its row', async (t) => {
+test('a click that no budget could pay appears as the change that created its row', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId, articleId } = await addArticle('Ten mugs')
@@ -141,7 +141,7 @@ test('a click that no budget could pay is told as the change that made its row',
   )
 })
 
-test('a row that its placement made is told once; one that was there already is not', async (t) => {
+test('a row created by a placement is listed once, and an existing row is not listed', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const [shown, clicked] = [await addArticle('Shown'), await addArticle('Clicked')]
@@ -163,7 +163,7 @@ test('a row that its placement made is told once; one that was there already is 
   )
   await fold(placement(shown.auctionId), placement(clicked.auctionId))
   await fold(placement(shown.auctionId))
-  // What led to no merchant has no row to make.
+  // A placement without a merchant creates no row.
   await fold({ ...placement(shown.auctionId), merchId: 0 })
   const { placements, cursor } = await readChanges(db, { pubId, limitRows: 1 })
   assert.deepEqual(
@@ -182,7 +182,7 @@ test('a row that its placement made is told once; one that was there already is 
   assert.deepEqual([rest.placements, rest.changes, rest.cursor], [[], [], cursor])
 })
 
-test('page impressions are told when readers see the page, and not when a robot does', async (t) => {
+test('page impressions of readers are listed, those of robots are not', async (t) => {
   const db = await testDatabase(t)
   const { publisher, addArticle } = await makePublisherWorld(db)
   const { url } = await addArticle('Ten mugs')
@@ -235,7 +235,7 @@ function importOf(
   return [...listed, events.at(START_MS, { type, body })]
 }
 
-test('an import tells what it changed in the rows of its network, also those that come or go', async (t) => {
+test('an import lists the changes of its network’s rows, also of new and removed rows', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -285,7 +285,7 @@ test('an import tells what it changed in the rows of its network, also those tha
     [...ofSecond, 'goes', 0, '0.00', '0.00'],
     [...ofSecond, 'grows', 1, '1.00', '0.000001'],
   ])
-  // Each is compared with the one of its account before it, and ends that one alone.
+  // Each import replaces the previous import of its account only.
   const rows = [
     ['comes', 0],
     ['grows', 6],
@@ -311,11 +311,11 @@ test('an import tells what it changed in the rows of its network, also those tha
   )
 })
 
-test('what changed at the very time from which changes are asked for is told, in every list', async (t) => {
+test('a change at the exact start time is listed, in every list', async (t) => {
   const db = await testDatabase(t)
   const { one } = await foldBusyLog(t, db)
   const pubId = one.publisher.pub_id
-  const at = new Date('2100-01-01T12:00:00Z') // after all that was folded just now
+  const at = new Date('2100-01-01T12:00:00Z') // after everything folded so far
   await db.run(sql`
     insert into stats_change (changed_at, cause, event_ids, day, pub_id, article_id, merch_id)
     values (${at}, 'click', '{}', '2026-03-02', ${pubId}, 1, 1)`)
@@ -331,7 +331,7 @@ test('what changed at the very time from which changes are asked for is told, in
   assert.deepEqual(await told(new Date(at.getTime() + 1)), [false, false, false, false])
 })
 
-test('a page of changes reads its own rows of a long list, and not the rest of it', async (t) => {
+test('a page of changes reads its own rows of a long list and no others', async (t) => {
   const db = await testDatabase(t)
   const { publisher } = await makePublisherWorld(db)
   const pubId = publisher.pub_id
@@ -345,7 +345,7 @@ test('a page of changes reads its own rows of a long list, and not the rest of i
     select '2026-03-02', ${pubId}, number, 1, ${SINCE}::timestamptz + number * interval '1 hour'
     from generate_series(1, 2000) as number`)
   await db.transaction(async (tx) => {
-    // As a planner chooses that thinks of lists of millions.
+    // Makes the planner choose as it does for lists of millions.
     await tx.run(sql`set local enable_seqscan = off`)
     await tx.run(sql`set local enable_sort = off`)
     const wanted = { pubId, since: SINCE, cursor: CHANGES_START, limitRows: 10 }

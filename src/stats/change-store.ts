@@ -1,7 +1,7 @@
 /**
- * What changed in the statistics since a time, and why: figures by their changes, in the order in
- * which they came; other networks' rows by the imports that changed them; what has no changes of
- * its own (rows that a placement made, page impressions) by the time of its last one.
+ * Lists the changes of the statistics since a time, with their causes: figures by their stored
+ * changes, other networks' rows by the imports that changed them, and rows from placements and page
+ * impressions by the time of their last change.
  */
 import { formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -15,10 +15,10 @@ export interface ChangesRequest {
   readonly pubId: number
   readonly since: Date
   readonly cursor: ChangeCursor
-  readonly limitRows: number // of each list
+  readonly limitRows: number // per list
 }
 
-/** A page of every list; the next one goes on in all of them. */
+/** A page of every list. The next page continues in all of them. */
 export async function listChanges(db: Db, request: ChangesRequest): Promise<StatsChanges> {
   const { pubId, since, cursor } = request
   const changes = await page<FigureChangeRow>(db, request, FIGURES)
@@ -89,7 +89,7 @@ function figuresOf({ clicks, sales, revenue_micros, earnings_micros }: Figures) 
 interface List {
   readonly name: ChangeList
   readonly rowsOf: (pubId: number, since: Date, place: Place) => Sql
-  /** The columns of a place in it, by name: an index may have their order, and none an array's. */
+  /** The sort columns by name, because an index can have their order but not an array's. */
   readonly order: Sql
 }
 
@@ -106,7 +106,7 @@ const IMPRESSIONS: List = {
   order: sql`changed_at, article_id, day`,
 }
 
-/** The next rows of one list: those behind the cursor's place in it. */
+/** The next rows of one list, after the cursor's position. */
 function page<Row extends ChangedRow>(
   db: Db,
   { pubId, since, cursor, limitRows }: ChangesRequest,
@@ -125,7 +125,7 @@ interface FigureChangeRow extends ChangedRow, Figures {
 }
 
 /**
- * Ids grow with time, so those from before are passed over by one look: up to a day before, for a
+ * Ids grow with time, so one lookup skips earlier changes. It starts a day earlier, because a
  * server's clock may have been set back.
  */
 function figureChanges(pubId: number, since: Date, [changeId]: Place): Sql {
@@ -144,7 +144,7 @@ interface PlacedRow extends ChangedRow {
   readonly merch_id: number
 }
 
-/** Which events they were, nobody keeps: the log of views is let go after its time. */
+/** The events behind these rows are not stored: the log of views expires. */
 function placedRows(pubId: number, since: Date, [atMicros]: Place): Sql {
   return sql`
     select array[${microsOf(sql`placed_at`)}, ${dayNumberOf(sql`day`)}, article_id, merch_id]
@@ -160,7 +160,7 @@ interface NetworkChangeRow extends ChangedRow, Figures {
   readonly advertiser: string | null
 }
 
-/** An import replaces what its partition showed before: row by row what is new less what was. */
+/** An import replaces its partition. The change of a row is the new value minus the old one. */
 function networkChanges(pubId: number, since: Date, [partitionNo]: Place): Sql {
   return sql`
     select array[partition_no, row_number() over (
@@ -194,8 +194,8 @@ interface SeenRow extends ChangedRow {
 }
 
 /**
- * Article-days by the time at which the report came to show what it shows now: the last that were
- * seen, or their article made after they were. One that is seen meanwhile comes again, later on.
+ * Article-days by the time at which the report last changed: the last view, or the later creation
+ * of the article. A new view moves an article-day to the end.
  */
 function seenDays(pubId: number, since: Date, [atMicros]: Place): Sql {
   const from = laterOf(since, atMicros)
@@ -214,7 +214,7 @@ function seenDays(pubId: number, since: Date, [atMicros]: Place): Sql {
     ) as seen`
 }
 
-/** Times as the database counts them, in microseconds since 1970; days likewise. */
+/** Database times in microseconds since 1970; days likewise. */
 function microsOf(time: Sql): Sql {
   return sql`(extract(epoch from ${time}) * 1000000)::bigint`
 }

@@ -1,4 +1,6 @@
-/** A publisher's clicks for the dashboard, newest first: what each earned, or why nothing. */
+/**
+ * Lists a publisher's clicks for the dashboard, newest first, with earnings or the reason for none.
+ */
 import { modelWord } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
@@ -14,7 +16,7 @@ import type { DayRange } from './day-range.ts'
 
 export interface ClickPageRequest extends DayRange {
   readonly outcome: 'counted' | 'unpaid' | null // null: all
-  readonly cursor: string | null // the last event seen
+  readonly cursor: string | null // the last event on the previous page
 }
 
 interface ClickRow {
@@ -35,7 +37,7 @@ interface ClickRow {
   readonly product_name: string | null
 }
 
-/** What was paid first and taken back later counts as its reversal. */
+/** A click that was paid and later reversed counts as reversed. */
 const VERDICT = sql`case when reversed_at is null then reason else ${REASON.reversed} end`
 
 export async function readClickPage(db: Db, request: ClickPageRequest): Promise<ClickPage> {
@@ -79,8 +81,8 @@ const SELECT_CLICKS = sql`
   ${joinClickedOffer(sql`c`)}`
 
 /**
- * By the day first, as the index has it. Event ids grow with time as well, but by them alone
- * PostgreSQL walks back through everybody's clicks: of a year, a second for a hundred unpaid ones.
+ * The index starts with the day. Event ids grow with time too, but with them alone PostgreSQL scans
+ * every publisher's clicks: one second for 100 unpaid clicks of a year.
  */
 function beforeClick(eventId: string): Sql {
   return sql`
@@ -91,7 +93,7 @@ function ofRange({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`c.pub_id = ${pubId} and c.day between ${dayFrom} and ${dayTo}`
 }
 
-/** How many clicks have each verdict, valid ones first; of those that a condition on `c` picks. */
+/** The number of clicks by verdict, valid ones first, among those that match a condition on `c`. */
 export async function countByReason(db: Db, isWanted: Sql): Promise<ReasonCount[]> {
   const rows = await db.rows<{ verdict: number; clicks: string }>(sql`
     select ${VERDICT} as verdict, count(*) as clicks from click c where ${isWanted}

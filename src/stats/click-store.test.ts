@@ -9,7 +9,7 @@ import { listClickEntries } from './click-page-store.ts'
 import { findClicksToReverse, listClicksOfResult } from './click-store.ts'
 import { foldMoney } from './fold-money.ts'
 
-test('the price of a click is that of a paid one: the terms of an order stand beside it', async (t) => {
+test('the price of a click is that of a paid click; terms of orders are separate', async (t) => {
   const db = await testDatabase(t)
   const events = new MoneyEvents()
   const terms = { priceMicros: 80_000, sharePpm: 750_000 }
@@ -28,7 +28,7 @@ test('the price of a click is that of a paid one: the terms of an order stand be
   assert.deepEqual(await told('epp'), ['0.00', '0.00', '0.00', null, '0.08'])
 })
 
-test('a robot’s clicks on a result, however many, hide the paid one from nobody', async (t) => {
+test('a robot’s many clicks on a result never hide the paid one', async (t) => {
   const db = await testDatabase(t)
   const events = new MoneyEvents()
   const resultNumber = Buffer.from(clickId('result of all'), 'hex')

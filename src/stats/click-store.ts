@@ -1,4 +1,4 @@
-/** Clicks as the fold has judged them, read back. */
+/** Reads clicks after the fold has judged them. */
 import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, modelWord } from '../events/event.ts'
 import { REASON, reasonName, verdictOf } from '../events/reason.ts'
@@ -8,7 +8,7 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 
-/** A result is clicked once or twice; a robot may do it very often. */
+/** Readers click a result once or twice. A robot may click it very often. */
 export const RESULT_CLICKS_MAX = 100
 const CLICK_ID_HEX = /^[0-9a-f]{32}$/i
 
@@ -28,7 +28,7 @@ interface ClickRow {
   readonly reverse_reason: string | null
 }
 
-/** The clicks on one auction result: what each was paid, or why nothing. */
+/** The clicks on one auction result, with the amount paid or the reason for none. */
 export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   const rows = await db.rows<ClickRow>(sql`
     select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, price_micros,
@@ -55,10 +55,13 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   }))
 }
 
-/** Of a result that a robot follows very often: what is paid is not cut. Then the oldest first. */
+/**
+ * Paid clicks come first, so that a robot's many clicks never push them off the list. Then oldest
+ * first.
+ */
 export const RESERVED_FIRST = sql`order by is_reserved desc, event_id`
 
-/** The auction result that a click was on; null for what is no click's id. */
+/** The auction result of a click; null for text that is not a click id. */
 export async function findResultOfClick(db: Db, clickId: string): Promise<Buffer | null> {
   if (!CLICK_ID_HEX.test(clickId)) return null
   const row = await db.row<{ result_number: Buffer }>(sql`
@@ -66,7 +69,7 @@ export async function findResultOfClick(db: Db, clickId: string): Promise<Buffer
   return row?.result_number ?? null
 }
 
-/** What the valid clicks on these results were sealed with, where somebody pays for them. */
+/** The sealed terms of the valid clicks on these results, where a merchant pays. */
 export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
   const rows = await db.rows<
     Pick<ClickRow, 'click_id' | 'pub_id' | 'merch_id' | 'model' | 'price_micros'> & {
@@ -92,12 +95,12 @@ export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
   }))
 }
 
-/** Of the other models the column holds terms: a rate, or a payment per purchase. */
+/** For other models the column contains terms: a rate, or a payment per order. */
 export function clickPrice(click: Pick<ClickRow, 'model' | 'price_micros'>): string {
   return formatExact(click.model === MODEL.cpc ? click.price_micros : 0)
 }
 
-/** By which the orders of a click are paid, as sealed when its auction was held. */
+/** The terms for the click's orders, as sealed in its auction. */
 function termsOfOrders({ model, price_micros }: Pick<ClickRow, 'model' | 'price_micros'>) {
   return {
     rate: model === MODEL.cpa ? Number(price_micros) / PPM : null,
@@ -105,7 +108,7 @@ function termsOfOrders({ model, price_micros }: Pick<ClickRow, 'model' | 'price_
   }
 }
 
-/** A click that was reversed says why, in the words of whoever took it back. */
+/** A reversed click shows the reason given by the person who reversed it. */
 export function explainVerdict(
   verdict: number,
   { reverse_reason: reason }: Pick<ClickRow, 'reverse_reason'>,
@@ -120,7 +123,7 @@ export interface ReversibleClick {
   readonly isReversed: boolean
 }
 
-/** The clicks, in hex, that these events took back. */
+/** The clicks (hex) that these events reversed. */
 export async function listClicksReversedBy(
   db: Db,
   {
@@ -135,7 +138,7 @@ export async function listClicksReversedBy(
   return rows.map(({ click_id }) => click_id.toString('hex'))
 }
 
-/** The click of an id, or the clicks of an auction result, both in hex; open ones before others. */
+/** The click with an id, or the clicks of an auction result (hex), those not yet reversed first. */
 export async function findClicksToReverse(
   db: Db,
   { clickId, resultNumber }: { clickId: string | null; resultNumber: string | null },

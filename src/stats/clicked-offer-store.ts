@@ -1,9 +1,9 @@
-/** The product of a click in SQL, for each report that tells of clicks. */
+/** SQL for the product of a click, for reports that list clicks. */
 import { type Sql, sql } from '../platform/sql.ts'
 
 /**
- * Joins, as `offer`, what the offer said when the click was folded: a day's file written again
- * must not change because a later feed did. `click` names what has the click's columns.
+ * Joins, as `offer`, the offer as it was when the click was folded. A day's file must not change
+ * when a later feed does. `click` names the relation with the click's columns.
  */
 export function joinClickedOffer(click: Sql): Sql {
   return sql`

@@ -79,12 +79,12 @@ async function start(t: TestContext) {
   }
 }
 
-test('the overview sums micros, not rounded rows, and counts a view once whatever the merchants', async (t) => {
+test('the overview sums micros, not rounded rows, and counts a view once across merchants', async (t) => {
   const s = await start(t)
   const mugs = await s.addArticle('Mugs')
   await s.views(s.view(mugs.url, 'a'), s.view(mugs.url, 'b', START_MS + DAY_MS))
   const { merch_id: otherMerchant } = s.other.merchant
-  const tiny = { priceMicros: 2_667, reservedMicros: 2_667 } // The publisher's part: 0.002.
+  const tiny = { priceMicros: 2_667, reservedMicros: 2_667 } // The publisher's share: 0.002.
   await s.money(
     s.click('a', mugs.auctionId, tiny),
     s.click('b', mugs.auctionId, { ...tiny, merchId: otherMerchant }),
@@ -121,7 +121,7 @@ test('the overview sums micros, not rounded rows, and counts a view once whateve
   )
 })
 
-test('every click is listed, newest first, with what it earned or the reason why nothing', async (t) => {
+test('lists every click, newest first, with its earnings or the reason for none', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(
@@ -165,11 +165,11 @@ test('every click is listed, newest first, with what it earned or the reason why
   assert.deepEqual(further.reasons, [], 'all of them are counted once')
 })
 
-test('the next page begins where one ended, also where a day has a lower id than the one before', async (t) => {
+test('paging continues across days, also where a day has a lower id than the day before', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
-  // As of two nodes whose clocks differ, at midnight.
+  // From two nodes with different clocks, at midnight.
   const later = s.click('later', auctionId, commission, START_MS + DAY_MS)
   const laterOrder = s.order('R-2', { exact: 'later' }, START_MS + DAY_MS)
   const sooner = s.click('sooner', auctionId, commission)
@@ -189,7 +189,7 @@ test('the next page begins where one ended, also where a day has a lower id than
   assert.deepEqual(await orders(`&cursor=${laterOrder.id}`), ['R-1'])
 })
 
-test('a click that was taken back says why, in the words of who did it', async (t) => {
+test('a reversed click shows the reason given by the operator', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(s.click('a', auctionId), s.click('b', auctionId), s.reversal('a', 'bought traffic'))
@@ -200,7 +200,7 @@ test('a click that was taken back says why, in the words of who did it', async (
   assert.doesNotMatch(kept?.why ?? '', /Reason/)
 })
 
-test('every order is listed, newest first, with its earnings and the result of its click', async (t) => {
+test('lists every order, newest first, with its earnings and the result of its click', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
@@ -230,7 +230,7 @@ test('every order is listed, newest first, with its earnings and the result of i
   assert.equal((await listed(`&cursor=${orders[0]?.order_id}`)).orders[0]?.checkout_id, 'R-1')
 })
 
-test('a return is listed once, on its own day, with what it took of all lines of an order', async (t) => {
+test('lists a return once, on its own day, with its effect on all lines of an order', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
@@ -263,7 +263,7 @@ test('a return is listed once, on its own day, with what it took of all lines of
   assert.equal(json.data[0].totals.earnings, '-48.75', 'the sum of them')
 })
 
-test('an order that was cancelled when its earnings stood is no sale, as in the report', async (t) => {
+test('an order cancelled after its earnings became final is not a sale, as in the report', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   const terms = { model: MODEL.epp, priceMicros: 1_500_000, reservedMicros: 0 }
@@ -279,7 +279,7 @@ test('an order that was cancelled when its earnings stood is no sale, as in the 
   assert.deepEqual([order?.revenue, order?.earnings], ['0.00', '1.125'])
 })
 
-test('a rejected order is listed with its reason, and earns nothing', async (t) => {
+test('a rejected order shows its reason and earns nothing', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(
@@ -295,7 +295,7 @@ test('a rejected order is listed with its reason, and earns nothing', async (t) 
   )
 })
 
-test('a click names its product as the shop did then, whatever later feeds say', async (t) => {
+test('a click names its product as of the click, whatever later feeds say', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   const link = 'https://gazette-shop.example/mug'
@@ -314,7 +314,7 @@ test('a click names its product as the shop did then, whatever later feeds say',
   )
 })
 
-test('a click whose receipt is gone is still explained by its own terms', async (t) => {
+test('a click without a receipt is still explained by its own terms', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(s.click('a', auctionId))
@@ -326,7 +326,7 @@ test('a click whose receipt is gone is still explained by its own terms', async 
   assert.equal(receipt.clicks[0]?.price, '0.333333')
 })
 
-test('a click that is there before its receipt waits for it, and is not said to have none', async (t) => {
+test('a click waits for its receipt, which arrives shortly after, before it is shown without one', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(s.click('a', auctionId))
@@ -342,7 +342,7 @@ test('a click that is there before its receipt waits for it, and is not said to 
   assert.equal(json.data[0].explanation?.candidates.length, 1)
 })
 
-test('nobody sees another one’s figures, clicks and receipts, nor that they exist', async (t) => {
+test('nobody sees another publisher’s figures, clicks and receipts, nor that they exist', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(s.click('a', auctionId))
@@ -364,7 +364,7 @@ test('nobody sees another one’s figures, clicks and receipts, nor that they ex
   assert.deepEqual(theirs.json, unknown.json)
 })
 
-test('wrong days, outcomes and results are refused by name', async (t) => {
+test('refuses invalid days, outcomes and results by name', async (t) => {
   const s = await start(t)
   const faultsOf = async (path: string) => {
     const { status, json } = await s.own.call(path)

@@ -1,7 +1,6 @@
 /**
- * The dashboard's pages on figures: the overview of a publisher, its clicks with their reasons, its
- * orders, and the receipt of any of its auctions. Registered inside the login
- * (accounts/dashboard-routes.ts).
+ * The dashboard's endpoints for figures: a publisher's overview, clicks with reasons, orders, and
+ * the receipt of any auction. Registered inside the log-in (accounts/dashboard-routes.ts).
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -34,7 +33,7 @@ import { readReturnPage } from './return-page-store.ts'
 const config = {
   rules: ({ query }: FastifyRequest) => rangeFaults(query as object, PAGE_DAYS_MAX),
 }
-const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124.
+const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124 characters.
 
 interface DashboardStatsDeps {
   readonly db: Db
@@ -141,7 +140,8 @@ const receiptRoute =
         const resultNumber = readResult(request.params.auction_result)
         const result = await findResult(db, resultNumber)
         const publisher = result === null ? null : await findPublisher(db, result.pub_id)
-        // Whether somebody else has such a result is nobody's business: one answer for both.
+        // One answer for both cases, so that nobody learns whether another publisher has such a
+        // result.
         if (result === null || publisher?.uid !== uid) throw notFound(NO_RESULT)
         return ok(200, await readReceipt(db, { result, resultNumber }))
       },

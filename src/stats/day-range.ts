@@ -1,4 +1,4 @@
-/** A publisher's days as a query asks for them, by `date_from` and `date_to`. */
+/** Reads `date_from` and `date_to` of a query. */
 import assert from 'node:assert/strict'
 import type { Fault } from '../platform/errors.ts'
 import { DAY_MS, dayOf } from '../platform/timestamp.ts'
@@ -11,7 +11,7 @@ export interface DayRange {
 
 type RangeQuery = Partial<Record<'date_from' | 'date_to', unknown>>
 
-/** What is wrong with the days together, where each can be read; one day may be asked for. */
+/** Faults of the two days together, if each is valid. A single day is allowed. */
 export function rangeFaults(query: RangeQuery, daysMax: number): Fault[] {
   const [from, to] = [dayOf(query.date_from), dayOf(query.date_to)]
   if (from === null || to === null) return []
@@ -20,14 +20,14 @@ export function rangeFaults(query: RangeQuery, daysMax: number): Fault[] {
   return days > daysMax ? [{ field: 'date_to', rule: `at most ${daysMax} days at a time` }] : []
 }
 
-/** As section 4.4 has it: one day D is asked as (D, D+1), and the answer holds both days. */
+/** In the statistics API one day D is requested as (D, D+1), and the response covers both days. */
 export function statsRangeFaults(query: RangeQuery): Fault[] {
   const [from, to] = [dayOf(query.date_from), dayOf(query.date_to)]
   if (from === null || to === null || to > from) return []
   return [{ field: 'date_to', rule: 'must be a later UTC day than date_from' }]
 }
 
-/** The range of a query whose days can be read. */
+/** The range of a query with valid days. */
 export function readDayRange(pubId: number, query: RangeQuery): DayRange {
   return { pubId, ...readDays(query) }
 }

@@ -1,6 +1,6 @@
 /**
- * Figures by article, merchant and day in SQL, and page impressions by article and day: as they
- * are now, and as they were. `row-store.ts` makes rows of section 4.4 of them.
+ * Figures by article, merchant and day in SQL, and page impressions by article and day: the current
+ * ones, and those at an earlier time. `row-store.ts` turns them into rows.
  */
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -8,12 +8,12 @@ import { SESSION_DAYS } from '../events/view-totals-store.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import type { DayRange } from './day-range.ts'
 
-/** Days of a publisher, as they are or, with a time, as the report said them then. */
+/** Days of a publisher, currently or, with a time, as reported at that time. */
 interface ToldDays extends DayRange {
   readonly asOf?: Date | null
 }
 
-/** The figures of several rows as those of one. */
+/** The sums over several rows. */
 export const SUMS = sql`
   sum(clicks)::bigint as clicks, sum(sales)::bigint as sales,
   sum(revenue_micros)::bigint as revenue_micros, sum(earnings_micros)::bigint as earnings_micros`
@@ -28,7 +28,7 @@ export function seenOf({ asOf = null, ...days }: ToldDays): Sql {
   return asOf === null ? seenNow(days) : seenThen(days, asOf)
 }
 
-/** What robots alone made is no row (decisions 4.4 say what makes one). */
+/** Rows with robots' clicks only are left out. */
 function figuresNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
   return sql`
     select day, article_id, merch_id, clicks, sales, revenue_micros, earnings_micros
@@ -44,12 +44,12 @@ function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
       and ${IS_ARTICLE_THERE}`
 }
 
-/** Impressions of an address count from the day on which its article was created. */
+/** Impressions of a URL count from the day its article was created. */
 export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
 
 /**
- * What the report said at a time: the sum of the changes until then. Placements make a row without
- * a change, and are looked up.
+ * The figures at a time: the sum of the changes until then. Placements create rows without a
+ * change, so they are looked up.
  */
 function figuresThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
   return sql`
@@ -74,9 +74,9 @@ function figuresThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
 }
 
 /**
- * Views have no change rows: they are counted again from the log. A session's first event counts,
- * which for one that runs over midnight lies on the day before the range. What was seen before its
- * article was made is no row until then.
+ * Views have no change rows, so they are counted again from the log. A session counts at its first
+ * event, which for a session across midnight lies on the day before the range. Views before the
+ * article was created count from its creation.
  */
 function seenThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
   return sql`
@@ -102,8 +102,8 @@ function seenThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
 }
 
 /**
- * The last day of a publisher whose views are counted by totals: as long after the last that was
- * dropped as its sessions may go on.
+ * The last day of a publisher whose views are counted from totals: the last deleted day plus the
+ * longest session.
  */
 function totalledTo(pubId: number): Sql {
   return sql`(
@@ -112,15 +112,15 @@ function totalledTo(pubId: number): Sql {
 }
 
 /**
- * Of a publisher's days: those whose views are counted from the log. `is true` hides the limit,
- * which the planner does not know, from the index of days: it would read all of each day by it
- * (measured over a year of 5 million views: 8.4 s, and 0.9 s without).
+ * The days whose views are counted from the log. `is true` hides the limit, which the planner
+ * cannot estimate, from the day index; otherwise the query reads all of each day (measured over a
+ * year of 5 million views: 8.4 s, instead of 0.9 s).
  */
 function isInLog(pubId: number): Sql {
   return sql`(day > ${totalledTo(pubId)}) is true`
 }
 
-/** Totals know no time of day: they count from the end of their own on. */
+/** Totals have no time of day. They count from the end of their day. */
 function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
   return sql`
     select * from view_total
@@ -129,8 +129,8 @@ function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
 }
 
 /**
- * Rows of other networks' reports, of the imports shown at the time: their merchants have no id
- * here.
+ * Rows of the other networks' reports that had been imported by the time. Their merchants have no
+ * id here.
  */
 export function networkFigures({ pubId, dayFrom, dayTo, asOf = null }: ToldDays): Sql {
   const isShown =

@@ -1,9 +1,9 @@
 /**
- * The one way into the daily figures of section 4.4: a change of a row, with its cause.
+ * The only way to change the daily figures: a change of a row, with its cause.
  *
- * Each change is also kept by itself (`stats_change`), so that what a report said at any time is
- * the sum of the changes until then, and every row can be asked why it changed: one that appears
- * with zeros (a click that no budget could pay, a gift that came back) as well.
+ * Each change is also stored (`stats_change`), so that the report at any time is the sum of the
+ * changes until then, and every row has its history. That includes rows with zeros, such as a click
+ * that no budget could pay, or a returned gift.
  */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
@@ -17,13 +17,13 @@ export interface FigureChange {
   readonly merchId: number
   readonly clicks?: number
   readonly invalidClicks?: number
-  readonly makesRow?: boolean // false for a click that counts as none (decisions 4.4)
+  readonly makesRow?: boolean // false for a click that does not count
   readonly sales?: number
   readonly revenueMicros?: number
   readonly earningsMicros?: number
 }
 
-/** Adds changes to the daily figures. Rows are locked in key order: lanes never deadlock. */
+/** Adds changes to the daily figures. Locks rows in key order, so that lanes never deadlock. */
 export async function addFigures(tx: Db, changes: readonly FigureChange[]): Promise<void> {
   if (changes.length === 0) return
   const column = (read: (change: FigureChange) => number | undefined) =>

@@ -13,14 +13,14 @@ import { foldMoney } from './fold-money.ts'
 
 const PRICE = 500_000
 
-test('clicks that another worker has folded meanwhile are not folded again: no account moves (P21)', async (t) => {
+test('a worker does not fold clicks again that another worker has folded meanwhile (P21)', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
   await db.run(sql`insert into campaign (merch_id, model, bid_micros) values (1, 'cpc', ${PRICE})`)
   const paid = { model: MODEL.cpc, priceMicros: PRICE, reservedMicros: PRICE, merchId: 1 }
   const events = [new MoneyEvents().click('a', START_MS, paid)]
   const errors: Error[] = []
-  // Between its reading and its commit the other worker commits the same events.
+  // Between this worker's read and commit the other one commits the same events.
   const raced: EventLog = {
     read: async ({ position }) => {
       if (position !== '0') return []
@@ -57,7 +57,7 @@ test('clicks that another worker has folded meanwhile are not folded again: no a
   assert.equal(row?.entries, 1)
 })
 
-/** A log of events that are all there. */
+/** A log that contains all these events. */
 function logOf(events: readonly StoredEvent[]): EventLog {
   return {
     read: async ({ position, limit }) =>
@@ -69,7 +69,7 @@ function logOf(events: readonly StoredEvent[]): EventLog {
   }
 }
 
-/** Clicks, and among them events of a type that the money fold does not know. */
+/** Clicks, and between them events of a type that the money fold does not know. */
 async function makeLane(
   t: TestContext,
   isStrange = (index: number): boolean => index === 7 || index === 8 || index === 19,
@@ -102,7 +102,7 @@ async function makeLane(
   return { events, errors, run, read, strange, end }
 }
 
-test('an event that cannot be folded is set aside, and stops nothing; the next owner tries it again', async (t) => {
+test('sets aside an event that cannot be folded, continues, and retries it under the next owner', async (t) => {
   const { errors, run, read, strange, end } = await makeLane(t)
   await run(foldMoney, async () => (await read())?.position === end)
   assert.deepEqual(await read(), { clicks: 27, unfolded: strange, position: end })
@@ -110,7 +110,8 @@ test('an event that cannot be folded is set aside, and stops nothing; the next o
     errors.map(({ message }) => message),
     strange.map((id) => `event ${id} cannot be folded: nothing folds events of type 99`),
   )
-  // It cannot yet, and is told again; then a program that can fold one of them, then one for all.
+  // First no event can be folded and all are reported; then a program can fold one of them, then
+  // all.
   await run(foldMoney, () => errors.length === 2 * strange.length)
   assert.deepEqual((await read())?.unfolded, strange)
   const [first, ...rest] = strange
@@ -127,7 +128,7 @@ test('an event that cannot be folded is set aside, and stops nothing; the next o
   assert.deepEqual(folded, rest)
 })
 
-test('a database out of reach sets nothing aside: the same events are folded when it is back', async (t) => {
+test('a lost database sets nothing aside, and the same events are folded after it returns', async (t) => {
   const { errors, run, read, end } = await makeLane(t)
   const lost: FoldEvents = async () => {
     throw new Error('Connection terminated unexpectedly')
@@ -138,16 +139,16 @@ test('a database out of reach sets nothing aside: the same events are folded whe
   assert.equal((await read())?.clicks, 27)
 })
 
-test('where a hundred events were set aside, the lane stands still instead', async (t) => {
+test('a lane stops after a hundred events were set aside', async (t) => {
   const { errors, run, read, events } = await makeLane(t, (index) => index >= 7, 110)
   await run(foldMoney, () => errors.length > 100)
   const { clicks, unfolded, position } = (await read()) ?? assert.fail()
   assert.deepEqual([clicks, unfolded.length, position], [7, 100, events[106]?.seq])
 })
 
-test('a batch that took long is followed by smaller ones, and grows again once they are quick', async (t) => {
+test('a slow batch makes the next ones smaller, and fast ones make them grow', async (t) => {
   const { run, read, end } = await makeLane(t, () => false, 1_500)
-  // A clock of its own: a busy machine's batches may take long without being large.
+  // A simulated clock, because a busy machine slows small batches as well.
   let nowMs = 0
   t.mock.method(performance, 'now', () => nowMs)
   const sizes: number[] = []
@@ -159,10 +160,10 @@ test('a batch that took long is followed by smaller ones, and grows again once t
   assert.deepEqual(sizes.slice(0, 5), [100, 200, 400, 200, 400])
 })
 
-test('a batch that is too much for one statement’s time is folded in parts', async (t) => {
+test('a batch that exceeds the statement timeout is folded in parts', async (t) => {
   const { run, read, end, errors } = await makeLane(t, () => false, 120)
   const fold: FoldEvents = async (tx, events) => {
-    // As on a server that is slow: the statement is canceled, each time anew.
+    // As on a slow server: the statement is cancelled every time.
     const seconds = events.length > 50 ? 60 : 0
     await tx.run(sql`set local statement_timeout to 1000`)
     await tx.run(sql`select pg_sleep(${seconds})`)
@@ -171,12 +172,12 @@ test('a batch that is too much for one statement’s time is folded in parts', a
   assert.equal((await read())?.position, end)
 })
 
-/** Hints go on for lane 1; does the event that then comes in lane 2 without one get folded? */
+/** With hints for lane 1 continuing, does an event in lane 2 without a hint get folded? */
 async function foldsWithoutHint(t: TestContext, { isEndless }: { isEndless: boolean }) {
   const db = await testDatabase(t)
   const view = new MoneyEvents().at(START_MS, {})
   let hint: (lane: number) => void = () => undefined
-  let isThere = false // the loop's first look must not be what finds it
+  let isThere = false // The loop's first poll must not be what finds the event.
   const log: EventLog = {
     ...logOf([]),
     read: async ({ lane, position, limit }) => {
@@ -210,15 +211,15 @@ async function foldsWithoutHint(t: TestContext, { isEndless }: { isEndless: bool
   return folded.has(2)
 }
 
-test('an event whose hint was lost is folded while other lanes keep being hinted at', async (t) => {
+test('an event with a lost hint is folded while other lanes keep receiving hints', async (t) => {
   assert.ok(await foldsWithoutHint(t, { isEndless: false }))
 })
 
-test('a lane with more than can be folded makes no other lane wait', async (t) => {
+test('a lane with a backlog delays no other lane', async (t) => {
   assert.ok(await foldsWithoutHint(t, { isEndless: true }))
 })
 
-test('a worker that stands still loses its lanes to another', async (t) => {
+test('a stalled worker loses its lanes to another one', async (t) => {
   const db = await testDatabase(t)
   const view = { ...new MoneyEvents().at(START_MS, {}), lane: 1, seq: '1' }
   const { promise: standing, resolve: stand } = Promise.withResolvers<void>()
@@ -252,7 +253,7 @@ test('a worker that stands still loses its lanes to another', async (t) => {
   assert.deepEqual(lane, { position: view.seq })
 })
 
-test('a worker that stands still in the middle of a batch loses its lanes to another', async (t) => {
+test('a worker that stalls in the middle of a batch loses its lanes to another one', async (t) => {
   const db = await testDatabase(t)
   const view = { ...new MoneyEvents().at(START_MS, {}), lane: 1, seq: '1' }
   const standing = Promise.withResolvers<void>()

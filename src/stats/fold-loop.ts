@@ -1,13 +1,13 @@
 /**
  * The worker: reads each lane of the log in order and folds it into tables.
  *
- * One worker owns a lane at a time, by an advisory lock on the connection that commits, and each
- * commit is conditional on the lane's position. So a worker that lost its connection, and with it
- * the lock, can never commit over the one that took over (I3: once, whatever crashes). Nor does a
- * worker that hangs, or whose machine vanished, keep its lanes for long.
+ * A lane has one owner at a time, by an advisory lock on the connection that commits, and each
+ * commit depends on the lane's position. A worker that lost its connection, and thus its lock, can
+ * never commit over its successor (I3: exactly once, whatever crashes). A worker that hangs, or
+ * whose machine disappeared, does not hold its lanes for long.
  *
- * An event that cannot be folded is found by halving its batch and set aside: a mistake of ours in
- * one must not stop every figure that comes after it. It is tried again by the next owner.
+ * Bisection finds an event that cannot be folded, and sets it aside: one faulty event must not stop
+ * all later figures. The next owner retries it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoredEvent } from '../events/event.ts'
@@ -17,19 +17,25 @@ import { withSessionLocks } from '../platform/session-locks.ts'
 import { sql } from '../platform/sql.ts'
 import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.ts'
 
-/** A transaction of this many clicks takes some 20 ms: short locks, few commits. */
+/** A transaction of this many clicks takes about 20 ms: short locks, few commits. */
 const BATCH_EVENTS_MAX = 1_000
-/** A lane's first batch, whose cost is unknown: each run of one kind costs a dozen statements. */
+/**
+ * The first batch of a lane, whose cost is unknown. Each run of one event type costs a dozen
+ * statements.
+ */
 const BATCH_EVENTS_FIRST = 100
-/** Nodes cannot lease budgets while the money lane folds: a longer batch makes the next smaller. */
+/**
+ * Nodes cannot lease budgets while the money lane folds, so a longer batch makes the next one
+ * smaller.
+ */
 const BATCH_MS = 1_000
-/** Each lane is polled this often, hint or none: figures must be there within 5 s. */
+/** Each lane is polled at this interval, with or without hints. Figures must appear within 5 s. */
 const POLL_MS = 1_000
-/** After an error, so that a broken database is not hammered. */
+/** After an error, to spare a database in trouble. */
 const RETRY_MS = 1_000
 /**
- * A loop queries its connection every second. After this long a silence it hangs or is gone, and
- * the server ends its session, which frees its locks.
+ * A loop queries its connection every second. After this much silence it hangs or is gone, and the
+ * server ends its session, which frees its locks.
  */
 const SILENCE_MS_MAX = 15_000
 /** First key of the advisory locks; the second is the lane. */
@@ -42,9 +48,9 @@ export interface FoldLoopOptions {
   readonly log: EventLog
   readonly lanes: readonly number[]
   readonly fold: FoldEvents
-  /** Silence after which others may take the lanes; only tests need another value. */
+  /** Silence after which others may take the lanes. Only tests need another value. */
   readonly silenceMsMax?: number
-  /** Called with what each commit folded; for metrics. */
+  /** Called with the events of each commit, for metrics. */
   readonly onFolded?: (lane: number, events: readonly StoredEvent[]) => void
   readonly onError: (error: unknown) => void
 }
@@ -55,14 +61,14 @@ export class FoldLoop {
   readonly #stopping = new AbortController()
   readonly #dirty = new Set<number>()
   readonly #owned = new Set<number>()
-  readonly #limits = new Map<number, number>() // by lane: events of the next batch
+  readonly #limits = new Map<number, number>() // by lane: the number of events in the next batch
   #wake: () => void = () => undefined
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: FoldLoopOptions) {
     this.#options = options
     options.log.onAppended((lane) => {
-      if (!options.lanes.includes(lane)) return // another loop's
+      if (!options.lanes.includes(lane)) return // a hint for another loop
       this.#dirty.add(lane)
       this.#wake()
     })
@@ -97,14 +103,14 @@ export class FoldLoop {
     while (!signal.aborted) {
       const { lanes } = this.#options
       await this.#claim(db)
-      // A lane's hint may be lost, and hints for other lanes must not hide that.
+      // A hint may be lost, and hints for other lanes must not hide that.
       const isPoll = performance.now() - polledMs >= POLL_MS
       if (isPoll) polledMs = performance.now()
       const due = lanes.filter((lane) => isPoll || this.#dirty.has(lane))
       this.#dirty.clear()
       for (const lane of due) {
         if (signal.aborted) break
-        // One batch of each lane in turn: a flooded lane keeps no other waiting.
+        // One batch of each lane in turn, so that a flooded lane delays no other.
         if (this.#owned.has(lane) && (await this.#foldBatch(db, lane))) this.#dirty.add(lane)
       }
       const idleMs = polledMs + POLL_MS - performance.now()
@@ -120,7 +126,7 @@ export class FoldLoop {
     await sleep(ms, undefined, { signal: woken.signal }).catch(() => undefined)
   }
 
-  /** Takes every lane that no other worker holds. */
+  /** Claims every lane without an owner. */
   async #claim(db: Db): Promise<void> {
     const wanted = this.#options.lanes.filter((lane) => !this.#owned.has(lane))
     if (wanted.length === 0) return
@@ -133,7 +139,7 @@ export class FoldLoop {
     }
   }
 
-  /** Events set aside may fold at a new start: a fixed program, or what they lacked has come. */
+  /** Events set aside may now fold: the program may be fixed, or missing data may have arrived. */
   async #foldAgain(db: Db, lane: number): Promise<void> {
     const { log, onError } = this.#options
     for (const seq of await listUnfolded(db, lane)) {
@@ -151,7 +157,7 @@ export class FoldLoop {
     }
   }
 
-  /** True when more is likely to wait: the batch was full, or the next is to be smaller. */
+  /** True if more events are likely waiting: the batch was full, or the next one is smaller. */
   async #foldBatch(db: Db, lane: number): Promise<boolean> {
     const { log, onFolded, onError } = this.#options
     const at = await db.row<{ position: string }>(sql`
@@ -173,7 +179,7 @@ export class FoldLoop {
       const ms = performance.now() - beganMs
       this.#limits.set(lane, limitAfter({ limit, count, ms }))
     } catch (error) {
-      // Smaller whatever the error was: a statement that timed out would time out again.
+      // Smaller after any error: a statement that timed out would time out again.
       this.#limits.set(lane, Math.ceil(count / 2))
       if (!(error instanceof Unfoldable)) throw error
       if (count > 1) return true
@@ -193,15 +199,15 @@ export class FoldLoop {
   }
 }
 
-/** How many events the next batch may have: it grows only after a full one that was quick. */
+/** The size of the next batch. It grows only after a full batch that was fast. */
 function limitAfter(batch: { limit: number; count: number; ms: number }): number {
   const { limit, count, ms } = batch
-  // Never fewer than the first: where each commit is slow, fewer events would save nothing.
+  // Never smaller than the first batch: where each commit is slow, fewer events save nothing.
   if (ms > BATCH_MS) return Math.max(Math.ceil(count / 2), Math.min(limit, BATCH_EVENTS_FIRST))
   return count === limit ? Math.min(2 * limit, BATCH_EVENTS_MAX) : limit
 }
 
-/** Commits only over the position that the events were read behind. */
+/** Commits only at the position after which the events were read. */
 async function moveOn(
   tx: Db,
   told: {

@@ -7,7 +7,7 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { foldMoney } from './fold-money.ts'
 
-/** Each click with an order that names it, as readers make them who click and buy at once. */
+/** Each click with an order that names it, as from readers who click and buy immediately. */
 function takingTurns(pairs: number): StoredEvent[] {
   const events = new MoneyEvents()
   return Array.from({ length: pairs }, (_, at) => [
@@ -16,7 +16,7 @@ function takingTurns(pairs: number): StoredEvent[] {
   ]).flat()
 }
 
-/** How many statements it takes to fold them, on books of their own. */
+/** The number of statements to fold them, with separate books. */
 async function countStatements(t: TestContext, events: readonly StoredEvent[]): Promise<number> {
   const database = await testDatabase(t)
   let statements = 0
@@ -33,7 +33,7 @@ async function countStatements(t: TestContext, events: readonly StoredEvent[]): 
   return statements
 }
 
-/** What became of the events, folded a batch at a time. */
+/** The figures of the events, folded one batch at a time. */
 async function figuresOf(t: TestContext, batches: readonly (readonly StoredEvent[])[]) {
   const db = await testDatabase(t)
   for (const batch of batches) await db.transaction((tx) => foldMoney(tx, batch))
@@ -44,12 +44,12 @@ async function figuresOf(t: TestContext, batches: readonly (readonly StoredEvent
   }
 }
 
-test('clicks and orders that take turns are folded in as many statements as one of each', async (t) => {
+test('folding alternating clicks and orders takes as many statements as one of each', async (t) => {
   const ofMany = await countStatements(t, takingTurns(50))
   assert.equal(ofMany, await countStatements(t, takingTurns(1)))
 })
 
-test('an order in one batch with a click that it names and that comes later is as one of an earlier batch', async (t) => {
+test('an order in one batch with a later click that it names is folded as in separate batches', async (t) => {
   const events = new MoneyEvents()
   const told = [
     events.order('too early', START_MS, { click: 'a' }),

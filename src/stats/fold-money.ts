@@ -1,9 +1,9 @@
 /**
  * The money lane in one total order: clicks, orders, returns, reversals, payments, lease closings.
  *
- * Runs of events go to the fold of their kind together, as each run costs a dozen statements. What
- * they change of the daily figures is written at the end, in one statement: rows are then locked in
- * one order, as the views lock them, and neither waits for the other in a circle.
+ * Runs of one event type are folded together, because each run costs a dozen statements. The
+ * changes of the daily figures are written at the end, in one statement, so that rows are locked in
+ * the same order as in the views fold and neither can deadlock.
  */
 import { clickIdsOf, type OrderBody } from '../attribution/read-order.ts'
 import { closeLeases } from '../demand/settle.ts'
@@ -17,7 +17,7 @@ import { foldNetworks } from './fold-networks.ts'
 import { foldOrders } from './fold-orders.ts'
 import { foldReversals } from './fold-reversals.ts'
 
-/** Folds a run, and adds to `changes` what it changes of the daily figures. */
+/** Folds a run, and adds its changes of the daily figures to `changes`. */
 type FoldRun = (tx: Db, run: readonly StoredEvent[], changes: FigureChange[]) => Promise<void>
 
 const FOLDS: Partial<Record<EventType, FoldRun>> = {
@@ -45,10 +45,10 @@ export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise
 }
 
 /**
- * What is folded together, and in which order: the log's, but that clicks go before the orders they
- * came among. Readers click and buy at once, and a run for each change between them would be as
- * many runs as orders. A click asks nothing of orders, and an order of clicks what became of those
- * that it names: one that comes after an order which names it stays behind that.
+ * Groups events for folding: in log order, except that clicks go before the orders among them.
+ * Readers click and buy at once, and a run per change of type would be as many runs as orders. A
+ * click does not depend on orders. An order depends on the clicks it names, so a click after an
+ * order that names it stays behind that order.
  */
 function runsOf(events: readonly StoredEvent[]): StoredEvent[][] {
   const runs: StoredEvent[][] = []
@@ -79,7 +79,7 @@ function runsOf(events: readonly StoredEvent[]): StoredEvent[][] {
   return runs
 }
 
-/** The clicks that an event asks for. */
+/** The clicks that an event names. */
 function namedBy({ type, body }: StoredEvent): readonly string[] {
   return type === EVENT_TYPE.order ? clickIdsOf(JSON.parse(body ?? '') as OrderBody) : []
 }

@@ -1,4 +1,4 @@
-/** A database restored from a backup, and a log that names whom the backup lacks. */
+/** A database restored from a backup, and a log that names records missing from the backup. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
@@ -13,7 +13,7 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { passNamedIds } from './fold-named-ids.ts'
 
-test('whoever is created next gets no number that the log names', async (t) => {
+test('a new record never gets a number that the log names', async (t) => {
   const db = await testDatabase(t)
   const { tell } = openFoldedLog(t, db)
   const events = new MoneyEvents()
@@ -39,7 +39,7 @@ test('whoever is created next gets no number that the log names', async (t) => {
   assert.deepEqual(rates, [{ rate_id: '57' }])
 })
 
-test('the first of a kind is not numbered as one that the log names', async (t) => {
+test('the first record of a kind gets no number that the log names', async (t) => {
   const db = await testDatabase(t)
   const { tell } = openFoldedLog(t, db)
   const first = { merchId: 1, campaignId: 1, pubId: 1, offerId: '1' }
@@ -51,10 +51,10 @@ test('the first of a kind is not numbered as one that the log names', async (t) 
   assert.equal(await nextOfferId(db), '2')
 })
 
-test('numbers that an import draws while they are passed are not given again', async (t) => {
+test('numbers drawn by a concurrent import are not drawn again', async (t) => {
   const db = await testDatabase(t)
   const event = new MoneyEvents().click('a', START_MS, { offerId: '20' })
-  // Nobody else may move a sequence that a transaction has changed.
+  // Nobody else can change a sequence that a transaction has changed.
   const { passing } = await db.transaction(async (importing) => {
     await importing.run(sql`alter sequence offer_id_seq cache 1`)
     const passing = passNamedIds(db, [event])
@@ -83,7 +83,7 @@ test('orders of a campaign that the database has lost are booked and reconcile',
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('payments and other networks’ rows of whom the database has lost are recorded', async (t) => {
+test('records payments and other networks’ rows of merchants and publishers that the database has lost', async (t) => {
   const db = await testDatabase(t)
   const { tell } = openFoldedLog(t, db)
   const events = new MoneyEvents()
@@ -102,7 +102,7 @@ test('payments and other networks’ rows of whom the database has lost are reco
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-/** Of a day that one account of another network reported, a row and the end. */
+/** One row, and the end of a partition, of one account on one day. */
 const REPORT = { import_id: '77', report_date: '2026-03-01' }
 
 function networkRow(articleId: number): string {

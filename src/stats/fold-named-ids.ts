@@ -1,9 +1,9 @@
 /**
- * Numbers that the log names are given to nobody else.
+ * Reserves the ids that the log names.
  *
- * A database restored from a backup is told again what happened since, by spools or the stream.
- * That names publishers, merchants, campaigns, offers, rates and articles which the backup lacks:
- * whoever is created next would get such a number, and with it the orders and debts of another.
+ * After a restore from a backup, spools or the stream deliver the later events again. They name
+ * publishers, merchants, campaigns, offers, rates and articles that the backup lacks. A new record
+ * must not get such an id, or it would also get the orders and debts of another.
  */
 import { DOLLAR_RATE_ID } from '../attribution/currency.ts'
 import type { OrderBody } from '../attribution/read-order.ts'
@@ -15,8 +15,8 @@ import type { NetworkBody } from './fold-networks.ts'
 export async function passNamedIds(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   const highest = (idOf: (event: StoredEvent) => number | string | null) =>
     Math.max(0, ...events.map((event) => Number(idOf(event) ?? 0)))
-  // Drawn one by one: to set a sequence could take back what an import or another lane's fold has
-  // drawn meanwhile. Ten million take some four seconds.
+  // Draws numbers one by one: setting a sequence could undo draws of an import or another lane. Ten
+  // million take about 4 s.
   await tx.run(sql`
     select count(nextval(sequence)) from (values
       ('publisher_pub_id_seq'::regclass, ${highest(({ pubId }) => pubId)}::bigint),
@@ -29,14 +29,14 @@ export async function passNamedIds(tx: Db, events: readonly StoredEvent[]): Prom
     generate_series(coalesce(pg_sequence_last_value(sequence), 0) + 1, id)`)
 }
 
-/** An order that is told again is converted by the rate that it names. */
+/** A redelivered order is converted by the rate it names. */
 function rateIdOf({ type, body }: StoredEvent): string | null {
   if (type !== EVENT_TYPE.order) return null
   const { rate_id } = (JSON.parse(body ?? '') as OrderBody).report
   return rate_id === DOLLAR_RATE_ID ? null : rate_id
 }
 
-/** Other networks' rows name an article; those of ours name a link, whose id has no sequence. */
+/** Other networks' rows name an article. Our own rows name a link, whose id has no sequence. */
 function articleIdOf({ type, body }: StoredEvent): number | null {
   if (type !== EVENT_TYPE.networkRow) return null
   const told = JSON.parse(body ?? '') as NetworkBody

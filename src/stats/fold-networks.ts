@@ -1,6 +1,6 @@
 /**
- * Rows imported from other networks: collected, and shown all at once when their partition is
- * complete. A partition is what one account of a network reported for one day.
+ * Rows imported from other networks. They are collected, and shown together when their partition is
+ * complete. A partition contains what one account of a network reported for one day.
  */
 import type { StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -14,7 +14,7 @@ export interface NetworkRowBody {
   readonly import_id: string // 64-bit, one per partition and import
   readonly row: number
   readonly report_date: string
-  readonly article_id: number // 0: the network does not say
+  readonly article_id: number // 0: the network does not name one
   readonly advertiser: string | null
   readonly clicks: number
   readonly sales: number
@@ -62,7 +62,7 @@ export async function foldNetworks(tx: Db, events: readonly StoredEvent[]): Prom
   }
 }
 
-/** The import before ends here; what it said then, it has said (as_of). */
+/** The previous import ends here. For earlier times (as_of) it stays. */
 async function showPartition(
   tx: Db,
   event: StoredEvent,

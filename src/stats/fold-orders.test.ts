@@ -11,7 +11,7 @@ import { foldMoney } from './fold-money.ts'
 
 const db = await testDatabase()
 
-/** Folds events in one transaction each batch, on books that were emptied first. */
+/** Folds one transaction per batch, into emptied books. */
 async function fold(...batches: readonly (readonly StoredEvent[])[]): Promise<void> {
   await db.run(sql`
     truncate click, merchant_order, order_line, order_return, order_return_line, stats_day,
@@ -26,7 +26,7 @@ function readFigures() {
     order by day, pub_id`)
 }
 
-/** Amounts in whole dollars, as the ledger has them. */
+/** The ledger's amounts, in whole dollars. */
 function readLedger() {
   return db.rows(sql`
     select kind, corrects, account, pub_id, (amount_micros / 1000000)::int as dollars
@@ -49,7 +49,7 @@ test('an order is attributed, booked once and counted on its own day', async () 
   ])
 })
 
-test('a return is a negative on its own day and names the order that it corrects', async () => {
+test('a return is negative on its own day and names the order that it corrects', async () => {
   const events = new MoneyEvents()
   await fold(
     [events.click('a', START_MS), events.order('o1', START_MS, { exact: 'a' })],
@@ -75,7 +75,7 @@ test('a return is a negative on its own day and names the order that it corrects
   )
 })
 
-test('the day of an order or a return has its row, also where no figure moves', async () => {
+test('the day of an order or a return has a row even if no figure changes', async () => {
   const events = new MoneyEvents()
   const day = (count: number) => START_MS + count * DAY_MS
   const report = { lines: [orderLine('A1', 10_000, 1), orderLine('gift', 0, 1)] }
@@ -86,8 +86,8 @@ test('the day of an order or a return has its row, also where no figure moves', 
   await fold(
     [events.click('a', START_MS), order(1)],
     [gift(2, 'r1')],
-    [gift(3, 'r1'), gift(3, 'one too many'), order(3)], // Nothing happened that day.
-    [events.goodsBack('o2', day(4), all)], // Whose order nobody knows yet.
+    [gift(3, 'r1'), gift(3, 'one too many'), order(3)], // Nothing happened on that day.
+    [events.goodsBack('o2', day(4), all)], // The order's owner is not known yet.
     [events.goodsBack('o2', day(4), { return_id: 'r2', product_id: 'B1' })],
     [events.order('o2', day(5), { click: 'a' })],
   )
@@ -106,7 +106,7 @@ test('the day of an order or a return has its row, also where no figure moves', 
   )
 })
 
-test('an order that came back wholly and is revised after that is not told as a new one', async () => {
+test('an order revised after a complete return does not count as a new sale', async () => {
   const events = new MoneyEvents()
   const order = (quantity: number) =>
     events.order('o1', START_MS, {
@@ -128,7 +128,7 @@ test('an order that came back wholly and is revised after that is not told as a 
   ])
 })
 
-test('a return that comes before its order waits, and is taken off when the order comes', async () => {
+test('a return before its order waits, and is subtracted when the order arrives', async () => {
   const events = new MoneyEvents()
   const early = [events.click('a', START_MS), events.goodsBack('o1', START_MS, { quantity: 4 })]
   await fold(early)
@@ -142,7 +142,7 @@ test('a return that comes before its order waits, and is taken off when the orde
   ])
 })
 
-test('when an exact click replaces a guess, the money moves with it and nothing is left', async () => {
+test('when an exact click replaces a guessed one, the money moves with it completely', async () => {
   const events = new MoneyEvents()
   await fold(
     [events.click('a', START_MS), events.click('b', START_MS, { pubId: 6 })],
@@ -161,14 +161,14 @@ test('when an exact click replaces a guess, the money moves with it and nothing 
   ])
 })
 
-test('two orders that change places in one batch are told as sales that come and that go', async () => {
+test('two orders that swap places in one batch appear as a removed and an added sale', async () => {
   const events = new MoneyEvents()
   await fold(
     [events.click('a', START_MS), events.click('b', START_MS, { pubId: 6 })],
     [events.order('o1', START_MS, { click: 'a' }), events.order('o2', START_MS, { click: 'b' })],
     [events.order('o1', START_MS, { exact: 'b' }), events.order('o2', START_MS, { exact: 'a' })],
   )
-  // No row has more or fewer sales; whoever watches changes hears of the order that is now theirs.
+  // No row has more or fewer sales, but its orders changed.
   const moves = await db.rows(sql`
     select pub_id, sales::int, cardinality(event_ids) as events from stats_change
     where cause = 'revision' order by pub_id, sales`)
@@ -180,7 +180,7 @@ test('two orders that change places in one batch are told as sales that come and
   ])
 })
 
-test('an order that no click led to is kept and counts nowhere; its evidence says why', async () => {
+test('an order without a click is stored, counts nowhere, and its evidence says why', async () => {
   const events = new MoneyEvents()
   await fold([
     events.click('a', START_MS, { merchId: 4 }),
@@ -198,7 +198,7 @@ test('an order that no click led to is kept and counts nowhere; its evidence say
   ])
 })
 
-test('a sale after a paid click is counted and owes nothing more', async () => {
+test('a sale after a paid click is counted and costs nothing more', async () => {
   const events = new MoneyEvents()
   const paid = { model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
   await fold([events.click('a', START_MS, paid), events.order('o1', START_MS, { click: 'a' })])
@@ -211,7 +211,7 @@ test('a sale after a paid click is counted and owes nothing more', async () => {
   )
 })
 
-test('a held order is booked when it is approved, a rejected one is taken back', async () => {
+test('a held order is booked on approval, and a rejected one is reversed', async () => {
   const events = new MoneyEvents()
   const report = { source: 'pixel', hold: 'review' } as const
   const held = [events.click('a', START_MS), events.order('o1', START_MS, { click: 'a', report })]
@@ -231,7 +231,7 @@ test('a held order is booked when it is approved, a rejected one is taken back',
   ])
 })
 
-test('however the log is cut into batches, books and figures are the same', async () => {
+test('any split of the log into batches gives the same books and figures', async () => {
   const events = new MoneyEvents()
   const log = [
     events.click('a', START_MS),
@@ -271,7 +271,7 @@ test('however the log is cut into batches, books and figures are the same', asyn
   )
 })
 
-test('what statistics say is the sum of their changes, each with its causes', async () => {
+test('the statistics are the sum of their changes, each with its causes', async () => {
   const events = new MoneyEvents()
   const click = events.click('a', START_MS)
   const order = events.order('o1', START_MS, { click: 'a' })
@@ -297,7 +297,7 @@ test('what statistics say is the sum of their changes, each with its causes', as
   assert.deepEqual(differing, [])
 })
 
-test('the click of an attribution is kept with the order', async () => {
+test('the click of an attribution is stored with the order', async () => {
   const events = new MoneyEvents()
   await fold([events.click('a', START_MS), events.order('o1', START_MS, { exact: 'a' })])
   const [row] = await db.rows<{ click_id: Buffer; attribution: string; locks_at: Date }>(
@@ -308,7 +308,7 @@ test('the click of an attribution is kept with the order', async () => {
   assert.equal(row?.locks_at.getTime(), START_MS + 90 * DAY_MS)
 })
 
-test('no two lines of an order share a key, whatever its products are called', async () => {
+test('no two lines of an order share a key, whatever the product ids', async () => {
   const events = new MoneyEvents()
   const lines = ['a', 'a', 'a.2', 'a:2', 'a%3A2', ''].map((id) => orderLine(id, 1_000, 1))
   await fold([
@@ -320,17 +320,17 @@ test('no two lines of an order share a key, whatever its products are called', a
   assert.deepEqual(keys, { lines: 6, keys: 6 })
 })
 
-test('the figures of a batch are locked in one order of rows, whatever its order of events', async () => {
+test('locks the rows of the figures in one order, whatever the order of events', async () => {
   const events = new MoneyEvents()
   const [early, late] = ['2026-03-02', '2026-03-04']
   const click = (name: string, day: string) => events.click(name, Date.parse(day))
   await fold([click('a', early), click('b', late)])
-  // An order between the clicks: two runs of them, the later row first.
+  // An order between two clicks gives two runs, the later row first.
   const batch = [click('c', late), events.order('o1', START_MS, {}), click('d', early)]
   const lockRow = (tx: Db, day: string) =>
     tx.run(sql`select from stats_day where day = ${day} for update`)
   let folding: Promise<void> = Promise.resolve()
-  // As the views do, which lock the earlier row first.
+  // In the order of the views fold: the earlier row first.
   await db.transaction(async (tx) => {
     await lockRow(tx, early)
     folding = db.transaction((money) => foldMoney(money, batch))

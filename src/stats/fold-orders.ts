@@ -1,9 +1,10 @@
 /**
- * Orders, returns and decisions of the log become attributed orders, ledger entries and figures.
+ * Turns orders, returns and decisions of the log into attributed orders, ledger entries and
+ * figures.
  *
- * Called by the money fold for a run of events in log order, inside the transaction that moves the
- * lane's position (I3). Each event is told to its order's account; the difference of the account's
- * figures before and after is what the event posts, on the event's own day (decisions 4.4).
+ * The money fold calls this for a run of events in log order, inside the transaction that advances
+ * the lane's position (I3). Each event updates its order's account. The difference of the account's
+ * figures before and after is posted on the event's own day.
  */
 import { attribute } from '../attribution/attribute.ts'
 import type { Owner } from '../attribution/order-account.ts'
@@ -106,8 +107,8 @@ function attributionOf(merchId: number, body: OrderBody, clicks: Clicks): Found 
 }
 
 /**
- * Who showed the link: the page of the click in the same session. The merchant pays its own rate
- * for it, outside of every campaign and its budget.
+ * The owner of an impression: the page of the click in the same session. The merchant pays its own
+ * rate for it, outside every campaign and its budget.
  */
 function seenOwner(owner: Owner, ratePpm: number): Owner {
   return { ...owner, campaignId: null, model: MODEL.cpa, priceMicros: micros(ratePpm) }

@@ -1,6 +1,6 @@
 /**
- * Clicks that were found invalid later (economics 2.5): what was paid for them is taken back, once,
- * on the day of the reversal; orders that were owed to them and are still pending are rejected.
+ * Reversals of clicks found invalid later: the payment is taken back once, on the day of the
+ * reversal, and pending orders of these clicks are rejected.
  */
 import { addReversal } from '../attribution/order-account.ts'
 import { findOrdersOfClicks, keyText, saveOrders } from '../attribution/order-store.ts'
@@ -47,7 +47,7 @@ export async function foldReversals(
   for (const event of events) {
     const { click_id, reason } = JSON.parse(event.body ?? 'null') as ReversalBody
     const click = await reverseClick(tx, { event, clickId: click_id, reason })
-    // Unknown, or reversed before: there is nothing more to take back.
+    // Unknown or already reversed, so there is nothing left to reverse.
     if (click === null) continue
     const postings = noPostings(changes)
     await postReversal(tx, postings, { event, click })
@@ -59,9 +59,9 @@ export async function foldReversals(
 }
 
 /**
- * A click that counted as a reader's interest never was one, from its own moment on. Of the shop it
- * says something where it was paid: others are made for nothing, and to take thousands of them back
- * would harm it as much as they did.
+ * The click never showed a reader's interest. It affects the merchant's evidence only if it was
+ * paid: unpaid clicks cost nothing to fake, and reversing thousands of them would otherwise harm
+ * the merchant.
  */
 function evidenceChange(click: ReversedClick): PairEvidence[] {
   if (click.reason !== REASON.ok || click.merch_id === 0) return []
@@ -89,7 +89,7 @@ async function postReversal(
   postings: Postings,
   { event, click }: { readonly event: StoredEvent; readonly click: ReversedClick },
 ): Promise<void> {
-  // A click that never counted gives nothing back.
+  // A click that never counted returns nothing.
   if (click.reason !== REASON.ok) return
   const { pub_id: pubId, article_id: articleId, merch_id: merchId } = click
   const paid: Micros = micros(Number(click.paid_micros))

@@ -1,9 +1,9 @@
 /**
- * Remembers which links of a page session were in view, for merchants that pay for those.
+ * Records which links of a page session were in view, for merchants that pay for views.
  *
- * A viewable impression names its link only; whose offer stood there, the placement of the same
- * session and link says, which a page reports a second or more before. Nothing is counted here:
- * it is what intake looks up (attribution/seen-link-store.ts).
+ * A viewable impression names only its link. The placement of the same session and link, which a
+ * page reports at least a second earlier, names the offer. Nothing is counted here; the order
+ * intake looks it up (attribution/seen-link-store.ts).
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -20,7 +20,7 @@ export async function rememberSeen(tx: Db, events: readonly StoredEvent[]): Prom
   await addViews(tx, viewed)
 }
 
-/** Few merchants pay for what is only seen, and for all others this costs one look. */
+/** Few merchants pay for views. For all others this costs one lookup. */
 async function isWanted(tx: Db): Promise<boolean> {
   const row = await tx.row<{ is_wanted: boolean }>(sql`
     select exists (
@@ -64,7 +64,7 @@ async function addViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
       and (seen_link.seen_at is null or seen_link.seen_at <= viewed.at)`)
 }
 
-/** Forgets what no order may name any more; the number of rows. */
+/** Deletes records that no order may refer to any more. Returns their number. */
 export function deleteSeenLinks(db: Db, before: Date): Promise<number> {
   return deleteWhere(db, 'seen_link', sql`placed_at < ${before}`)
 }

@@ -1,9 +1,8 @@
 /**
- * The fold on a thread of its own, started by start-fold.ts.
+ * Runs the fold on a separate thread, started by start-fold.ts.
  *
- * A batch of a thousand clicks is some 40 ms of computing. On the thread that answers readers each
- * of them would wait for it; here they meet in PostgreSQL alone. It reads the log itself, so the
- * two threads share nothing but where the database is.
+ * A batch of 1,000 clicks takes about 40 ms of computing, which would delay every reader on the
+ * main thread. The threads share only PostgreSQL: this one reads the log itself.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { MONEY_LANE, VIEW_LANES } from '../events/event.ts'
@@ -13,12 +12,12 @@ import { FoldLoop } from './fold-loop.ts'
 import { foldMoney } from './fold-money.ts'
 import { foldViews } from './fold-views.ts'
 
-/** What the thread is given. */
+/** The thread's input. */
 export interface FoldWork {
   readonly connection: Connection
 }
 
-/** What the thread tells. */
+/** The thread's messages. */
 export type FoldNews =
   | {
       readonly kind: 'folded'
@@ -28,7 +27,7 @@ export type FoldNews =
     }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-/** One for each loop's own transaction; the log brings connections of its own. */
+/** One for each loop's transaction. The log brings its own connections. */
 const CONNECTIONS_MAX = 2
 
 const { connection } = workerData as FoldWork
@@ -51,7 +50,7 @@ const loops = [
 ]
 for (const loop of loops) loop.start()
 
-// Any message means: finish the transaction under way, and end.
+// Any message means: finish the current transaction and stop.
 parentPort?.once('message', async () => {
   await Promise.all(loops.map((loop) => loop.close()))
   await log.close()

@@ -1,10 +1,10 @@
 /**
- * Page impressions, link impressions and placements of the log become daily counts.
+ * Turns page impressions, link impressions and placements of the log into daily counts.
  *
- * Plain SQL over the batch: sameness is a unique key (a page impression counts once per publisher
- * and session, decisions 4.7), so nothing needs to be remembered between batches. An event with a
- * reason is kept in the log and counted nowhere, but for robots' page impressions, shown apart: a
- * robot has no session, and takes no reader's place in one.
+ * Plain SQL over the batch. A unique key prevents double counting (a page impression counts once
+ * per publisher and session), so no state is needed between batches. An event with a reason stays
+ * in the log and counts nowhere, except robots' page impressions, which are shown separately: a
+ * robot has no session and takes no reader's place.
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -71,7 +71,10 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       changed_at = case when excluded.impressions > 0 then now() else figures.changed_at end`)
 }
 
-/** Of the publisher's own links: whose one is, the node that took the event may not have known. */
+/**
+ * Only for the publisher's own links. The node that received the event may not have known the
+ * owner.
+ */
 async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return
   await tx.run(sql`
@@ -92,7 +95,7 @@ async function addLinkImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       viewable_impressions = figures.viewable_impressions + excluded.viewable_impressions`)
 }
 
-/** A row that a placement makes is told as changed by its time: it has no figures to change. */
+/** A row created by a placement has no figures, so its time marks the change. */
 async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return
   await tx.run(sql`
@@ -114,7 +117,7 @@ async function addPlacements(tx: Db, events: readonly StoredEvent[]): Promise<vo
       is_row = true`)
 }
 
-/** Forgets sessions that no page impression can match any more. */
+/** Deletes sessions that no page impression can match any more. */
 export async function deletePageSessions(db: Db, before: Date): Promise<void> {
   await deleteWhere(db, 'page_session', sql`day < ${before}`)
 }

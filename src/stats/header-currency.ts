@@ -1,16 +1,19 @@
-/** The currency in a column's name: `Commission (EUR)`, `saleAmountUsd`, `Sales £`. */
+/** Reads the currency in a column's name: `Commission (EUR)`, `saleAmountUsd`, `Sales £`. */
 import { currencyWords, isCurrency, readCurrency } from '../catalog/read-currency.ts'
 
-/** Read in any case; other codes only in capitals, since `all`, `top` and `try` are words too. */
+/**
+ * Read in upper or lower case. Other codes only in capitals, because `all`, `top` and `try` are
+ * words.
+ */
 const COMMON = new Set('USD EUR GBP CAD AUD NZD CHF JPY SEK NOK DKK PLN CZK INR BRL'.split(' '))
 
-/** A currency of each sign that several share. */
+/** One currency for each sign that several share. */
 const SHARED_SIGNS = ['USD', 'SEK', 'JPY', 'INR']
 
 export interface NamedColumn {
   /** The name without the currency, for the comparison with a map. */
   readonly name: string
-  /** The words that name the currency, as `readCurrency` takes them; none: the name has none. */
+  /** The words that name the currency, for `readCurrency`; empty if there is none. */
   readonly currency: readonly string[]
 }
 
@@ -47,7 +50,7 @@ function wordsOf(text: string, areCodesTrusted: boolean): string[] {
   return words.length > 0 && isKnown ? words : []
 }
 
-/** Letters and digits alone: `Order ID`, `order_id` and `orderId` are one name. */
+/** Letters and digits only, so that `Order ID`, `order_id` and `orderId` are equal. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }

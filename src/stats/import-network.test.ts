@@ -57,7 +57,7 @@ async function load(network: string, text: string, options: Options = {}): Promi
   return imported
 }
 
-/** What the import was refused for. */
+/** The message of a refused import. */
 async function refused(...args: Parameters<typeof load>): Promise<string> {
   try {
     await load(...args)
@@ -68,7 +68,7 @@ async function refused(...args: Parameters<typeof load>): Promise<string> {
   return assert.fail('it was imported')
 }
 
-/** Earnings by day in dollars, of one network. */
+/** Earnings in dollars by day, of one network. */
 async function earnings(network: string): Promise<Record<string, number>> {
   const rows = await db.rows<{ day: string; micros: string }>(sql`
     select report_date::text as day, sum(earnings_micros)::bigint as micros
@@ -85,7 +85,7 @@ const HEAD = 'Date,Advertiser,Click,Order,Sales,Commission\n'
 const row = (order: string, commission: string | number, day = '2026-11-05', click = cid) =>
   `${day},Shop,${click},${order},100.00,${commission}\n`
 
-test('the reports of the data kit are read as they were meant', async (t) => {
+test('the test reports are read as intended', async (t) => {
   const files = kitPath(t, 'real-inputs/cases.json')
   if (files === null) return
   const folder = files.replace('cases.json', '')
@@ -111,7 +111,7 @@ test('the reports of the data kit are read as they were meant', async (t) => {
   assert.deepEqual(await earnings('n07'), { '2026-11-05': 4.375 })
 })
 
-test('the same file again changes nothing, in the log either', async () => {
+test('importing the same file again changes nothing, not even the log', async () => {
   const text = `${HEAD}${row('a', 1)}${row('b', 2)}${row('b', 2)}${row('c', -1)}`
   assert.partialDeepStrictEqual(await load('again', text), { imported: 4, unchanged: 0 })
   const counted = () => db.row(sql`select count(*) from event where type = 15`)
@@ -120,7 +120,7 @@ test('the same file again changes nothing, in the log either', async () => {
   assert.deepEqual(await counted(), before)
 })
 
-test('a report without transaction ids that lacks stored lines is refused by its days', async () => {
+test('refuses a report without transaction ids that lacks stored lines, and names the days', async () => {
   const whole = `${HEAD}${row('a', 1)}${row('b', 2)}${row('c', 3, '2026-11-06')}`
   await load('days', whole)
   const part = `${HEAD}${row('a', 1)}${row('d', 4, '2026-11-06')}`
@@ -134,7 +134,7 @@ test('a report without transaction ids that lacks stored lines is refused by its
   assert.deepEqual(await earnings('days'), { '2026-11-05': 1, '2026-11-06': 4 })
 })
 
-test('lines without any id are lost by no import; totals of a day may grow', async () => {
+test('no import loses lines without ids, and totals of a day may grow', async () => {
   const map: NetworkMap = { date: ['day'], earnings: ['won'], publisher: ['who'] }
   const { slug } = world.publisher
   const lines = (...won: number[]) =>
@@ -165,7 +165,7 @@ const txn = (
   own: { day?: string; click?: string } = {},
 ) => `${id},${state},${own.day ?? '2026-11-05'},Shop,${own.click ?? cid},,100,${won}\n`
 
-test('lines are merged by transaction: a new state, another day, a decline', async () => {
+test('merges lines by transaction: a new status, another day, a decline', async () => {
   const map = MERGED
   await load('txn', `${TXN_HEAD}${txn('1', 'open', 5)}${txn('2', 'open', 6)}`, { map })
   await load('txn', `${TXN_HEAD}${txn('2', 'OK', 4)}${txn('3', 'ok', 1)}`, { map })
@@ -184,7 +184,7 @@ test('lines are merged by transaction: a new state, another day, a decline', asy
   assert.deepEqual(await earnings('txn'), { '2026-11-05': 6 })
 })
 
-test('a correction without a sub id follows what it corrects, and counts once', async () => {
+test('a correction without a sub id follows the line it corrects, and counts once', async () => {
   const map = MERGED
   await load('corr', TXN_HEAD + txn('1', 'ok', 10), { map })
   const correction = TXN_HEAD + txn('1', 'ok', -4, { click: '' })
@@ -193,7 +193,7 @@ test('a correction without a sub id follows what it corrects, and counts once', 
   assert.deepEqual(await earnings('corr'), { '2026-11-05': 5 })
   const stray = await load('corr', TXN_HEAD + txn('9', 'ok', -1, { click: '' }), { map })
   assert.deepEqual(stray.reasons, { publisher_unknown: 1 })
-  // By the order, and by the original action of a record with an id of its own.
+  // By the order, and by the original action of a record with its own id.
   await load('corr-own', HEAD + row('o1', 10))
   const day = '2026-11-06'
   assert.equal((await load('corr-own', HEAD + row('o1', -2, day, ''))).imported, 1)
@@ -205,7 +205,7 @@ test('a correction without a sub id follows what it corrects, and counts once', 
   assert.deepEqual(await earnings('cj-2'), { '2026-11-05': 0 })
 })
 
-test('a line that cannot be read leaves what is stored of it as it is', async () => {
+test('an unreadable line leaves its stored version unchanged', async () => {
   await load('spared', HEAD + row('a', 1) + row('b', 2))
   const { imported, rejects } = await load(
     'spared',
@@ -222,7 +222,7 @@ test('a line that cannot be read leaves what is stored of it as it is', async ()
   assert.deepEqual(await earnings('spared'), { '2026-11-05': 4 })
 })
 
-test('a map with transaction ids takes over what was imported without them', async () => {
+test('a map with transaction ids takes over lines imported without them', async () => {
   await load('over', HEAD + row('a', 1) + row('b', 2))
   const map = { ...OWN, transaction_id: ['Txn'] }
   const head = `Txn,${HEAD}`
@@ -232,7 +232,7 @@ test('a map with transaction ids takes over what was imported without them', asy
   assert.deepEqual(await earnings('over'), { '2026-11-05': 6 })
 })
 
-test('each amount has its own currency: the cell, its column’s name, a column, the map', async () => {
+test('each amount has its own currency: from the cell, its column’s name, a column, or the map', async () => {
   const of = async (network: string, text: string, map: NetworkMap = OWN) => {
     const { reasons } = await load(network, text, { map })
     return [Object.values(await earnings(network))[0], reasons]
@@ -250,7 +250,7 @@ test('each amount has its own currency: the cell, its column’s name, a column,
   assert.deepEqual(await of('c6', HEAD + line('1', '1 SEK')), [undefined, { rate_missing: 1 }])
 })
 
-/** Lines as a network enters them: an order, and later corrections of it, each at its own time. */
+/** Lines as a network enters them: an order and later corrections of it, each at its own time. */
 const history = fc.array(
   fc.record({
     order: fc.integer({ min: 1, max: 6 }),
@@ -265,7 +265,7 @@ const windows = fc.array(fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ m
   maxLength: 5,
 })
 
-test('reports of overlapping posting periods add up in any order, with ids or without', async () => {
+test('reports of overlapping posting periods add up in any order, with and without ids', async () => {
   const runs = counter(1)
   await fc.assert(
     fc.asyncProperty(history, windows, fc.boolean(), async (lines, periods, hasIds) => {
@@ -295,7 +295,7 @@ test('reports of overlapping posting periods add up in any order, with ids or wi
   )
 })
 
-test('reports without any id never lose earnings: they are taken, or refused as a whole', async () => {
+test('a report without any id never loses earnings: it is imported or refused as a whole', async () => {
   const runs = counter(1)
   const sold = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 5 })
   await fc.assert(

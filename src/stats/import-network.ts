@@ -36,9 +36,9 @@ const EVENTS_PER_APPEND = 500
 export interface NetworkImport {
   readonly rows: number
   readonly imported: number
-  /** Of the imported: shown already, exactly like this. */
+  /** Of the imported lines: already stored, exactly like this. */
   readonly unchanged: number
-  /** The network has declined them: they count nothing, and take away what they had counted. */
+  /** Declined by the network: they count nothing, and remove what they had counted. */
   readonly declined: number
   readonly rejected: number
   readonly reasons: Readonly<Record<string, number>>
@@ -59,12 +59,12 @@ export interface NetworkFile {
   readonly network: string
   readonly map: NetworkMap
   readonly text: string
-  /** The file has all lines of its days: stored lines that it lacks are removed. */
+  /** The file contains all lines of its days. Stored lines that it lacks are removed. */
   readonly replacesDays?: boolean
 }
 
 /**
- * Imports a report. Throws a 400 when the file cannot be read as a whole, and when stored lines of
+ * Imports a report. Throws a 400 when the file as a whole is unreadable, or when stored lines of
  * its days would vanish.
  */
 export async function importNetwork(deps: IntakeDeps, file: NetworkFile): Promise<NetworkImport> {
@@ -113,7 +113,7 @@ function countOf(words: readonly string[]): Record<string, number> {
   return Object.fromEntries([...byWord].map(([word, all]) => [word, all.length]))
 }
 
-/** More days would not help anybody. */
+/** A longer list would not help. */
 const DAYS_NAMED_MAX = 100
 
 function vanishing(vanished: readonly NetworkLine[], stored: readonly NetworkLine[]) {
@@ -133,7 +133,7 @@ function vanishing(vanished: readonly NetworkLine[], stored: readonly NetworkLin
 
 type Settled = FileLine | RejectedRow
 
-/** Finds whose each row is and what it is worth in dollars. */
+/** Finds the owner of each row, and its value in dollars. */
 async function settleRows(
   deps: IntakeDeps,
   rows: readonly { readonly line: number; readonly row: ReadRow }[],
@@ -172,7 +172,7 @@ async function settleRows(
   })
 }
 
-/** Nothing is nothing in every currency. */
+/** Zero is zero in every currency. */
 const ZERO_RATE = { usdPerBase: '1', currencyPerBase: '1' }
 
 function fileLine(row: ReadRow, owner: RowOwner): FileLine {
@@ -203,7 +203,9 @@ function namedOwner({ clickId, slug }: ReadRow): string {
   return 'no sub id of the line is a click id, and no stored line is of its transaction or order'
 }
 
-/** By click id first: it names the article too. Then a correction follows what it corrects. */
+/**
+ * By click id first, which also names the article. Then a correction follows the line it corrects.
+ */
 async function findOwners(
   { db }: IntakeDeps,
   rows: readonly ReadRow[],
@@ -249,7 +251,7 @@ async function findOwners(
 
 type Named = Pick<ReadRow, 'transactionId' | 'originalId' | 'orderId' | 'advertiser'>
 
-/** What other lines may call this one by. */
+/** The names by which other lines may refer to this one. */
 function ownKeys({ transactionId, originalId, orderId, advertiser }: Named): string[] {
   const keys: string[] = []
   if (transactionId !== null) keys.push(`transaction ${transactionId}`)
@@ -260,12 +262,12 @@ function ownKeys({ transactionId, originalId, orderId, advertiser }: Named): str
   return keys
 }
 
-/** What this line may mean by its names, the surest first. */
+/** The names by which this line may refer to another, the most certain first. */
 function correctedKeys({ transactionId, originalId, orderId, advertiser }: Named): string[] {
   const keys = ownKeys({ transactionId, originalId: null, orderId: null, advertiser })
   if (originalId !== null) keys.push(`transaction ${originalId}`, `original ${originalId}`)
   if (orderId === null) return keys
-  // Orders are numbered by their shops: the number alone will do where no shop is named.
+  // Shops number their orders, so the number alone suffices only without a shop.
   const order =
     advertiser === null ? `order ${orderId}` : `order ${orderId} of ${advertiser.toLowerCase()}`
   return [...keys, order]
@@ -277,7 +279,7 @@ interface PartitionLines {
   readonly lines: readonly NetworkLine[]
 }
 
-/** Appends the partitions that differ from what is shown; returns which these are. */
+/** Appends the partitions that changed, and returns them. */
 async function appendPartitions(
   deps: IntakeDeps,
   network: string,
@@ -322,7 +324,7 @@ function hashOf(bodies: readonly RowNews[]): string {
   return hash.digest('hex')
 }
 
-/** Sorted by what they say, so that the order of the imports does not matter. */
+/** Sorted by content, so that the order of imports does not matter. */
 function rowBodies(lines: readonly NetworkLine[], importId: string): RowNews[] {
   const bodies = lines.map((line) => ({ line, body: rowBody(line, importId) }))
   const placed = bodies.map((item) => ({ ...item, place: JSON.stringify(item.body) }))
@@ -356,7 +358,7 @@ function rowBody(line: NetworkLine, importId: string): NetworkRowBody {
   }
 }
 
-/** Rows of one order are one sale, or one taken back. */
+/** Rows of one order count as one sale, or as one reversal. */
 function derivedSales(line: NetworkLine, row: number, counted: Set<string>): number {
   const worth = Math.sign(line.revenueMicros || line.earningsMicros)
   const order = `${line.orderId ?? line.transactionId ?? `row ${row}`} ${worth}`

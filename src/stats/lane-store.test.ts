@@ -5,7 +5,7 @@ import { rowsRead } from '../../test/rows-read.ts'
 import { sql } from '../platform/sql.ts'
 import { countBehind } from './lane-store.ts'
 
-test('a few events that wait are counted without a look at all that do not', async (t) => {
+test('counting a few waiting events does not read all folded ones', async (t) => {
   const db = await testDatabase(t)
   const folded = 50_000
   await db.run(sql`

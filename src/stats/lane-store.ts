@@ -5,12 +5,12 @@ import type { Db } from '../platform/postgres.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import { utcDay } from '../platform/timestamp.ts'
 
-/** Whether the fold holds all of these money events: none unlogged, and none set aside. */
+/** Whether the fold has processed all of these money events: none waits, and none is set aside. */
 export async function areFolded(
   db: Db,
   events: readonly { readonly id: string; readonly atMs: number }[],
 ): Promise<boolean> {
-  // Their days as values: else every day that there ever was is planned for.
+  // Days are passed as values, because otherwise the planner considers every day.
   const row = await db.row<{ folded: number }>(sql`
     select count(*)::int as folded from event join lane using (lane)
     where lane = ${MONEY_LANE} and seq <= position
@@ -25,7 +25,7 @@ export interface LaneBehind {
   readonly waiting_since: Date
 }
 
-/** Lanes that have events the fold has not reached, with the age of the first of them. */
+/** Lanes with waiting events, and the age of the oldest. */
 export async function listLanesBehind(db: Db): Promise<LaneBehind[]> {
   const waiting = await waitingEvents(db)
   return db.rows(sql`
@@ -36,7 +36,7 @@ export async function listLanesBehind(db: Db): Promise<LaneBehind[]> {
   `)
 }
 
-/** How many events the fold has not reached, counted as far as `max`. */
+/** The number of waiting events, counted up to `max`. */
 export async function countBehind(db: Db, max: number): Promise<number> {
   const waiting = await waitingEvents(db)
   const row = await db.row<{ events: number }>(sql`
@@ -46,7 +46,7 @@ export async function countBehind(db: Db, max: number): Promise<number> {
   return row?.events ?? 0
 }
 
-/** Those of one lane, in order: by their index, however many there are beside them. */
+/** The waiting events of one lane, in order, by index. */
 async function waitingEvents(db: Db): Promise<Sql> {
   const dayFrom = await firstUnfoldedDay(db, LANES)
   return sql`

@@ -1,12 +1,12 @@
 /**
  * Decides which stored lines of a network an import replaces (docs/spec/networks.md#merging).
  *
- * A report shows a part of what happened: the lines of a posting period, or of one day. Lines that
- * it does not show stay, unless the report can only be taken as the whole of its days.
+ * A report covers a posting period, or one day. Stored lines that it does not contain stay, unless
+ * the report must be taken as all of its days.
  */
 import type { LineNames } from './read-network-row.ts'
 
-/** A line that counts or, with `isDeclined`, takes the stored one away. */
+/** A line that counts or, with `isDeclined`, removes the stored one. */
 export interface NetworkLine extends LineNames {
   readonly pubId: number
   readonly articleId: number
@@ -15,9 +15,9 @@ export interface NetworkLine extends LineNames {
   readonly advertiser: string | null
   readonly clicks: number
   readonly sales: number
-  /** The file itself counts sales; else they follow from the orders. */
+  /** The file itself counts sales; otherwise they follow from the orders. */
   readonly areSalesReported: boolean
-  /** Both amounts in the report's currencies; null: stored before these were kept. */
+  /** Both amounts in the report's currencies; null if stored before these were recorded. */
   readonly amounts: string | null
   readonly revenueMicros: number
   readonly earningsMicros: number
@@ -31,16 +31,16 @@ export interface MergeInput<Stored extends NetworkLine> {
   /** All lines of the partitions that the file touches. */
   readonly stored: readonly Stored[]
   readonly lines: readonly FileLine[]
-  /** Names on lines that could not be read: their stored lines stay. */
+  /** Names on unreadable lines: their stored lines stay. */
   readonly rejected: readonly Pick<LineNames, 'transactionId' | 'orderId'>[]
-  /** Lines have a name in the network (a transaction, or an order and its posting time). */
+  /** Lines have a name in the network: a transaction, or an order with its posting time. */
   readonly isMergeable: boolean
   readonly replacesDays: boolean
 }
 
 export interface Merge<Stored extends NetworkLine> {
   readonly kept: readonly Stored[]
-  /** Stored lines that a day's file does not have; nothing is imported while there are any. */
+  /** Stored lines that a day's file lacks. Nothing is imported while there are any. */
   readonly vanished: readonly Stored[]
 }
 
@@ -70,7 +70,7 @@ function namesOf({ transactionId, orderId }: Pick<LineNames, 'transactionId' | '
   return names
 }
 
-/** What is stored and replaced as a whole: the lines of one account on one day. */
+/** The unit that is stored and replaced: the lines of one account on one day. */
 export function partitionOf({ account, day }: Pick<NetworkLine, 'account' | 'day'>): string {
   return `${account} ${day}`
 }
@@ -80,7 +80,7 @@ class LineIndex {
   readonly #byTransaction: ReadonlyMap<string, readonly FileLine[]>
   readonly #byOrder: ReadonlyMap<string, readonly FileLine[]>
   readonly #byContent: ReadonlyMap<string, readonly FileLine[]>
-  /** Lines that a stored line was matched with: one cannot stand for two. */
+  /** Stored lines already matched, because one cannot match twice. */
   readonly #used = new Set<FileLine>()
 
   constructor(lines: readonly FileLine[]) {
@@ -101,7 +101,7 @@ class LineIndex {
     this.#byContent = grouped((line) => [contentKey(line), dollarKey(line)])
   }
 
-  /** Whether the file has this very line, in whatever state it is now. */
+  /** Whether the file contains this very line, in whatever status. */
   replaces(line: NetworkLine): boolean {
     if (line.transactionId !== null) {
       const named = this.#byTransaction.get(line.transactionId) ?? []
@@ -112,7 +112,7 @@ class LineIndex {
     return isUnnamed(line) && this.#takeContent(line)
   }
 
-  /** The same for a file that is the whole of its days: each of its lines accounts for one. */
+  /** The same for a file that covers whole days: each of its lines matches one stored line. */
   accountsFor(line: NetworkLine): boolean {
     const ofOrder = this.#byOrder.get(orderKey(line) ?? '') ?? []
     const match = ofOrder.find((other) => !this.#used.has(other) && isSameLine(line, other))
@@ -130,7 +130,9 @@ class LineIndex {
   }
 }
 
-/** Of two lines of one order, one without a transaction id: an export with fewer columns. */
+/**
+ * Two lines of one order, one of them without a transaction id, from an export with fewer columns.
+ */
 function areNamedAlike(line: NetworkLine, other: NetworkLine): boolean {
   return line.transactionId === null || other.transactionId === null
 }
@@ -145,16 +147,16 @@ function isSameLine(one: NetworkLine, other: NetworkLine): boolean {
   const areOfOneItem = one.item === null || other.item === null || one.item === other.item
   if (!areOfOneKind || !areOfOneItem) return false
   if (one.posted !== null && other.posted !== null) return isSameTime(one.posted, other.posted)
-  // A transaction changes its amount until it is locked; two corrections are two entries.
+  // A transaction changes its amount until it is locked. Two corrections are two entries.
   return !isCorrection(one) || one.amounts === null || one.amounts === other.amounts
 }
 
-/** Some exports have the day alone. */
+/** Some exports contain only the day. */
 function isSameTime(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one)
 }
 
-/** A line that takes back what another line earned. */
+/** A line that reverses the earnings of another line. */
 function isCorrection({ earningsMicros, revenueMicros }: NetworkLine): boolean {
   return earningsMicros < 0 || (earningsMicros === 0 && revenueMicros < 0)
 }
@@ -164,7 +166,7 @@ function orderKey(line: NetworkLine): string | null {
   return JSON.stringify([partitionOf(line), line.orderId, line.advertiser?.toLowerCase() ?? null])
 }
 
-/** Names a line by all that it says; a line with totals of a day by whose totals they are. */
+/** Identifies a line by its whole content; a line with a day's totals by their owner. */
 function contentKey(line: NetworkLine): string {
   const isTotal = line.areSalesReported || line.clicks !== 0
   const { pubId, articleId, advertiser, item, posted, amounts } = line
@@ -172,7 +174,7 @@ function contentKey(line: NetworkLine): string {
   return JSON.stringify([partitionOf(line), pubId, articleId, advertiser, item, posted, what])
 }
 
-/** The same of a line that was stored without the amounts of the report. */
+/** The same for a line stored without the report's amounts. */
 function dollarKey(line: NetworkLine): string {
   const { pubId, articleId, advertiser, revenueMicros, earningsMicros } = line
   const where = [partitionOf(line), pubId, articleId, advertiser]

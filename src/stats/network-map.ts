@@ -1,8 +1,8 @@
 /**
- * Which column of another network's report holds what (docs/spec/networks.md#maps).
+ * Says which column of another network's report contains which field (docs/spec/networks.md#maps).
  *
- * A map names, for each field, the columns that may hold it; the first one that the file has is
- * used. The maps of large networks are ready; any other report needs a map of its own.
+ * For each field, a map names possible columns; the first one in the file is used. Maps of large
+ * networks are included. Any other report needs its own map.
  */
 import { isCurrency } from '../catalog/read-currency.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
@@ -32,7 +32,7 @@ export const NETWORK_FIELDS = [
 ] as const
 export type NetworkField = (typeof NETWORK_FIELDS)[number]
 
-/** Which words say that a line counts (approved, pending) or does not (declined). */
+/** Words for a line that counts (approved, pending) or does not (declined). */
 export interface StatusMap {
   readonly columns: readonly string[]
   readonly approved: readonly string[]
@@ -127,7 +127,7 @@ function readEntry(field: string, entry: unknown): unknown {
 
 export type LineStatus = 'counts' | 'declined'
 
-/** Null: the map does not know the word. */
+/** Null if the map does not know the word. */
 export function readStatus(word: string, map: StatusMap): LineStatus | null {
   const isIn = (words: readonly string[]) => words.map(statusWord).includes(statusWord(word))
   if (isIn(map.approved) || isIn(map.pending)) return 'counts'
@@ -186,7 +186,7 @@ const SAME_NAME: readonly IsSameName[] = [
   (wanted, _, plain) => plain !== '' && readColumnName(wanted).name === plain,
 ]
 
-/** What a file lacks for this map; none: it can be read. */
+/** The columns that a file lacks for this map; none means that it is readable. */
 export function missingColumns(map: NetworkMap, found: FoundColumns): Fault[] {
   const needed = (['date', 'earnings'] as const).filter((field) => found[field] === undefined)
   const faults = needed.map((field) => ({ field, rule: missing(map[field] ?? []) }))

@@ -1,4 +1,4 @@
-/** What an import from another network reads: click owners, publishers, stored lines. */
+/** Reads what an import from another network needs: click owners, publishers, stored lines. */
 import { clickIdBytes } from '../events/click-id.ts'
 import { EVENT_TYPE, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
@@ -63,7 +63,7 @@ export async function findArticlesByKeys(
   )
 }
 
-/** The hash (hex) of the rows that are shown of each partition: `<account> <day>`. */
+/** The hash (hex) of the rows shown for each partition: `<account> <day>`. */
 export async function findShownPartitions(
   db: Db,
   { network, days }: { readonly network: string; readonly days: readonly string[] },
@@ -76,7 +76,7 @@ export async function findShownPartitions(
   )
 }
 
-/** A line that is shown, with all that an import needs to show it again. */
+/** A shown line, with everything an import needs to show it again. */
 export type ShownLine = NetworkLine
 
 interface ShownLineRow {
@@ -99,8 +99,8 @@ interface ShownLineRow {
 }
 
 /**
- * All shown lines of the partitions that a report touches: of its days, and those that hold a
- * transaction or an order which it names.
+ * All shown lines of the partitions that a report touches: of its days, and those with a
+ * transaction or an order that it names.
  */
 export async function findShownLines(
   db: Db,
@@ -148,7 +148,7 @@ export async function findShownLines(
   }))
 }
 
-/** Whether an import was recorded that the fold does not show yet. */
+/** Whether an import was recorded that the fold has not processed yet. */
 export async function isImportWaiting(db: Db): Promise<boolean> {
   const dayFrom = await firstUnfoldedDay(db, [MONEY_LANE])
   const row = await db.row<{ is_waiting: boolean }>(sql`
@@ -160,10 +160,10 @@ export async function isImportWaiting(db: Db): Promise<boolean> {
   return row?.is_waiting === true
 }
 
-/** First key of the advisory lock of a network's imports; the second is its name, hashed. */
+/** First key of the advisory lock for imports of a network; the second is its name, hashed. */
 const IMPORT_LOCK = 1_852_143_476
 
-/** Imports of one network wait for each other: each replaces what it has read before. */
+/** Imports of one network run one at a time, because each replaces lines that it read before. */
 export async function lockNetwork(session: Db, network: string): Promise<void> {
   await session.run(sql`select pg_advisory_lock(${IMPORT_LOCK}::int, hashtext(${network}))`)
 }

@@ -1,9 +1,9 @@
 /**
- * What an order teaches the prediction (economics 3), as a function of all that is known of it.
+ * The evidence that an order gives to the prediction, as a function of everything known about it.
  *
- * An order counts while somebody led to it and it stands: not while it is held, and no longer once
- * it is rejected or its click was found invalid. A revised amount, or another click that turns out
- * to have led to it, takes the old lesson back to the last digit and gives the new one.
+ * An order counts while it has a click and stands: not while it is held, and not after it was
+ * rejected or its click reversed. A revised amount, or another click that turns out to be the right
+ * one, removes the old sample exactly and adds the new one.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { figuresOf } from '../attribution/order-figures.ts'
@@ -11,7 +11,7 @@ import type { OrderRecord } from '../attribution/order-store.ts'
 import { negativeEvidence, orderEvidence } from '../demand/evidence.ts'
 import type { PairEvidence } from '../demand/evidence-store.ts'
 
-/** What is to be added to the evidence when an order's record changes. */
+/** The change of the evidence when an order's record changes. */
 export function lessonChange(before: OrderRecord, after: OrderRecord): PairEvidence[] {
   const [was, is] = [lessonOf(before), lessonOf(after)]
   if (isDeepStrictEqual(was, is)) return []
@@ -22,7 +22,7 @@ export function lessonChange(before: OrderRecord, after: OrderRecord): PairEvide
 function lessonOf({ account, merchId }: OrderRecord): PairEvidence | null {
   const { acceptedAtMs, attribution, rejection, isClickReversed } = account
   if (acceptedAtMs === null || attribution === null) return null
-  if (attribution.model === 'impression') return null // It says nothing about clicks.
+  if (attribution.model === 'impression') return null // An impression says nothing about clicks.
   if (rejection !== null || isClickReversed) return null
   const { isHeld, gross } = figuresOf(account)
   if (isHeld || gross.revenueMicros === 0) return null

@@ -1,4 +1,7 @@
-/** A publisher's orders for the dashboard, newest first: what each earned, and what it rests on. */
+/**
+ * Lists a publisher's orders for the dashboard, newest first, with earnings and the click behind
+ * them.
+ */
 import { orderState } from '../attribution/order-states.ts'
 import { modelWord } from '../events/event.ts'
 import { formatExact } from '../platform/money.ts'
@@ -33,7 +36,7 @@ interface OrderRow {
   readonly merchant_name: string | null
 }
 
-/** As in the orders report: those that nobody led to, or that are held, are not in it yet. */
+/** As in the orders report: excludes orders without a click, and held orders. */
 export async function readOrderPage(db: Db, request: OrderPageRequest): Promise<OrderPage> {
   const { pubId, dayFrom, dayTo, cursor, now } = request
   const before =
@@ -61,10 +64,10 @@ function toOrderEntry(row: OrderRow, now: Date): OrderEntry {
   const dates = {
     locksAtMs: row.locks_at.getTime(),
     rejectedAtMs: row.rejected_at?.getTime() ?? null,
-    paidAtMs: null, // Whether the merchant has paid is the statements' to say.
+    paidAtMs: null, // The statements show whether the merchant has paid.
   }
   const state = orderState(dates, now.getTime())
-  // What is rejected came to nothing, as in the report.
+  // A rejected order is worth nothing, as in the report.
   const amount = (micros: bigint | string) => formatExact(state === 'REJECTED' ? 0 : micros)
   return {
     order_id: row.event_id,

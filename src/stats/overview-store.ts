@@ -1,6 +1,6 @@
 /**
- * The dashboard's overview in SQL: the figures of 4.4 for a range, by day, in total, and by article
- * and merchant. Sums are made of micros; page impressions count once per article and day.
+ * The dashboard's overview in SQL: the figures of a range by day, in total, and by article and
+ * merchant. Sums use micros; page impressions count once per article and day.
  */
 import { formatCents, formatExact } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -10,7 +10,7 @@ import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 import { figuresOf, SUMS, seenOf } from './figures-store.ts'
 
-/** What a page can show; who wants all of it takes 4.4. */
+/** The most that a page can show. The statistics API returns everything. */
 const ROWS_MAX = 1_000
 /** A tenth of a cent: many clicks earn less than ten cents, and a mean has no last digit. */
 const PER_CLICK_STEP_MICROS = 1_000n
@@ -29,7 +29,7 @@ interface DaySums extends Sums {
 }
 
 export async function readOverview(db: Db, range: DayRange): Promise<Overview> {
-  // One view of both: else the rows would hold a click that the days do not.
+  // Both read one snapshot, so that rows and days include the same clicks.
   const [days, rows] = await db.transaction(
     async (tx) => [await sumByDay(tx, range), await sumByArticleAndMerchant(tx, range)] as const,
     { isSnapshot: true },
@@ -54,13 +54,13 @@ export async function readOverview(db: Db, range: DayRange): Promise<Overview> {
   }
 }
 
-/** What has views alone, or figures alone, has none of the other. */
+/** Rows with only views or only figures have zeros for the rest. */
 const OR_ZERO = sql`
   coalesce(impressions, 0) as impressions, coalesce(clicks, 0) as clicks,
   coalesce(sales, 0) as sales, coalesce(revenue_micros, 0) as revenue_micros,
   coalesce(earnings_micros, 0) as earnings_micros`
 
-/** Every day of the range, those without an event included. */
+/** Every day of the range, including days without events. */
 function sumByDay(db: Db, range: DayRange): Promise<DaySums[]> {
   const { pubId, dayFrom, dayTo } = range
   return db.rows(sql`
@@ -121,7 +121,7 @@ function toFigures(sums: Sums) {
   }
 }
 
-/** Of micros: rounded to cents first, one click of $0.0654 would show as $0.070. */
+/** Computed from micros: rounded to cents first, a click of $0.0654 would show as $0.070. */
 function earningsPerClick({ earnings_micros, clicks }: Sums): string | null {
   if (BigInt(clicks) === 0n) return null
   const steps = divideHalfEven(BigInt(earnings_micros), BigInt(clicks) * PER_CLICK_STEP_MICROS)

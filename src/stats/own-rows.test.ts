@@ -16,11 +16,12 @@ import { readReturnPage } from './return-page-store.ts'
 import { listStats } from './row-store.ts'
 
 const NOW = new Date('2026-08-01T00:00:00Z')
-/** Changes are dated by the fold, whose clock is today's. */
+/** The fold dates changes by today's clock. */
 const LATER = new Date('2100-01-01T00:00:00Z')
 const db = await testDatabase()
 const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
-// Nobody has clicked there. Its views lie in the lane of the first one's, its article is the same.
+// The first publisher has no clicks. Its views lie in the same lane, and its article has the same
+// URL.
 await db.run(sql`alter table publisher alter column pub_id restart with 16`)
 const idle = await makePublisherWorld(db, 'idle')
 const { auctionId } = await idle.addArticle('Ten mugs')
@@ -28,7 +29,7 @@ assert.equal(viewLane(one.publisher.pub_id), viewLane(idle.publisher.pub_id))
 const log = openFoldedLog({ after }, db)
 await log.tell(...(await makeBusyLog(one, other)))
 
-// A day before, of which only totals are left.
+// The day before, of which only totals remain.
 const dropped = sql`'2026-01-02', ${viewLane(one.publisher.pub_id)}`
 await db.run(sql`
   insert into view_day (day, lane, seq, events, key_id, signature, state)
@@ -37,7 +38,7 @@ await db.run(sql`
   insert into view_total (day, lane, type, reason, pub_id, auction_id, merch_id, events, counted)
   values (${dropped}, ${EVENT_TYPE.placement}, 0, ${one.publisher.pub_id}, 1, 1, 1, 1)`)
 
-/** Everything that a publisher is shown, by where it is shown. */
+/** Everything a publisher is shown, by place. */
 async function shown(pubId: number) {
   const days = { pubId, dayFrom: '2026-01-01', dayTo: '2026-07-31' }
   const page = { ...days, cursor: null, outcome: null, now: NOW }
@@ -62,7 +63,7 @@ async function shown(pubId: number) {
   }
 }
 
-test('whom nobody clicked is shown nothing, whatever other publishers of its lane have', async () => {
+test('a publisher without clicks is shown nothing, whatever other publishers of its lane have', async () => {
   for (const [place, rows] of Object.entries(await shown(one.publisher.pub_id))) {
     assert.ok(rows.length > 0, place)
   }
@@ -71,7 +72,7 @@ test('whom nobody clicked is shown nothing, whatever other publishers of its lan
   }
 })
 
-test('the views of an article count for the publisher on whose page they were', async () => {
+test('the views of an article count for the publisher whose page it is', async () => {
   const { pub_id: pubId } = idle.publisher
   const own = { id: '999999', pubId, merchId: idle.merchant.merch_id, auctionId }
   await log.tell({ ...new MoneyEvents().click('theirs', START_MS, {}), ...own })

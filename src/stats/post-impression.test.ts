@@ -19,7 +19,9 @@ import { deleteSeenLinks } from './fold-seen-links.ts'
 const MINUTE_MS = 60_000
 const RATE_PPM = 30_000
 
-/** A page of one publisher that shows two shops' offers; its reader clicks the other shop's. */
+/**
+ * A page of one publisher that shows offers of two shops. Its reader clicks the other shop's offer.
+ */
 async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {}) {
   const db = await testDatabase(t)
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
@@ -65,7 +67,7 @@ function find(db: Db, id: string) {
     from merchant_order where order_id = ${id}`)
 }
 
-test('an order after a link that was only seen pays the merchant’s own rate, and reconciles', async (t) => {
+test('an order after a viewed link pays the merchant’s own rate, and reconciles', async (t) => {
   const { db, order, pubId, articleId } = await start(t)
   const atMs = START_MS + 2 * MINUTE_MS
   await order('seen', atMs, { click_ids: [clickId('there')] })
@@ -89,7 +91,7 @@ test('an order after a link that was only seen pays the merchant’s own rate, a
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('of several views the latest leads to the order, also when they are folded at once', async (t) => {
+test('the latest of several views gets the order, also when they are folded together', async (t) => {
   const { db, log, order, append, view } = await start(t)
   const at = (minutes: number) => view(EVENT_TYPE.linkViewable, START_MS + minutes * MINUTE_MS)
   const [before, latest, between] = [at(2), at(4), at(3)]
@@ -100,7 +102,7 @@ test('of several views the latest leads to the order, also when they are folded 
   assert.deepEqual(evidence.find(({ verdict }) => verdict === 'won')?.id, latest.id)
 })
 
-test('nothing is paid for what was seen unless the merchant says so, in view, in time, by its visitor', async (t) => {
+test('a view earns only if the merchant pays for views, and if it was in view, in time, by its visitor', async (t) => {
   const off = await start(t, { ratePpm: null })
   await off.order('off', START_MS + 2 * MINUTE_MS, { click_ids: [clickId('there')] })
   assert.equal((await find(off.db, 'off'))?.attribution, null)
@@ -117,7 +119,7 @@ test('nothing is paid for what was seen unless the merchant says so, in view, in
   assert.deepEqual((await reconcile(on.db, { from: null, to: null })).differences, [])
 })
 
-test('a link that was seen leads to orders of the merchant whose offer stood in it, no other’s', async (t) => {
+test('a viewed link gets orders only of the merchant whose offer it showed', async (t) => {
   const { db, order } = await start(t)
   const { merch_id: merchId } = (await makePublisherWorld(db, 'another')).merchant
   const changes = { post_impression_rate_ppm: RATE_PPM }
@@ -126,7 +128,7 @@ test('a link that was seen leads to orders of the merchant whose offer stood in 
   assert.equal((await find(db, 'elsewhere'))?.attribution, null)
 })
 
-test('any click replaces what was only seen while the order is pending, whichever is told first', async (t) => {
+test('any click replaces a view while the order is pending, in either order of arrival', async (t) => {
   const { db, append, events, order, merchId, auctionId, pubId } = await start(t)
   const atMs = START_MS + 2 * MINUTE_MS
   await append(events.click('here', atMs, { merchId, auctionId, pubId, campaignId: null }))
@@ -142,7 +144,7 @@ test('any click replaces what was only seen while the order is pending, whicheve
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('reconcile finds an order that names an impression which the log does not have', async (t) => {
+test('reconcile finds an order that names an impression missing from the log', async (t) => {
   const { db, order } = await start(t)
   await order('seen', START_MS + 2 * MINUTE_MS, { click_ids: [clickId('there')] })
   await db.run(sql`
@@ -153,7 +155,7 @@ test('reconcile finds an order that names an impression which the log does not h
   assert.deepEqual([attribution?.expected, attribution?.found], [null, 'impression'])
 })
 
-test('a reversal of the click that a visitor was known by takes the commission back', async (t) => {
+test('reversing the click that identified a visitor reverses the commission', async (t) => {
   const { db, append, events, log, order } = await start(t)
   await order('seen', START_MS + 2 * MINUTE_MS, { click_ids: [clickId('there')] })
   const body = JSON.stringify({ click_id: clickId('there'), reason: 'bought' })
@@ -163,7 +165,7 @@ test('a reversal of the click that a visitor was known by takes the commission b
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('a reversal takes back the orders of two shops that call theirs the same', async (t) => {
+test('a reversal covers the orders of two shops with the same order id', async (t) => {
   const { db, append, events, log, order } = await start(t)
   const atMs = START_MS + 2 * MINUTE_MS
   await order('1001', atMs, { click_ids: [clickId('there')] })
@@ -185,7 +187,7 @@ test('a reversal takes back the orders of two shops that call theirs the same', 
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('only what such merchants show is remembered, robots see nothing, and all is soon forgotten', async (t) => {
+test('views are recorded only for such merchants, not for robots, and deleted soon', async (t) => {
   const { db, append, view, log, merchId } = await start(t)
   const key = (name: string) => ({ sessionKey: Buffer.from(name.padEnd(16)) })
   await append(

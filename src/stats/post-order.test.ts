@@ -18,7 +18,7 @@ import { noPostings, type Postings, postChange } from './post-order.ts'
 
 const MERCHANT = 3
 
-/** Whoever may have led to the order: two publishers, exactly or by a guess, under all models. */
+/** Possible owners of the order: two publishers, exact or guessed, under all models. */
 const attributionArbitrary: fc.Arbitrary<OrderAttribution | null> = fc.option(
   fc.record({
     model: fc.constantFrom('exact', 'visitor'),
@@ -57,7 +57,7 @@ const stepArbitrary = fc.record({
 })
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer T> ? T : never
 
-test('an order is owed to one click at most, whatever is told of it: the books hold one owner and one sale (P40)', () => {
+test('an order is owed to at most one click: the books have one owner and one sale (P40)', () => {
   fc.assert(
     fc.property(fc.array(stepArbitrary, { minLength: 1, maxLength: 12 }), (steps) => {
       const events = new MoneyEvents()
@@ -112,7 +112,7 @@ function tell(record: OrderRecord, { told }: Step, at: { id: string; atMs: numbe
   }
 }
 
-/** What entries, figures and budgets come to: one owner, and exactly the order’s net. */
+/** The sums of entries, figures and budgets: one owner, and exactly the order’s net. */
 function assertOneOwner(postings: Postings, orders: ReadonlyMap<string, OrderRecord>): void {
   const booked = new Map<string, number>()
   for (const { lines } of postings.entries) {

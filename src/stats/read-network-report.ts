@@ -1,4 +1,4 @@
-/** A whole report of another network: its header, how it writes dates and amounts, its lines. */
+/** Reads a whole report of another network: its header, its date and amount formats, its lines. */
 
 import { csvReader, findCsvHeader, firstTextLine } from '../platform/csv-reader.ts'
 import { badRequest } from '../platform/errors.ts'
@@ -21,12 +21,12 @@ export interface ReadReport {
 }
 
 /**
- * Reads a report. Throws a 400 when no line is a header with the columns that the map needs, and
- * when its dates or its amounts contradict each other.
+ * Throws a 400 when no line is a header with the columns that the map needs, and when its dates or
+ * its amounts contradict each other.
  */
 export function readNetworkReport(written: string, map: NetworkMap): ReadReport {
   const marked = written.replace(/^\ufeff/, '')
-  // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
+  // `CSV (Macintosh)`, which spreadsheets still write, has no line feeds.
   const text = marked.includes('\n') ? marked : marked.replaceAll('\r', '\n')
   const isHeader = (cells: readonly string[]) =>
     missingColumns(map, findColumns(map, cells)).length === 0
@@ -42,7 +42,7 @@ export function readNetworkReport(written: string, map: NetworkMap): ReadReport 
     width: header.cells.length,
     line: header.endLine,
     allowsShortRows: true,
-    // An unquoted `1,234.50` shifts the cells behind it: an empty last one may hide that.
+    // An unquoted `1,234.50` shifts the later cells, and an empty last cell may hide that.
     allowsPadding: false,
   })
   const records = reader.push(text.slice(header.end), true)

@@ -9,7 +9,7 @@ import { importFeed } from '../catalog/import-feed.ts'
 import { sql } from '../platform/sql.ts'
 import { readReceipt } from './receipt-view-store.ts'
 
-test('a receipt names its products as readers see them, and not as a feed does whose import failed', async (t) => {
+test('a receipt shows product names as readers saw them, not from a feed whose import failed', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { merch_id: merchId } = merchant

@@ -8,7 +8,7 @@ const read = (text: string, decimal: '.' | ',' | null, usual: string | null = nu
   return 'reason' in amount ? amount.reason : amount.millionths
 }
 
-test('amounts are read to the millionth as networks write them, and no other text is one', () => {
+test('reads amounts to the millionth as networks write them, and nothing else', () => {
   for (const [text, millionths] of Object.entries({
     ...{ '20': 20_000_000n, '$20.00': 20_000_000n, '€0.5': 500_000n, '.25': 250_000n },
     ...{ '7.': 7_000_000n, '-1,295.658': -1_295_658_000n, '(3.10)': -3_100_000n },
@@ -30,7 +30,7 @@ test('amounts are read to the millionth as networks write them, and no other tex
   assert.equal(read('4.50', ','), 'amount_unreadable')
 })
 
-test('without a proof in the file the currency decides what one separator means, or nobody', () => {
+test('without proof in the file the currency decides what one separator means, or nothing does', () => {
   assert.equal(read('1.299', null, 'USD'), 1_299_000n)
   assert.equal(read('$1,299', null), 1_299_000_000n)
   assert.equal(read('1.299', null, 'EUR'), 'amount_ambiguous')

@@ -1,8 +1,8 @@
 /**
- * Amounts as networks and spreadsheets write them (docs/spec/networks.md#amounts).
+ * Reads amounts as networks and spreadsheets write them (docs/spec/networks.md#amounts).
  *
- * `4,500` is four and a half or four and a half thousand. The whole file decides which: `0,045`
- * or `1295,97` in another row proves a decimal comma.
+ * `4,500` may be four and a half, or four and a half thousand. The whole file decides: `0,045` or
+ * `1295,97` in another row proves a decimal comma.
  */
 import { decimalSign, readAmount } from '../catalog/read-price.ts'
 import { badRequest } from '../platform/errors.ts'
@@ -13,14 +13,14 @@ export type DecimalSeparator = (typeof DECIMAL_SEPARATORS)[number]
 
 /** How the amounts of a file are written. */
 export interface AmountStyle {
-  /** Null: no amount of the file proves it, and the map does not name it. */
+  /** Null if no amount of the file proves it, and the map does not name it. */
   readonly decimal: DecimalSeparator | null
 }
 
 export interface ReportAmount {
-  /** Whole millionths of the currency; smaller fractions are cut, since networks print them. */
+  /** Whole millionths of the currency. Smaller fractions, which networks print, are cut. */
   readonly millionths: bigint
-  /** Null: neither the cell nor `usual` names one. */
+  /** Null if neither the cell nor `usual` names one. */
   readonly currency: string | null
 }
 
@@ -43,7 +43,7 @@ export function decideAmountStyle(
   for (const cell of cells) {
     const shown = decimalSign([cell.text])
     if (shown === '.' || shown === ',') {
-      // A cell that is no amount proves nothing of those that are.
+      // An invalid cell proves nothing about valid ones.
       if (!proofs.has(shown) && isAmount(cell.text, shown)) proofs.set(shown, cell)
     } else {
       for (const sign of DECIMAL_SEPARATORS) {
@@ -70,8 +70,8 @@ function isAmount(text: string, decimal: DecimalSeparator): boolean {
 }
 
 /**
- * Reads one amount. `usual` is its currency where the cell itself shows none; it also decides what
- * `1.299` means in a file that proves nothing.
+ * Reads one amount. `usual` is its currency if the cell shows none. It also decides what `1.299`
+ * means in a file without proof.
  */
 export function readReportAmount(
   written: string,
@@ -95,7 +95,7 @@ export function readReportAmount(
   return { reason: 'amount_unreadable', detail: `${reading.why || 'is empty'}${style}` }
 }
 
-/** `$(20.00)` as `($20.00)`, the other way in which spreadsheets write what is negative. */
+/** Rewrites `$(20.00)` as `($20.00)`, the other spreadsheet notation of a negative amount. */
 function bracketed(text: string): string {
   return text.replace(/^([^()]+)\(([^()]*)\)([^()]*)$/, '($1$2$3)')
 }

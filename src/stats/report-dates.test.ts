@@ -5,7 +5,7 @@ import { type DateOrder, decideDateOrder, readReportDate } from './report-dates.
 
 const dayOf = (text: string, order: DateOrder = 'mdy') => readReportDate(text, order)?.day ?? null
 
-test('days are read as networks write them, and no other text is one', () => {
+test('reads days as networks write them, and nothing else', () => {
   for (const [text, day] of Object.entries({
     ...{ '2026-03-02': '2026-03-02', '2026-03-02 11:00': '2026-03-02', '3/2/26': '2026-03-02' },
     ...{ '12/31/2026': '2026-12-31', '03/02/2026 1:02 PM': '2026-03-02', '20260302': '2026-03-02' },
@@ -21,7 +21,7 @@ test('days are read as networks write them, and no other text is one', () => {
   assert.equal(dayOf('26/03/04', 'ymd'), '2026-03-04')
 })
 
-test('month names of the large languages are read', () => {
+test('reads month names of the large languages', () => {
   for (const text of [
     ...['13 Nov 2026', 'Nov 13, 2026', '13-Nov-26', '2026-Nov-13', 'November 13th, 2026'],
     ...['13. November 2026', '13 novembre 2026', '13 nov. 2026', '13 de noviembre de 2026'],

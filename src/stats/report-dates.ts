@@ -1,8 +1,8 @@
 /**
- * Dates as networks and spreadsheets write them (docs/spec/networks.md#dates).
+ * Reads dates as networks and spreadsheets write them (docs/spec/networks.md#dates).
  *
- * `04/11/2026` is a day in April or in November. The whole file decides which, because one row
- * alone cannot: a row with `13/11/2026` proves that the day comes first.
+ * `04/11/2026` may be in April or in November. One row alone cannot decide, but the whole file can:
+ * a row with `13/11/2026` proves that the day comes first.
  */
 import { badRequest } from '../platform/errors.ts'
 import { dayOf, parseTimestamp, utcDay } from '../platform/timestamp.ts'
@@ -27,8 +27,8 @@ const YEAR_FIRST = /^\d{4}[./-]/
 
 /**
  * Decides the order of day and month for all dates of a file. Throws a 400 that names two lines
- * when they contradict each other. `hasDecimalComma` decides a file without proof: who writes
- * 1,50 writes the day first.
+ * when they contradict each other. `hasDecimalComma` decides a file without proof, because regions
+ * that write 1,50 put the day first.
  */
 export function decideDateOrder(
   cells: readonly ReportCell[],
@@ -63,7 +63,7 @@ function provenOrder(first: number, second: number): DateOrder | null {
   return second > 12 && second <= 31 && first <= 12 ? 'mdy' : null
 }
 
-/** Reads a date with or without a time; null when it names no existing day. */
+/** Reads a date with or without a time; null if it names no existing day. */
 export function readReportDate(text: string, order: DateOrder): ReportDate | null {
   const parts = splitTime(text)
   if (parts === null) return null
@@ -136,14 +136,14 @@ function readDay(text: string, order: DateOrder): string | null {
   return readWordyDay(text)
 }
 
-// 2026年11月4日, 2026년 11월 4일; the second group stands where NUMERIC has its separator.
+// 2026年11月4日, 2026년 11월 4일. The second group is where NUMERIC has its separator.
 const CJK_DATE = /^(\d{4}) ?([年년]) ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]?$/
 
 /** `13 de noviembre de 2026`, `Tue, 03 Nov 2026`. */
 function readWordyDay(text: string): string | null {
   const words = text.toLowerCase().match(/\d+|[\p{L}\p{M}]+/gu) ?? []
   const named = words.filter((word) => MONTHS.has(plainWord(word)))
-  // `mar 3 nov`: in Romance languages the first is Tuesday.
+  // `mar 3 nov`: in Romance languages the first word is Tuesday.
   const sure = named.filter((word) => named.length === 1 || !WEEKDAYS.has(plainWord(word)))
   const months = new Set(
     (sure.length > 0 ? sure : named).map((word) => MONTHS.get(plainWord(word))),
@@ -161,7 +161,7 @@ function readWordyDay(text: string): string | null {
     : isoDay(second, String(month), first)
 }
 
-/** Null when the day does not exist. Two digits of a year are of this century. */
+/** Null if the day does not exist. Two-digit years are of this century. */
 function isoDay(year: string, month: string, day: string): string | null {
   if (year.length !== 4 && year.length !== 2) return null
   if (month.length > 2 || day.length > 2) return null
@@ -177,11 +177,11 @@ function plainWord(word: string): string {
 
 interface DateWords {
   readonly months: ReadonlyMap<string, number>
-  /** Weekdays, and what some languages put between the parts of a date. */
+  /** Weekdays, and words that some languages put between the parts of a date. */
   readonly weekdays: ReadonlySet<string>
 }
 
-/** Month names and weekdays of the languages, from the runtime's own Unicode data. */
+/** Month names and weekdays by language, from the runtime's Unicode data. */
 function dateWords(): DateWords {
   const months = new Map<string, number>()
   const ambiguous = new Set<string>()

@@ -1,4 +1,4 @@
-/** What came back of a publisher's orders, newest first: on its own day, as the figures have it. */
+/** Lists the returns of a publisher's orders, newest first, each on its own day. */
 import { formatExact } from '../platform/money.ts'
 import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -26,10 +26,10 @@ interface ReturnRow {
 }
 
 export interface ReturnPageRequest extends DayRange {
-  readonly cursor: string | null // the last return seen
+  readonly cursor: string | null // the last return on the previous page
 }
 
-/** As in the returns report, but one entry a return, whatever lines of its order it is of. */
+/** As in the returns report, but one entry per return, whatever lines it covers. */
 export async function readReturnPage(
   db: Db,
   { cursor, ...range }: ReturnPageRequest,

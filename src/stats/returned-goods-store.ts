@@ -1,4 +1,6 @@
-/** Which returns took effect on a publisher's days: each on its own, or with a later order. */
+/**
+ * The returns that took effect on a publisher's days: each on its own day, or with a later order.
+ */
 import { type Sql, sql } from '../platform/sql.ts'
 import type { DayRange } from './day-range.ts'
 
@@ -6,9 +8,8 @@ import type { DayRange } from './day-range.ts'
 export const EFFECTIVE_DAY = sql`greatest(back.day, bought.day)`
 
 /**
- * What a query of them reads: returns as `back`, their orders as `bought`. Returns of orders that
- * nobody led to, that are held, or that are rejected took nothing back, and neither did those that
- * were refused.
+ * Parts of a query: returns as `back`, their orders as `bought`. Excludes refused returns, and
+ * returns of orders without a click, held orders and rejected orders.
  */
 export function returnsOf({ pubId, dayFrom, dayTo }: DayRange): { from: Sql; where: Sql } {
   return {

@@ -24,7 +24,7 @@ const { key } = await createApiKey(api.db, {
   now: new Date(),
 })
 
-/** A click that was paid for; its id. */
+/** Creates a paid click and returns its id. */
 async function paidClick(): Promise<string> {
   const { auction_result } = await runAuction(api, await market.link(KETTLE))
   await sleep(CLICK_AGE_MIN_MS + 20)
@@ -33,13 +33,13 @@ async function paidClick(): Promise<string> {
   return new URL(location).searchParams.get('cid') ?? ''
 }
 
-/** Clicks and earnings of each row: a row stays when its click is taken back. */
+/** Clicks and earnings of each row. A row stays when its click is reversed. */
 const figures = async () =>
   (await statsOf(api, market)).map(({ clicks, pub_earnings }) => [clicks, pub_earnings])
 
 const reverse = (body: object, sent = key) => api.call(PATH, { key: sent, body })
 
-test('an operator reverses a click once, with a reason; its entry and figures say so', async () => {
+test('an operator reverses a click once, with a reason, and its entry and figures show it', async () => {
   const click = await paidClick()
   const answer = await reverse({ click, reason: 'bought traffic' })
   assert.equal(answer.status, 201, answer.text)
@@ -64,7 +64,7 @@ test('an operator reverses a click once, with a reason; its entry and figures sa
   assert.match(again.failure().message, /reversed before/)
 })
 
-test('whose click was taken back reads why, by nothing but its id', async () => {
+test('a publisher can read why its click was reversed, by the click’s id', async () => {
   const click = await paidClick()
   const read = async (sent: string, id = click) =>
     api.call(`/api/v1/auction_results/${id}/`, { key: sent })
@@ -94,7 +94,7 @@ test('whose click was taken back reads why, by nothing but its id', async () => 
   assert.equal((await read(publisherKey, '0'.repeat(32))).failure().code, 4040)
 })
 
-test('of two reversals at once, one takes the money back and the other is told so', async () => {
+test('of two concurrent reversals, one succeeds and the other is refused', async () => {
   const click = await paidClick()
   const both = await Promise.all([1, 2].map(() => reverse({ click, reason: 'twice' })))
   const [taken, other] = both.toSorted((a, b) => a.status - b.status)
@@ -103,7 +103,7 @@ test('of two reversals at once, one takes the money back and the other is told s
   assert.deepEqual(await figures(), [[0, '0.00']])
 })
 
-test('a reversal that is durable is no failure where a database that goes away cannot show it', async () => {
+test('a durable reversal succeeds even if the database fails before it can be shown', async () => {
   const click = await paidClick()
   const other = await api.db.reserve()
   await other.run(sql`begin`)
@@ -119,7 +119,7 @@ test('a reversal that is durable is no failure where a database that goes away c
   assert.deepEqual(entry(), { clicks: [click], entries: [] })
 })
 
-test('nobody but an operator reverses, and every wrong field is named', async () => {
+test('only an operator can reverse, and every invalid field is named', async () => {
   assert.equal(
     (await reverse({ click: '0'.repeat(32), reason: 'x' }, market.account.key)).status,
     403,

@@ -1,4 +1,4 @@
-/** The operator takes back what was paid for invalid clicks (economics 2.5), over the API. */
+/** The endpoint by which the operator reverses payments for invalid clicks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf, type KeyGuard, NEEDS_KEY, requireOperator } from '../accounts/require-key.ts'
 import type { IntakeDeps } from '../attribution/intake.ts'
@@ -13,7 +13,7 @@ import {
 import { ReversalBody, ReversalRecord } from './schema.ts'
 import { untilFolded } from './until-folded.ts'
 
-/** Figures are visible within this time of an event (decisions 4.4). */
+/** Figures are visible within this time after an event. */
 const FOLD_PATIENCE_MS = 5_000
 
 export const reversalRoutes =
@@ -53,7 +53,7 @@ export const reversalRoutes =
     )
   }
 
-/** 202: it is durable and will be folded, whatever keeps its entries from being shown yet. */
+/** 202: the reversal is durable and will be folded, even if its entries cannot be shown yet. */
 async function folded(
   db: Db,
   accepted: AcceptedReversal,

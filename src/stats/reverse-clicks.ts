@@ -1,4 +1,4 @@
-/** Clicks found invalid later: reversed by their id, or all of an auction result. */
+/** Reverses clicks found invalid later, by their id, or all clicks of an auction result. */
 import type { IntakeDeps } from '../attribution/intake.ts'
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
@@ -13,7 +13,7 @@ import type { ReversalBody } from './fold-reversals.ts'
 const HEX_32 = /^[0-9a-f]{32}$/
 
 export interface WantedReversal {
-  readonly clickId: string | null // one of the two
+  readonly clickId: string | null // exactly one of the two is given
   readonly resultNumber: string | null
   readonly reason: string
 }
@@ -27,10 +27,10 @@ export interface AcceptedReversal {
 }
 
 /**
- * Accepts a reversal; resolves when it is durable. The fold takes the money back.
+ * Accepts a reversal. Resolves when it is durable; the fold then reverses the payment.
  *
- * Throws a 400 for a malformed wish, a 404 when there is no such click, and a 400 when all were
- * reversed before: at most once per click.
+ * Throws a 400 for an invalid request, a 404 for an unknown click, and a 400 when all clicks were
+ * reversed before.
  */
 export async function acceptReversal(
   deps: IntakeDeps,
@@ -51,8 +51,8 @@ export async function acceptReversal(
 }
 
 /**
- * What a reversal that is folded took back, with its ledger entries. Throws a 400 when another one
- * of the same clicks came before it in the log.
+ * The clicks and ledger entries of a folded reversal. Throws a 400 when another reversal of the
+ * same clicks came earlier in the log.
  */
 export async function showReversal(db: Db, { field, clickIds, events }: AcceptedReversal) {
   const eventIds = events.map(({ id }) => id)
@@ -88,11 +88,14 @@ interface ToldReversal {
   readonly reason?: unknown
 }
 
-/** What schemas cannot say: which of two fields is given, and that a text is not blank. */
+/**
+ * Faults that schemas cannot express: exactly one of two fields is required, and text must not be
+ * blank.
+ */
 export function reversalFaults(told: ToldReversal | null): Fault[] {
   const { click = null, result = null, reason } = told ?? {}
   const blank = typeof reason === 'string' ? textFaults('reason', reason, REASON_LENGTH_MAX) : []
-  // Neither would reverse nothing, and of both one would be ignored.
+  // Neither would reverse nothing, and with both one would be ignored.
   if ((click === null) !== (result === null)) return blank
   return [{ field: 'click', rule: 'either a click or a result must be given' }, ...blank]
 }

@@ -1,4 +1,4 @@
-/** Who asks for how much of the statistics at once: the others come to their turn. */
+/** Concurrency limits of the statistics endpoints. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
@@ -32,7 +32,7 @@ async function ask(
 const askChanges = (count: number) =>
   Array.from({ length: count }, () => ask(one, 'changes/?since=2026-03-01'))
 
-test('however many pages of changes are asked for, other calls find a connection', async () => {
+test('many concurrent pages of changes leave connections for other calls', async () => {
   const asked = await db.transaction(async (tx) => {
     await tx.run(sql`lock table page_day in access exclusive mode`)
     const pages = askChanges(12)
@@ -43,7 +43,7 @@ test('however many pages of changes are asked for, other calls find a connection
   for (const status of await Promise.all(asked)) assert.equal(status, 200)
 })
 
-test('a publisher’s many pages keep no other publisher’s statistics waiting', async (t) => {
+test('many pages of one publisher do not delay another publisher’s statistics', async (t) => {
   const turns = t.mock.method(FairTurns.prototype, 'run')
   const answered: string[] = []
   const asked = await db.transaction(async (tx) => {
@@ -51,14 +51,14 @@ test('a publisher’s many pages keep no other publisher’s statistics waiting'
     const pages = askChanges(20).map((page) => page.then(() => answered.push('a page')))
     await untilWaiting(db, Promise.all(pages))
     const days = ask(other, '?date_from=2026-03-01&date_to=2026-03-31')
-    await until(() => turns.mock.callCount() === 21) // It waits as well, behind all of them.
+    await until(() => turns.mock.callCount() === 21) // It also waits, behind all of them.
     return [...pages, days.then((status) => answered.push(`the other's: ${status}`))]
   })
   await Promise.all(asked)
   assert.ok(answered.indexOf("the other's: 200") < 6, answered.join())
 })
 
-test('who waits too long for statistics is told to come back, and is not waited for', async (t) => {
+test('a call that waits too long is asked to retry, and leaves the queue', async (t) => {
   hurryTurns(t)
   const logged: { level: number; reason?: string; err?: object }[] = []
   const stream = { write: (line: string) => void logged.push(JSON.parse(line)) }

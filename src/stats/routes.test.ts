@@ -96,7 +96,7 @@ test('a row has the documented columns: clicks, sales, revenue and earnings of a
   })
 })
 
-test('an article seen and not clicked has one row of its own; robots make none', async (t) => {
+test('an article that was viewed but not clicked has its own row, unless only robots viewed it', async (t) => {
   const s = await start(t)
   const seen = await s.addArticle('Seen')
   const robots = await s.addArticle('Robots')
@@ -109,7 +109,7 @@ test('an article seen and not clicked has one row of its own; robots make none',
   assert.equal(rows[0]?.impressions, 1)
 })
 
-test('a click that is reversed on its own day leaves its row, of zeros, and as_of says so too', async (t) => {
+test('a click reversed on its own day leaves a row of zeros, also in as_of', async (t) => {
   const s = await start(t)
   const { auctionId, articleId } = await s.addArticle('Ten mugs')
   const { merch_id: merchId } = s.merchant
@@ -124,7 +124,7 @@ test('a click that is reversed on its own day leaves its row, of zeros, and as_o
     s.events.order('o1', START_MS, { click: 'a', merchId }),
     { ...s.events.goodsBack('o1', START_MS, { quantity: 5 }), merchId },
     reversalOf('a', START_MS),
-    // A robot's click never counted: its day of reversal saw nothing.
+    // A robot's click never counted, so the day of its reversal has no row.
     reversalOf('robot', START_MS + DAY_MS),
   )
   const rows = await s.rows()
@@ -136,7 +136,7 @@ test('a click that is reversed on its own day leaves its row, of zeros, and as_o
   assert.deepEqual(await s.rows('&as_of=2100-01-01'), rows)
 })
 
-test('a page seen before its article exists is counted when the article is made', async (t) => {
+test('views of a page before its article was created count once the article exists', async (t) => {
   const s = await start(t)
   await s.views(s.view('https://www.gazette.example/Late/?utm_source=x', 'a'))
   assert.deepEqual(await s.rows(), [])
@@ -172,7 +172,7 @@ test('a sale counts on the order’s day and a return on its own', async (t) => 
   )
 })
 
-test('a row whose sum is more than one amount can be is told exactly', async (t) => {
+test('a sum larger than a single amount can be is exact', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Ten yachts')
   const { merch_id: merchId } = s.merchant
@@ -191,7 +191,7 @@ test('a row whose sum is more than one amount can be is told exactly', async (t)
   assert.equal(row?.advertiser_attributed_revenue, '27021597764.22')
 })
 
-test('rows come in the order asked for, ties by day, article and merchant', async (t) => {
+test('returns rows in the requested order, ties by day, article and merchant', async (t) => {
   const s = await start(t)
   const [one, two] = [await s.addArticle('One'), await s.addArticle('Two')]
   await s.money(
@@ -210,7 +210,7 @@ test('rows come in the order asked for, ties by day, article and merchant', asyn
   assert.deepEqual(await order('&limit=2'), ['3 Two', '3 One'])
 })
 
-test('rows that show the same amount are a tie, whatever it was before rounding', async (t) => {
+test('rows that show the same amount are a tie, whatever their exact values', async (t) => {
   const s = await start(t)
   const [one, two] = [await s.addArticle('One'), await s.addArticle('Two')]
   await s.views(s.view((await s.addArticle('Seen')).url, 'a'))
@@ -229,7 +229,7 @@ test('rows that show the same amount are a tie, whatever it was before rounding'
   assert.deepEqual(await order('pub_earnings&limit=3'), ranked.slice(0, 3))
 })
 
-test('wrong parameters are refused by name, a foreign publisher with 403, none with 404', async (t) => {
+test('refuses invalid parameters by name, a foreign publisher with 403, an unknown one with 404', async (t) => {
   const s = await start(t)
   const days = '?date_from=2026-03-01&date_to=2026-03-31'
   const wrong: [string, string][] = [
@@ -271,7 +271,7 @@ test('wrong parameters are refused by name, a foreign publisher with 403, none w
   assert.equal(none.json().error.code, 4040)
 })
 
-test('as_of answers what the report said then, and changes tell what moved since and why', async (t) => {
+test('as_of returns the report at that time, and changes explain the differences since', async (t) => {
   const s = await start(t)
   const { auctionId, articleId, url } = await s.addArticle('Ten mugs')
   const { merch_id: merchId } = s.merchant
@@ -286,7 +286,7 @@ test('as_of answers what the report said then, and changes tell what moved since
   const then = new Date()
   const before = await s.rows()
   const order = s.events.order('o1', START_MS, { click: 'a', merchId })
-  await new Promise((resolve) => setTimeout(resolve, 5)) // The database's clock must have moved on.
+  await new Promise((resolve) => setTimeout(resolve, 5)) // The database's clock must have advanced.
   await s.money(order)
   assert.equal((await s.rows())[0]?.advertiser_attributed_sales, 1)
   assert.deepEqual(await s.rows(`&as_of=${then.toISOString()}`), before)
@@ -314,7 +314,7 @@ test('as_of answers what the report said then, and changes tell what moved since
   assert.deepEqual(rest.json.changes[0].event_ids, [order.id])
 })
 
-test('page by page the changes list every article-day whose impressions changed, once each', async (t) => {
+test('the pages of changes list every article-day with changed impressions once', async (t) => {
   const s = await start(t)
   const made = await Promise.all(['1', '2', '3', '4', '5'].map((name) => s.addArticle(name)))
   const articles = made.toSorted((one, other) => one.articleId - other.articleId)
@@ -337,7 +337,7 @@ test('page by page the changes list every article-day whose impressions changed,
   assert.equal(changes.length, 1)
 })
 
-test('impressions that came to be shown because their article was made are among the changes', async (t) => {
+test('impressions that appear because their article was created are among the changes', async (t) => {
   const s = await start(t)
   await s.views(s.view('https://gazette.example/Late', 'a'))
   const { articleId } = await s.addArticle('Late')
@@ -358,7 +358,7 @@ test('impressions that came to be shown because their article was made are among
   assert.deepEqual((await s.get('changes/?since=2026-03-02T23:00:01Z')).json.impressions, [])
 })
 
-test('robots change no impressions: an article-day that they saw is not among the changes', async (t) => {
+test('robots’ views are not among the changes of impressions', async (t) => {
   const s = await start(t)
   const [seen, unseen] = [await s.addArticle('Seen'), await s.addArticle('Unseen')]
   await s.views(s.view(seen.url, 'a'))

@@ -1,4 +1,4 @@
-/** Interface 4.4: a publisher's daily figures, what they said before, and why they changed. */
+/** A publisher's daily figures, their state at earlier times, and their changes. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
@@ -14,7 +14,7 @@ import { listStats } from './row-store.ts'
 import { ChangesQuery, LIMIT_MAX, Stats, StatsChanges, StatsQuery } from './schema.ts'
 import { readStatsQuery } from './stats-query.ts'
 
-/** Long ones keep a core of the database busy each, and the pool's connections are for all. */
+/** Each long report keeps a database core busy, and all calls share the pool. */
 const REPORTS_AT_ONCE = 2
 
 export interface StatsDeps {
@@ -50,8 +50,9 @@ export const statsRoutes =
         const wanted = readStatsQuery(pubId, request.query)
         const stats = await turns.run(pubId, () => listStats(db, wanted))
         const date = { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) }
-        // Ten thousand rows, each made here field by field: nothing is left to drop from them. A
-        // serializer of our own makes Fastify leave the type to us; set last, for answers only.
+        // The fields of up to 10,000 rows are selected here, so no schema is needed to drop others.
+        // Setting a serializer makes Fastify leave the content type to us. It is set last, for
+        // successful responses only.
         reply.serializer(JSON.stringify).type('application/json; charset=utf-8')
         return { date, pub_id: pubId, stats }
       },
@@ -82,7 +83,7 @@ export const statsRoutes =
     )
   }
 
-/** The answer's form of a day (decisions 4.4): `2026-03-02 00:00:00`. */
+/** The response's form of a day: `2026-03-02 00:00:00`. */
 function midnight(day: string): string {
   return `${day} 00:00:00`
 }

@@ -10,7 +10,7 @@ import { foldMoney } from './fold-money.ts'
 import { listStats } from './row-store.ts'
 import { ORDER_COLUMNS } from './schema.ts'
 
-test('any limit cuts the same order, also between other networks’ rows of one article', async (t) => {
+test('every limit cuts the same order, also between other networks’ rows of one article', async (t) => {
   const db = await testDatabase(t)
   const { pub_id: pubId } = (await makePublisherWorld(db)).publisher
   const events = new MoneyEvents()
@@ -40,7 +40,7 @@ test('any limit cuts the same order, also between other networks’ rows of one 
   }
 })
 
-test('an article that was only seen comes before figures of more, and with those of nothing by day', async (t) => {
+test('sorts an article without figures among the others, by value and then by day', async (t) => {
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { pub_id: pubId } = publisher
@@ -68,11 +68,11 @@ test('an article that was only seen comes before figures of more, and with those
   assert.deepEqual(await first('pub_earnings', false, dayBefore), [[sold.articleId, 0, 0]])
 })
 
-test('sums that no number holds exactly are shown to the cent, beside those that one does', async (t) => {
+test('shows sums beyond exact numbers to the cent', async (t) => {
   const db = await testDatabase(t)
   const { pub_id: pubId } = (await makePublisherWorld(db)).publisher
   const day = '2026-03-02'
-  // As a number it would be half a cent, and be rounded up.
+  // As a number it would be half a cent and round up.
   const belowHalf = '9007199254754999'
   await db.run(sql`
     insert into stats_day (day, pub_id, article_id, merch_id, earnings_micros)

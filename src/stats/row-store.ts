@@ -1,8 +1,8 @@
 /**
- * The rows of section 4.4: one per article, merchant and day, ranked and cut.
+ * The rows of the statistics API: one per article, merchant and day, sorted and limited.
  *
- * Page impressions belong to the article and day. They are kept there and joined to every merchant
- * row when it is written out; where no merchant has a row, they have one of their own.
+ * Page impressions belong to the article and day. They are stored there and joined to every
+ * merchant row. Without a merchant row they get their own.
  */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money.ts'
@@ -12,7 +12,7 @@ import { figuresOf, networkFigures, seenOf } from './figures-store.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
 
-/** One row's figures, as `readRows` gives them. */
+/** One row's figures, as read by `readRows`. */
 interface RankedRow {
   readonly day: string
   readonly article_id: number
@@ -24,7 +24,7 @@ interface RankedRow {
   readonly impressions: number
 }
 type ColumnName = keyof RankedRow
-/** Of micros: each amount is a safe integer, many together may not be. */
+/** In micros. Each amount is a safe integer, but a sum may not be. */
 type Sum = number | bigint
 
 const ORDER_BY: Readonly<Record<OrderColumn, ColumnName>> = {
@@ -39,14 +39,14 @@ const ORDER_BY: Readonly<Record<OrderColumn, ColumnName>> = {
 }
 
 /**
- * What an article-day with impressions alone has zeros in; and what tells rows of other networks
- * apart, which may share their day, article and merchant.
+ * The columns that are zero for an article-day with impressions only. They also distinguish rows of
+ * other networks, which may share day, article and merchant.
  */
 const FIGURES = ['clicks', 'sales', 'revenue_micros', 'earnings_micros'] as const
 
 /** The rows of a request, in its order. */
 export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow[]> {
-  // One view of both statements: else an article-day might get its figures between them.
+  // One snapshot for both statements. Otherwise an article-day might get figures in between.
   return db.transaction(
     async (tx) => {
       const rows = await rankedRows(tx, request)
@@ -74,17 +74,17 @@ export async function listStats(db: Db, request: StatsRequest): Promise<StatsRow
   )
 }
 
-/** Rows in order, cut at the limit. */
+/** Sorted rows, cut at the limit. */
 async function rankedRows(db: Db, request: StatsRequest): Promise<RankedRow[]> {
   const figures = await readRows(db, figureRows(request))
   const unsold = canUnsoldRank(figures, request)
     ? await readRows(db, cut(unsoldRows(request), request))
     : []
-  // A join promises no order; where it kept that of the figures, this costs one look at each row.
+  // A join does not guarantee the order. If it kept the order of the figures, sorting is cheap.
   return [...figures, ...unsold].sort(rank(request)).slice(0, request.limitRows)
 }
 
-/** False where enough figures rank above zero: then article-days that have none need no look. */
+/** False if enough figures rank above zero: then article-days without figures need no lookup. */
 function canUnsoldRank(figures: readonly RankedRow[], request: StatsRequest): boolean {
   const { orderBy, isAscending, limitRows } = request
   const column = ORDER_BY[orderBy]
@@ -93,8 +93,8 @@ function canUnsoldRank(figures: readonly RankedRow[], request: StatsRequest): bo
 }
 
 /**
- * Figures are cut before impressions are joined, because there are many more of them than rows in
- * an answer; only an order by impressions needs all of both.
+ * Figures are limited before impressions are joined, because there are many more of them than rows
+ * in a response. Only an order by impressions needs all of both.
  */
 function figureRows(request: StatsRequest): Sql {
   const imported = request.isOutOfNetwork ? sql`union all ${networkFigures(request)}` : sql``
@@ -110,7 +110,7 @@ function placed(figures: Sql, request: StatsRequest): Sql {
     from (${figures}) as figure left join (${seenOf(request)}) as seen using (day, article_id)`
 }
 
-/** Article-days that were seen and have no figure of any merchant. */
+/** Article-days with views but without figures of any merchant. */
 function unsoldRows(request: StatsRequest): Sql {
   return sql`
     select day, article_id, 0 as merch_id, 0 as clicks, 0 as sales, 0 as revenue_micros,
@@ -122,7 +122,7 @@ function unsoldRows(request: StatsRequest): Sql {
     )`
 }
 
-/** The best rows of a request's order; `rank` says the same of rows that were read. */
+/** The best rows in the request's order; `rank` defines the same order for rows in memory. */
 function cut(rows: Sql, { orderBy, isAscending, limitRows }: StatsRequest): Sql {
   const direction = isAscending ? sql`asc` : sql`desc`
   const figures = FIGURES.map((name) => sql`${identifier(name)} desc`)
@@ -144,7 +144,7 @@ function rank({ orderBy, isAscending }: StatsRequest) {
     FIGURES.reduce((sum, name) => sum || compare(second[name], first[name]), 0)
 }
 
-/** What rows are ordered by is what they show: amounts of the same cents are a tie. */
+/** Rows sort by what they show: amounts with the same cents are a tie. */
 function shownValue(row: RankedRow, column: ColumnName): number | string {
   return isSum(column) ? roundToCents(row[column]) : row[column]
 }
@@ -174,8 +174,8 @@ const NUMBER_COLUMNS = [
 const SUM_COLUMNS = ['revenue_micros', 'earnings_micros'] as const satisfies readonly ColumnName[]
 
 /**
- * Rows, read as one row of lists: ten thousand rows of eight small fields cost the driver and
- * this process more than the query costs the database.
+ * Reads rows as one row of arrays. Ten thousand rows of eight small fields would cost the driver
+ * more than the query costs the database.
  */
 async function readRows(db: Db, rows: Sql): Promise<RankedRow[]> {
   const lists = ['day', ...NUMBER_COLUMNS, ...SUM_COLUMNS].map((name) => {
@@ -201,7 +201,7 @@ async function readRows(db: Db, rows: Sql): Promise<RankedRow[]> {
   }))
 }
 
-/** As numbers where all are exact, which is ten times as fast to write out. */
+/** As numbers if all are exact, which serialises ten times faster. */
 function readSums(list: string): readonly Sum[] {
   const sums = JSON.parse(`[${list}]`) as number[]
   return sums.every(Number.isSafeInteger) ? sums : list.split(',').map(BigInt)

@@ -1,4 +1,4 @@
-/** Interface 4.4 and 2.4: what may be asked of the statistics, and a row of the answer. */
+/** Wire shapes of the statistics endpoints. */
 import Type, { type Static } from 'typebox'
 import { orNull, TextOrNull, Time, timestamp } from '../platform/field-types.ts'
 import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
@@ -7,7 +7,7 @@ import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 export const LIMIT_MAX = 10_000
 const TEXT_LENGTH_MAX = 64
 
-/** The columns that rows may be ordered by (decisions 4.4). */
+/** The columns that rows may be sorted by. */
 export const ORDER_COLUMNS = [
   'article_id',
   'advertiser_attributed_sales',
@@ -20,7 +20,7 @@ export const ORDER_COLUMNS = [
 ] as const
 export type OrderColumn = (typeof ORDER_COLUMNS)[number]
 
-/** Reads `order_by`; null for what is no column. */
+/** Reads `order_by`; null for an unknown column. */
 export function readOrder(text: string): { orderBy: OrderColumn; isAscending: boolean } | null {
   // A plus sign that was not percent-encoded arrives as a space.
   const orderBy = ORDER_COLUMNS.find((name) => name === text.replace(/^[-+ ]/, ''))
@@ -98,7 +98,7 @@ export const Stats = Type.Object({
   stats: Type.Array(StatsRow),
 })
 
-/** What every change tells: when, why, by which events of the log, and of which day and article. */
+/** Fields of every change: time, cause, events of the log, day and article. */
 const changeHead = {
   changed_at: Time,
   cause: Type.String({
@@ -111,7 +111,7 @@ const changeHead = {
   article_id: Type.Integer(),
 }
 
-/** By how much figures changed; amounts in US dollars with up to six decimals. */
+/** The change of the figures; amounts in US dollars with up to six decimals. */
 const figureDifferences = {
   clicks: Type.Integer(),
   advertiser_attributed_sales: Type.Integer(),
@@ -169,7 +169,7 @@ const Hex = Type.Optional(
   Type.String({ pattern: '^[0-9a-fA-F]{32}$', description: '32 hexadecimal characters' }),
 )
 
-/** Either a click or all clicks of an auction result, as `souk reverse` takes them. */
+/** Either a click or all clicks of an auction result. */
 export const ReversalBody = Type.Object({
   click: Hex,
   result: Hex,

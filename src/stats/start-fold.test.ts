@@ -8,10 +8,10 @@ import { sql } from '../platform/sql.ts'
 import { startFold } from './start-fold.ts'
 
 const PUB_ID = 7
-/** The transaction waits for half a minute where nobody cuts it; a stop has ten seconds. */
+/** The transaction waits 30 s unless it is cancelled. A stop has ten seconds. */
 const STOP_MS = 10_000
 
-test('the fold runs beside readers, goes on after its connections broke, and ends when told', async (t) => {
+test('the fold runs beside readers, survives broken connections, and stops on request', async (t) => {
   const db = await testDatabase(t)
   const log = openPostgresEventLog(db.connection)
   t.after(() => log.close())
@@ -53,7 +53,7 @@ test('the fold runs beside readers, goes on after its connections broke, and end
   )
 })
 
-test('a stop does not wait for a transaction that hangs; its events are folded by the next', async (t) => {
+test('stopping does not wait for a hanging transaction, whose events the next owner folds', async (t) => {
   const db = await testDatabase(t)
   const log = openPostgresEventLog(db.connection)
   t.after(() => log.close())

@@ -1,4 +1,4 @@
-/** Starts the fold's thread, hears what it says, and starts it again should it end by itself. */
+/** Starts the fold's thread, handles its messages, and restarts it if it ends unexpectedly. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -6,19 +6,19 @@ import type { Connection } from '../platform/postgres.ts'
 import type { FoldNews, FoldWork } from './fold-thread.ts'
 
 const THREAD = new URL('./fold-thread.ts', import.meta.url)
-/** After a thread that broke: what broke it may need a moment to pass. */
+/** A pause after a crash, in case its cause is temporary. */
 const RETRY_MS = 1_000
-/** A transaction that waits longer is cut, and folded again by the next: a stop has ten seconds. */
+/** A transaction that takes longer is cancelled and folded again later: a stop has ten seconds. */
 const CLOSE_MS = 3_000
 
 export interface FoldOptions {
   readonly connection: Connection
-  /** Events of a lane are folded, and committed; `atMs`: when the last of them was accepted. */
+  /** Events of a lane were folded and committed; `atMs` is when the last one was accepted. */
   readonly onFolded: (lane: number, count: number, atMs: number) => void
   readonly onError: (error: unknown) => void
 }
 
-/** Folds every lane that no other process holds, until closed. */
+/** Folds every lane without another owner, until closed. */
 export function startFold(options: FoldOptions): { close(): Promise<void> } {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -46,9 +46,9 @@ export function startFold(options: FoldOptions): { close(): Promise<void> } {
 
 function startThread({ connection, onFolded, onError }: FoldOptions): Worker {
   const workerData: FoldWork = { connection }
-  // Without the flags of this process: a test runner's mean nothing to the thread.
+  // Without this process's flags: a test runner's flags mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
-  // Under `node --watch` Node tells by the same way which files the thread loads.
+  // Under `node --watch` Node also reports the thread's files by this event.
   thread.on('message', (news: FoldNews | { readonly kind?: never }) => {
     if (news.kind === 'folded') onFolded(news.lane, news.count, news.atMs)
     else if (news.kind === 'failed') onError(news.error)
@@ -56,7 +56,7 @@ function startThread({ connection, onFolded, onError }: FoldOptions): Worker {
   return thread
 }
 
-/** Resolves when the thread is gone, whatever ended it. */
+/** Resolves when the thread has ended, for any reason. */
 async function ended(thread: Worker, onError: (error: unknown) => void): Promise<void> {
   thread.on('error', onError)
   await once(thread, 'exit').catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Reads the parameters of section 4.4. */
+/** Reads the parameters of the statistics API. */
 import assert from 'node:assert/strict'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { type DayRange, readDayRange } from './day-range.ts'
@@ -12,7 +12,7 @@ export interface StatsRequest extends DayRange {
   readonly asOf: Date | null // null: now
 }
 
-/** A query whose every field has been checked. */
+/** A query whose fields have all been validated. */
 export function readStatsQuery(pubId: number, query: StatsQuery): StatsRequest {
   const order = readOrder(query.order_by ?? 'clicks')
   assert(order !== null)

@@ -1,10 +1,10 @@
-/** Events that could not be folded and were set aside, so that those behind them could be. */
+/** Events that could not be folded, set aside so that later ones can be. */
 import type { StoredEvent } from '../events/event.ts'
 import { errorWords } from '../platform/error-words.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
-/** What folding events came to when they themselves are at fault, or what folds them. */
+/** An error in folding that is caused by the events, or by the code that folds them. */
 export class Unfoldable extends Error {
   override name = 'Unfoldable'
 
@@ -21,10 +21,10 @@ export interface UnfoldedEvent {
   readonly seq: string
 }
 
-/** More in a lane are no longer the events' fault: then figures that stand still are the better. */
+/** With more than this in a lane, the events are no longer the cause. The lane stops instead. */
 const UNFOLDED_MAX = 100
 
-/** Throws the error itself when the lane has too many already. */
+/** Throws the error itself if the lane has too many already. */
 export async function setAside(tx: Db, event: StoredEvent, error: Unfoldable): Promise<void> {
   const { lane, seq, id, day } = event
   const added = await tx.run(sql`
@@ -34,7 +34,7 @@ export async function setAside(tx: Db, event: StoredEvent, error: Unfoldable): P
   if (added === 0) throw error
 }
 
-/** The sequence numbers of a lane's events that were set aside, in its order. */
+/** The sequence numbers of a lane's events that were set aside, in order. */
 export async function listUnfolded(db: Db, lane: number): Promise<string[]> {
   const rows = await db.rows<{ seq: string }>(sql`
     select seq from unfolded_event where lane = ${lane} order by seq`)

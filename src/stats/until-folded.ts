@@ -1,4 +1,4 @@
-/** For whoever has appended something and wants to show what the fold made of it. */
+/** Waits for the fold, so that a call can show the effect of its event. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -6,7 +6,7 @@ import { areFolded } from './lane-store.ts'
 
 const POLL_MS = 50
 
-/** Waits until the worker has folded these events of the money lane; false when it is too slow. */
+/** Waits until the worker has folded these events of the money lane. False on timeout. */
 export async function untilFolded(
   db: Db,
   events: readonly LogEvent[],
