@@ -229,6 +229,8 @@ create table campaign (
   state text not null default 'active'::text,
   datetime_created timestamp with time zone not null default now(),
   datetime_updated timestamp with time zone not null default now(),
+  clicks_per_address_hour integer not null default 10,
+  clicks_per_address_day integer not null default 50,
   constraint campaign_pkey PRIMARY KEY (campaign_id),
   constraint campaign_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
   constraint campaign_budget_micros_check CHECK ((budget_micros > 0)),
@@ -236,6 +238,8 @@ create table campaign (
   constraint campaign_check1 CHECK (((model <> 'cpa'::text) OR (rate_ppm IS NOT NULL))),
   constraint campaign_check2 CHECK (((model <> 'epp'::text) OR (payment_micros > 0))),
   constraint campaign_check3 CHECK ((ends_at > starts_at)),
+  constraint campaign_clicks_per_address_day_check CHECK ((clicks_per_address_day >= 1)),
+  constraint campaign_clicks_per_address_hour_check CHECK ((clicks_per_address_hour >= 1)),
   constraint campaign_daily_budget_micros_check CHECK ((daily_budget_micros > 0)),
   constraint campaign_model_check CHECK ((model = ANY (ARRAY['cpc'::text, 'cpa'::text, 'epp'::text]))),
   constraint campaign_rate_ppm_check CHECK (((rate_ppm >= 1) AND (rate_ppm <= 1000000))),
@@ -270,8 +274,12 @@ create table click (
   reverse_reason text,
   offer_generation integer,
   reversal_event_id bigint,
+  address_key bytea,
+  agent_key bytea,
+  visitor_returned boolean,
   constraint click_pkey PRIMARY KEY (event_id)
 );
+CREATE INDEX click_address ON click USING btree (address_key, COALESCE(campaign_id, 0), at) WHERE ((address_key IS NOT NULL) AND (reason = 0));
 CREATE INDEX click_at ON click USING brin (at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX click_click_id ON click USING hash (click_id);
 CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
@@ -344,6 +352,10 @@ create table event (
   u1 text,
   utm_source text,
   body jsonb,
+  agent_key bytea,
+  visitor_returned smallint,
+  address_hour_max integer,
+  address_day_max integer,
   constraint event_pkey PRIMARY KEY (day, id),
   constraint event_lane_check CHECK (((lane >= 0) AND (lane <= 15)))
 ) partition by RANGE (day);

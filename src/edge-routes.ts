@@ -68,6 +68,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     isWithinLimit: (request) => redirects.take(request, ''),
     countryOf: (request) => node.geo.countryOf(request),
     onUnrecorded: unrecordedTeller(node),
+    onLocalClick: () => node.metrics.localClicks.inc(),
   }
   const events = baseRoutes(node)
   const { edgeDatabase: db, ids } = node

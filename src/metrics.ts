@@ -62,6 +62,10 @@ export function makeMetrics(options: MetricsOptions) {
       ['merch_id', 'kind'],
     ),
     unrecordedClicks: counter('souk_unrecorded_clicks_total', 'Clicks that nothing could record.'),
+    localClicks: counter(
+      'souk_local_address_clicks_total',
+      'Clicks to be paid whose address is loopback, private or link-local: check TRUSTED_PROXIES.',
+    ),
     folded: counter('souk_folded_events_total', 'Events folded.', ['lane']),
     foldLag: new Gauge({
       name: 'souk_fold_lag_seconds',

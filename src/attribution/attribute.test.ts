@@ -126,7 +126,7 @@ test('to an order of which only the day is known every click and view of that da
 
 test('an honest click that was not paid leads to its order all the same, an invalid one never', () => {
   const honest = ['ok', 'unfunded', 'spooledLate', 'duplicateResult', 'duplicateVisitor']
-  const leading = new Set([...honest, 'visitorLimit'])
+  const leading = new Set([...honest, 'visitorLimit', 'scanner', 'addressLimit'])
   for (const [name, reason] of Object.entries(REASON)) {
     const touch = click('a', DAY_MS, { reason })
     const { attribution, evidence } = remembered([touch])

@@ -88,6 +88,8 @@ const HONEST_REASONS: ReadonlySet<number> = new Set([
   REASON.duplicateResult,
   REASON.duplicateVisitor,
   REASON.visitorLimit,
+  REASON.scanner,
+  REASON.addressLimit,
 ])
 
 /** Attributes an order. `touches` are the clicks of its ids, found by id, in any order. */

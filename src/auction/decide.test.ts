@@ -34,6 +34,7 @@ const campaign = (campaign_id: number, merch_id: number, dollars: number): Campa
   ...{ daily_budget_micros: null, budget_micros: null, starts_at: null, ends_at: null },
   ...{ countries: [], devices: [], allow_publishers: [], block_publishers: [] },
   ...{ tracker_impression: [], tracker_viewable: [], state: 'active' },
+  ...{ clicks_per_address_hour: 10, clicks_per_address_day: 50 },
 })
 
 const offer = (merch_id: number, dollars: number): OfferRow => ({

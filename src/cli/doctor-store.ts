@@ -104,6 +104,15 @@ export function listStaleHandFeeds(db: Db, now: Date): Promise<{ merch_id: numbe
 
 const staleBefore = (now: Date): Date => new Date(now.getTime() - FEED_AGE_MAX_MS)
 
+/** Paid clicks since then that the rules by address left alone. */
+export async function countLocalClicks(db: Db, since: Date): Promise<number> {
+  const row = await db.row<{ clicks: number }>(sql`
+    select count(*)::int as clicks from click
+    where at > ${since} and paid_micros > 0 and agent_key is null
+      and visitor_returned is not null and reversed_at is null`)
+  return row?.clicks ?? 0
+}
+
 export interface AbandonedLease {
   readonly node_id: number
   readonly host: string

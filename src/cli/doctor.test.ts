@@ -11,7 +11,7 @@ import { MoneyEvents } from '../../test/money-events.ts'
 import { startNats } from '../../test/nats.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { EVENT_TYPE } from '../events/event.ts'
+import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { EventStream } from '../events/event-stream.ts'
 import { claimNode, readInstallation } from '../platform/node-registry.ts'
 import type { Database, Db } from '../platform/postgres.ts'
@@ -47,6 +47,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'keys',
     'settings',
     'quotas',
+    'addresses',
     'disk',
     'spool',
     'secrets',
@@ -59,6 +60,43 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     database.detail,
     /DATABASE_URL.*fsync off.*a crash would lose paid clicks: set both to on/,
   )
+})
+
+test('paid clicks from local addresses are reported, and fail a service with a public address', async (t) => {
+  for (const [linkUrl, ok] of [
+    ['https://go.souk.example', false],
+    ['http://localhost:8080', true],
+    ['http://10.0.0.7', true],
+  ] as const) {
+    const { db, check, now, scope } = await makePatient(t, { LINK_URL: linkUrl })
+    const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
+    const paid = {
+      ...{ pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: await addCampaign() },
+      ...{ model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 },
+    }
+    const log = openFoldedLog(scope, db)
+    const events = new MoneyEvents()
+    const key = Buffer.alloc(16, 1)
+    await log.tell(
+      events.click('reader', now.ms, {
+        ...paid,
+        visitorReturned: 0,
+        agentKey: key,
+        addressKey: key,
+      }),
+      events.click('old', now.ms, { ...paid, visitorReturned: null }),
+      events.click('yesterday', now.ms - DAY_MS, { ...paid, visitorReturned: 0 }),
+      events.click('free', now.ms, { ...paid, visitorReturned: 0, model: MODEL.cpa }),
+    )
+    assert.match((await check('addresses')).detail, /^no paid click/)
+    await log.tell(events.click('local', now.ms, { ...paid, visitorReturned: 0 }))
+    const told = await check('addresses')
+    assert.match(
+      told.detail,
+      /^1 paid clicks of the last 24 hours.*add your proxy to TRUSTED_PROXIES/,
+    )
+    assert.equal(told.ok, ok, linkUrl)
+  }
 })
 
 test('a database that is reached and will not do is told with what it lacks', async (t) => {

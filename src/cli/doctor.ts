@@ -7,6 +7,7 @@ import { spoolFolder } from '../data-folder.ts'
 import { LEASE_SKEW_MS } from '../demand/lease-terms.ts'
 import { latestReconciliation } from '../ledger/reconciliation-store.ts'
 import { MIGRATIONS_FOLDER } from '../open-storage.ts'
+import { isLocalAddress } from '../platform/client-address.ts'
 import { msApart } from '../platform/database-clock.ts'
 import { databaseFaults, readDatabaseFacts } from '../platform/database-faults.ts'
 import { errorWords } from '../platform/error-words.ts'
@@ -22,6 +23,7 @@ import type { CommandContext } from './command.ts'
 import { bad, type Finding, good, isMigrated, LAG_MAX_MS } from './doctor-finding.ts'
 import { checkJetStream } from './doctor-jetstream.ts'
 import {
+  countLocalClicks,
   countServers,
   isAnyServerAlive,
   listAbandonedLeases,
@@ -79,6 +81,7 @@ export async function doctorCommand(asked: CommandContext) {
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('settings', () => ifMigrated(context, checkSettings)),
     await run('quotas', () => ifMigrated(context, (db) => checkQuotas(db, context.now()))),
+    await run('addresses', () => ifMigrated(context, (db) => checkAddresses(db, context))),
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(context, spoolFolder(context.config))),
     await run('secrets', () => checkSecrets(context)),
@@ -291,6 +294,23 @@ async function checkQuotas(db: Database, now: Date): Promise<Finding> {
 
 const QUOTAS_SHOWN = 5
 const MERCHANT_KINDS = new Set(['shop_views', 'orders', 'refused_orders', 'refused_signed_orders'])
+
+/**
+ * Paid clicks from addresses that no reader has. On a service whose own address is local they are
+ * tests; on a public one, a proxy is missing from TRUSTED_PROXIES and hides its readers.
+ */
+async function checkAddresses(db: Database, { config, now }: CommandContext): Promise<Finding> {
+  const clicks = await countLocalClicks(db, new Date(now().getTime() - DAY_MS))
+  if (clicks === 0) return good('no paid click of the last 24 hours came from a local address')
+  const detail =
+    `${clicks} paid clicks of the last 24 hours came from loopback, private or link-local ` +
+    'addresses, to which the rules by address do not apply'
+  const host = new URL(config.linkUrl).hostname.replace(/^\[|\]$/g, '')
+  if (/(?:^|\.)localhost$/.test(host) || isLocalAddress(host)) {
+    return good(`${detail}: tests, as LINK_URL is local; else add your proxy to TRUSTED_PROXIES`)
+  }
+  return bad(`${detail}: add your proxy to TRUSTED_PROXIES`)
+}
 
 async function checkDisk(dataDir: string): Promise<Finding> {
   const folder = await existing(dataDir)

@@ -113,6 +113,8 @@ test('a campaign keeps every setting, made with it or changed to it', async () =
     'block-publisher': [2],
     'tracker-impression': ['https://t.example/?r={RAND}'],
     'tracker-viewable': ['https://t.example/seen'],
+    'clicks-per-address-hour': 20,
+    'clicks-per-address-day': 200,
   }
   const cpa = { merchant: 2, model: 'cpa', rate: 0.08 }
   const epp = { merchant: 2, model: 'epp', payment: '1.50' }

@@ -175,4 +175,14 @@ export const CAMPAIGN_SETTINGS: Rows<CampaignSettings> = {
     readRepeated,
   ],
   tracker_viewable: ['--tracker-viewable <URL>', 'fired when in view; repeatable', readRepeated],
+  clicks_per_address_hour: [
+    '--clicks-per-address-hour <N>',
+    'most paid clicks from one address in an hour (10)',
+    readOptional(readInteger),
+  ],
+  clicks_per_address_day: [
+    '--clicks-per-address-day <N>',
+    'most paid clicks from one address in 24 hours (50)',
+    readOptional(readInteger),
+  ],
 }

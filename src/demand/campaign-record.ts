@@ -24,6 +24,8 @@ export function toCampaignRecord(row: Campaign) {
     block_publisher: [...row.block_publishers],
     tracker_impression: [...row.tracker_impression],
     tracker_viewable: [...row.tracker_viewable],
+    clicks_per_address_hour: row.clicks_per_address_hour,
+    clicks_per_address_day: row.clicks_per_address_day,
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),
   }

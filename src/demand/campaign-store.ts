@@ -36,7 +36,8 @@ export interface CampaignWorld {
 /** Of `CampaignSettings`. */
 const SETTINGS = sql`merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm, payment_micros,
   roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries, devices,
-  allow_publishers, block_publishers, tracker_impression, tracker_viewable`
+  allow_publishers, block_publishers, tracker_impression, tracker_viewable,
+  clicks_per_address_hour, clicks_per_address_day`
 /** Of a `CampaignRow`, but for its times. */
 export const CAMPAIGN_COLUMNS = sql`campaign_id, ${SETTINGS}, state`
 const COLUMNS = sql`${CAMPAIGN_COLUMNS}, datetime_created, datetime_updated`

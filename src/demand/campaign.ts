@@ -23,6 +23,8 @@ const BUDGET_MAX = micros(1_000_000_000_000_000)
 /** Trackers of one campaign and kind: each is fired by the reader's browser. */
 const TRACKERS_MAX = 10
 const TRACKER_LENGTH_MAX = 2048
+/** Above this many paid clicks from one address, a limit protects nobody. */
+const ADDRESS_CLICKS_MAX = 1_000_000
 /** Publishers in one list: a longer one is a market, not a list. */
 const PUBLISHERS_MAX = 1000
 
@@ -45,6 +47,9 @@ export interface CampaignSettings {
   readonly block_publishers: readonly number[]
   readonly tracker_impression: readonly string[]
   readonly tracker_viewable: readonly string[]
+  /** Paid clicks of one address unit: docs/spec/clicks.md#clicks-per-address. */
+  readonly clicks_per_address_hour: number
+  readonly clicks_per_address_day: number
 }
 
 /** What was not given: no limit of any kind, and nothing paid for. */
@@ -64,6 +69,8 @@ export const CAMPAIGN_DEFAULTS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
   block_publishers: [],
   tracker_impression: [],
   tracker_viewable: [],
+  clicks_per_address_hour: 10,
+  clicks_per_address_day: 50,
 }
 
 /**
@@ -87,6 +94,8 @@ export function campaignFaults(
     ...listFaults(settings),
     ...trackerFaults('tracker_impression', settings.tracker_impression),
     ...trackerFaults('tracker_viewable', settings.tracker_viewable),
+    ...addressLimitFaults('clicks_per_address_hour', settings.clicks_per_address_hour),
+    ...addressLimitFaults('clicks_per_address_day', settings.clicks_per_address_day),
   ]
 }
 
@@ -215,4 +224,9 @@ function trackerFaults(field: string, urls: readonly string[]): Fault[] {
   if (wrong.length === 0) return []
   const rule = `must be http(s) addresses of at most ${TRACKER_LENGTH_MAX} characters`
   return [{ field, rule: `${rule}: ${wrong.map((url) => url.slice(0, 100)).join(', ')}` }]
+}
+
+function addressLimitFaults(field: string, clicks: number): Fault[] {
+  if (Number.isInteger(clicks) && clicks >= 1 && clicks <= ADDRESS_CLICKS_MAX) return []
+  return [{ field, rule: `must be a whole number from 1 to ${ADDRESS_CLICKS_MAX}` }]
 }

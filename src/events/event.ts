@@ -71,9 +71,14 @@ export const FIELD_TYPES = {
   reservedMicros: 'bigint',
   clickId: 'bytea',
   visitorKey: 'bytea',
-  // No payment rule reads these two; they help a person who examines doubtful clicks.
-  // The hash of an address (IPv6: its /64), meaningful until its key is deleted.
+  // The keyed hash of the address unit (an IPv4 address, or the /64 of IPv6) until its key goes.
   addressKey: 'bytea',
+  // The rules on paid clicks read these four: docs/spec/clicks.md#rules.
+  agentKey: 'bytea', // of address unit and user agent; null: rules by address do not apply
+  visitorReturned: 'smallint', // 1: the browser sent our cookie; null: from before the rules
+  addressHourMax: 'integer', // the campaign's limits per address unit, as of the click
+  addressDayMax: 'integer',
+  // No payment rule reads this; it helps a person who examines doubtful clicks.
   resultAgeMs: 'bigint',
   device: 'smallint', // 0 unknown, 1 desktop, 2 mobile, 3 tablet
   uaFamily: 'text',

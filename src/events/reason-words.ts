@@ -4,8 +4,8 @@ import { REASON, reasonName } from './reason.ts'
 const WORDS: Readonly<Record<keyof typeof REASON, string>> = {
   ok: 'A valid click.',
   sealBroken: 'The address was made up, altered or cut off; the reader went to the stored one.',
-  robot: 'A declared robot, or a program without a user agent.',
-  prefetch: 'A browser fetched the page ahead; nobody had clicked.',
+  robot: 'A robot, a program such as an HTTP library, or no user agent at all.',
+  prefetch: 'A prefetch or a link preview; nobody had clicked.',
   tooFast: 'Less than 0.3 seconds after the page loaded: no person is that fast.',
   unfunded: "The merchant's budget could not cover the price at that moment.",
   blockedAddress: "The reader's address is on the operator's blocklist.",
@@ -14,10 +14,12 @@ const WORDS: Readonly<Record<keyof typeof REASON, string>> = {
   foreignLink: "The smart link is another publisher's.",
   disabledLink: 'The smart link has been disabled.',
   spooledLate: 'The click reached the books after its budget had been closed.',
-  embedded: 'A page loaded the link as a part of itself, like a picture; nobody had clicked.',
+  embedded: 'The link was loaded inside a page, in a frame or as an image, not opened by itself.',
   duplicateResult: 'The same auction result had been clicked and counted before.',
-  duplicateVisitor: 'The same reader had clicked this link within the last 30 minutes.',
-  visitorLimit: 'The reader had made 5 paid clicks for this campaign within the hour.',
+  duplicateVisitor: 'Repeat click: the same reader clicked this link within the last 30 minutes.',
+  visitorLimit: 'The same reader made 5 valid clicks for this campaign within the hour.',
+  scanner: 'More than 3 clicks within 10 seconds from one address and browser without our cookie.',
+  addressLimit: "Over the campaign's limit of paid clicks from one address per hour or day.",
   reversed: 'Found invalid later: what it earned was taken back.',
 }
 

@@ -20,12 +20,14 @@ export const REASON = {
   foreignLink: 10, // another publisher's auction id
   disabledLink: 11,
   spooledLate: 12, // reached the log after its lease was closed, or lost
-  embedded: 13, // loaded as a part of a page, nobody clicked
+  embedded: 13, // loaded into a frame, an image or a script, not as the page itself
   // Given by the fold, and the first by an edge that remembers the earlier click.
   duplicateResult: 20, // an earlier reserved click of the same result
-  duplicateVisitor: 21, // the same visitor, campaign and link within 30 minutes
-  visitorLimit: 22, // over 5 billable clicks of a visitor an hour for a campaign
+  duplicateVisitor: 21, // the same reader, campaign and link within 30 minutes
+  visitorLimit: 22, // over 5 valid clicks of a reader an hour for a campaign
   reversed: 23, // found invalid later
+  scanner: 24, // over 3 valid clicks without our cookie in 10 s from one address and user agent
+  addressLimit: 25, // over the campaign's limit of valid clicks per address unit, hour or day
 } as const
 
 const NAMES = new Map<number, string>(

@@ -1,7 +1,8 @@
 /** Who reads, and on which class of device, by what browsers say of themselves. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { kitPath } from '../../test/kit.ts'
 import { DEVICE, deviceWord, isPrefetch, readUserAgent } from './user-agent.ts'
 
@@ -73,6 +74,80 @@ test('of 2,116 strings listed as robots’ nine are taken for people’s, five o
   )
 })
 
+test('of 9,872 browsers on devices 15 are taken for robots’ (needs ../shared/data/user-agents)', (t) => {
+  const listed = uapCore(t, 'device')
+  const browsers = listed?.filter(
+    ({ text, family, brand }) =>
+      /^(?:Mozilla|Opera)\//.test(text) && family !== 'Spider' && brand !== 'Spider',
+  )
+  if (browsers === undefined) return
+  assert.equal(browsers.length, 9872)
+  const refused = browsers.filter(({ text }) => readUserAgent(text).isRobot)
+  // Phones of before 2012, televisions with the word HTTP, and strings that were damaged.
+  assert.equal(refused.length, 15, refused.map(({ text }) => text).join('\n'))
+})
+
+test('the browsers inside apps and on desktops are people’s (needs ../shared/data/user-agents)', (t) => {
+  const families =
+    /^(?:Chrome|Firefox|Edge|Safari|Opera|IE|Samsung Internet|Facebook|Instagram|Pinterest|Snapchat|TikTok|LinkedIn|Twitter|WeChat|Line|KakaoTalk|DuckDuckGo|Brave|Vivaldi|UC Browser|Mobile Safari|Chrome Mobile|Firefox Mobile|Opera Mobile|Edge Mobile|TopBuzz|.*WKWebView.*|.*WebView.*)$/i
+  const listed = uapCore(t, 'ua')?.filter(
+    ({ text, family }) => /^Mozilla\//.test(text) && families.test(family),
+  )
+  if (listed === undefined) return
+  assert.ok(listed.length > 100)
+  const refused = listed.filter(({ text }) => readUserAgent(text).isRobot)
+  // A plug-in of Internet Explorer, gone since 2014, and a preview that no person saw.
+  const known = /chromeframe|Google Web Preview/
+  assert.deepEqual(
+    refused.filter(({ text }) => !known.test(text)),
+    [],
+  )
+})
+
+test('HTTP libraries and office programs are programs (needs ../shared/data/user-agents)', (t) => {
+  const libraries =
+    /^(?:CFNetwork|Outlook|Word|aws-.*|rusoto|ReactorNetty|Apache-CXF|minio-go|JetS3t|s3fs|Python.*|okhttp|.*HttpClient|Go-http-client|curl|Wget|.*Requests|axios|Java|libcurl)$/i
+  const listed = uapCore(t, 'ua')?.filter(({ family }) => libraries.test(family))
+  if (listed === undefined) return
+  assert.ok(listed.length > 40)
+  for (const { text } of listed) assert.equal(readUserAgent(text).isRobot, true, text)
+  for (const text of [
+    'Dart/3.5 (dart:io)',
+    'Reader/7 CFNetwork/1494.0.7 Darwin/23.4.0',
+    'Mozilla/4.0 (compatible; ms-office; MSOffice 16)',
+    'Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.6326; Pro)',
+    'Dalvik/2.1.0 (Linux; U; Android 15; Pixel 9 Build/AP4A)',
+    'Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22631; en-US) PowerShell/7.4.1',
+    ...['okhttp/4.12.0', 'python-requests/2.32.3', 'Go-http-client/2.0', 'axios/1.7.9', 'node'],
+    ...['curl/8.9.1', 'Wget/1.24.5', 'Java/21.0.2', 'Apache-HttpClient/5.3 (Java/21)', 'undici'],
+  ]) {
+    assert.equal(readUserAgent(text).isRobot, true, text)
+  }
+})
+
+/** What uap-core's tests say of user agents; undefined without the kit. */
+function uapCore(t: TestContext, kind: 'ua' | 'device') {
+  const path = kitPath(t, `user-agents/uap-core-test_${kind}.yaml.gz`)
+  if (path === null) return undefined
+  const cases = gunzipSync(readFileSync(path))
+    .toString()
+    .split(/^ *- user_agent_string: /m)
+    .slice(1)
+  return cases.map((entry) => {
+    const [text = '', ...rest] = entry.split('\n')
+    const field = (name: string) =>
+      unquoted(rest.find((line) => line.trim().startsWith(`${name}:`))?.split(':')[1] ?? '')
+    return { text: unquoted(text), family: field('family'), brand: field('brand') }
+  })
+}
+
+/** A YAML scalar, as far as this file has them. */
+function unquoted(scalar: string): string {
+  const text = scalar.trim()
+  if (text.startsWith('"')) return JSON.parse(text) as string
+  return text.startsWith("'") ? text.slice(1, -1).replaceAll("''", "'") : text
+}
+
 test('a browser is named by its own word, not by those that it adds to be taken for others', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
   const chrome = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/149.0.0.0 Safari/537.36`
@@ -107,8 +182,16 @@ test('a page fetched ahead is known by each header that browsers tell it in, wha
     { purpose: 'Prefetch' },
     { 'x-moz': 'prefetch' },
     { purpose: 'preview' },
+    { purpose: ' PREFETCH ' },
+    { 'x-purpose': 'preview' },
+    { 'x-purpose': ': preview' },
+    { 'x-moz': 'Prefetch' },
+    { 'sec-purpose': 'prefetch;anonymous-client-ip' },
+    { 'sec-purpose': 'prerender' },
   ]) {
     assert.equal(isPrefetch(headers), true, JSON.stringify(headers))
   }
-  assert.equal(isPrefetch({}), false)
+  for (const headers of [{}, { 'sec-purpose': '' }, { purpose: 'navigate' }]) {
+    assert.equal(isPrefetch(headers), false)
+  }
 })

@@ -4,7 +4,7 @@
  * by construction).
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isbot } from 'isbot'
+import { createIsbotFromList, isbot, list as isbotList } from 'isbot'
 import { LRUCache } from 'lru-cache'
 
 /** Stored: never reuse a number. The bits of campaigns' device masks are 1 << (number - 1). */
@@ -32,25 +32,62 @@ export function readUserAgent(header: string | undefined): UserAgent {
   const text = (header ?? '').slice(0, LENGTH_MAX)
   const known = seen.get(text)
   if (known !== undefined) return known
-  const agent = { isRobot: text === '' || isbot(text), device: device(text), family: family(text) }
+  const agent = { isRobot: isRobot(text), device: device(text), family: family(text) }
   seen.set(text, agent)
   return agent
 }
 
-/** A page fetched ahead by a browser: nobody clicked (decisions, Redirect). */
+/**
+ * HTTP libraries and office programs that isbot 5.2 takes for browsers. An app that fetches a link
+ * with the library of its platform is no reader; its web view sends a browser's string.
+ */
+const PROGRAM = new RegExp(
+  [
+    ...[/^Dart\//, /\bCFNetwork\//, /\bAlamofire\//, /^Dalvik\//, /PowerShell\//],
+    ...[/\bms-?office\b/, /\bMicrosoft (?:Office|Outlook|Word|Excel|PowerPoint|OneNote)\b/],
+    ...[/^MacOutlook\//, /^aws-(?:sdk|cli)/, /^rusoto\b/, /^ReactorNetty\//, /^Apache-CXF\//],
+    ...[/\bgo1\.\d/, /\bminio-go\b/, /^JetS3t\//, /^s3fs\//],
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+)
+
+/**
+ * Patterns of isbot that mean something else in the browser of a phone, a tablet or a television:
+ * an in-app browser such as AppleNews, the package name of an app, the firmware of a device.
+ */
+const MISLEADING_ON_DEVICES: ReadonlySet<string> = new Set([
+  ...['(?:^|[^g])news(?!sapphire)', '(?<! channel/|google/)google(?!(?:wv|app|/google| pixel))'],
+  ...['java(?!;)', '\\b\\w+/1\\.0;', 'radar', '\\|', '\\(\\)', ';\\s\\w+;$', '^[^ ]{50,}$'],
+])
+const DEVICE_BROWSER =
+  /^(?:Mozilla|Opera)\/\d.*(?:iPhone|iPad|iPod|Android|Windows Phone|Series[346]0|SymbianOS|Bada|MIDP|BREW|HbbTV|Google ?TV|Nintendo)/i
+const isRobotOnDevice = createIsbotFromList(
+  isbotList.filter((pattern) => !MISLEADING_ON_DEVICES.has(pattern)),
+)
+
+function isRobot(text: string): boolean {
+  if (text === '' || PROGRAM.test(text)) return true
+  return DEVICE_BROWSER.test(text) ? isRobotOnDevice(text) : isbot(text)
+}
+
+const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'] as const
+const AHEAD_OF_A_CLICK = /pre-?(?:fetch|render|view)/i
+
+/** A prefetch or a link preview: nobody clicked (docs/spec/clicks.md#prefetches-and-previews). */
 export function isPrefetch(headers: IncomingHttpHeaders): boolean {
-  const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-moz'] ?? ''}`
-  return /prefetch|prerender|preview/i.test(purpose)
+  return PURPOSE_HEADERS.some((name) => AHEAD_OF_A_CLICK.test(String(headers[name] ?? '')))
 }
 
 /**
- * A link that a page loads as one of its parts: a picture, a script, a frame that nobody clicked
- * in. Our choice: no click, because so pages have their readers "click" without knowing. Browsers
- * say what they load for; those that do not, and other programs, are taken at their word.
+ * A link that a page loads inside itself: in a frame, as an image, by a script. Such a load is no
+ * click, with a user gesture or without: a gesture elsewhere on the page must not make a hidden
+ * frame pay (docs/spec/clicks.md#frames). A client that sends no header is not judged by it.
  */
 export function isEmbedded(headers: IncomingHttpHeaders): boolean {
-  const { 'sec-fetch-dest': part = 'document', 'sec-fetch-user': clicked } = headers
-  return part !== 'document' && clicked !== '?1'
+  const destination = headers['sec-fetch-dest']
+  return destination !== undefined && destination !== 'document'
 }
 
 function device(text: string): number {

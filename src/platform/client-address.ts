@@ -53,6 +53,24 @@ export function addressUnit(address: string): string {
   return (ipaddr.parse(address) as IPv6).parts.slice(0, 4).join(':')
 }
 
+/**
+ * Addresses that no reader on the internet has. 100.64.0.0/10 is here because it is never routed:
+ * a client from there is a proxy of the operator's own network. An unknown address is not here: a
+ * client that resets its connection at once must escape no rule.
+ */
+const LOCAL_RANGES: ReadonlySet<string> = new Set([
+  'loopback',
+  'private',
+  'linkLocal',
+  'uniqueLocal', // the private addresses of IPv6
+  'carrierGradeNat',
+])
+
+/** A loopback, private or link-local address: a test, or a proxy that is not trusted yet. */
+export function isLocalAddress(address: string): boolean {
+  return ipaddr.isValid(address) && LOCAL_RANGES.has(ipaddr.process(address).range())
+}
+
 /** One spelling per address: an IPv4-mapped IPv6 address becomes the IPv4 address. */
 function plain(address: string): string {
   if (!address.includes(':')) return address

@@ -50,12 +50,14 @@ test('a click on a result of before the clock was set back is not taken for too 
   assert.equal(verdict(-3_600_000), REASON.ok)
 })
 
-test('a link that a page loads as its part is no click, one in a frame that is clicked in is', () => {
+test('a load for anything but a document is no click, with a user gesture or without', () => {
   const told: readonly [object, number][] = [
     [{ 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }, REASON.embedded],
     [{ 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' }, REASON.embedded],
     [{ 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'no-cors' }, REASON.embedded],
-    [{ 'sec-fetch-dest': 'iframe', 'sec-fetch-user': '?1' }, REASON.ok],
+    [{ 'sec-fetch-dest': 'iframe', 'sec-fetch-user': '?1' }, REASON.embedded],
+    [{ 'sec-fetch-dest': 'object', 'sec-fetch-user': '?1' }, REASON.embedded],
+    [{ 'sec-fetch-dest': '' }, REASON.embedded],
     [{ 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }, REASON.ok],
     [{ 'sec-fetch-mode': 'cors' }, REASON.ok], // A program that is no browser says so, too.
   ]
@@ -89,7 +91,8 @@ function clickAgain({
     fund: async () => undefined,
     reservedResults: new ReservedResults(),
     onUnrecorded: (why: unknown) => told.push(why),
-    edge: { market: { merchants: new Map([[result.merchId, landing]]) } },
+    onLocalClick: () => undefined,
+    edge: { market: { merchants: new Map([[result.merchId, landing]]), campaigns: new Map() } },
     ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
     hashKeys: { hash: (_purpose: string, value: string) => Buffer.from(value) },
     nextId: () => '1',

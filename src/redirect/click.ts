@@ -16,7 +16,7 @@ import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { ClickLabels } from '../links/link-url.ts'
-import { addressUnit } from '../platform/client-address.ts'
+import { addressUnit, isLocalAddress } from '../platform/client-address.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { withPatience } from '../platform/patience.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
@@ -43,6 +43,8 @@ export interface ClickDeps {
   readonly hashKeys: Pick<HashKeys, 'hash'>
   readonly nextId: () => string
   readonly onUnrecorded: (error: unknown) => void
+  /** A click that will be paid came from an address that the rules by address leave alone. */
+  readonly onLocalClick: () => void
 }
 
 export interface Click {
@@ -54,6 +56,8 @@ export interface Click {
   readonly sessionUuid: string | null
   readonly consent: number // as of the click; the result's is as of its auction
   readonly visitorId: string | null
+  /** Whether the browser sent the visitor id; false: this answer sets it, or there is none. */
+  readonly isVisitorReturned: boolean
   readonly labels: ClickLabels
   readonly referrer: string | null
   /** Known before the click was looked at: a broken seal, a disabled link. */
@@ -84,6 +88,7 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
   const event = clickEvent(deps, click, { clickId, ...reservation })
   try {
     await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+    if (event.agentKey === null && event.reservedMicros !== null) deps.onLocalClick()
     return true
   } catch (error) {
     // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
@@ -200,6 +205,8 @@ function clickEvent(
   const { request, nowMs, result } = click
   const agent = readUserAgent(request.headers['user-agent'])
   const isReserved = leaseId !== null
+  const unit = addressUnit(request.address)
+  const campaign = deps.edge.market.campaigns.get(result.campaignId)
   return newEvent({
     id: deps.nextId(),
     atMs: nowMs,
@@ -223,7 +230,13 @@ function clickEvent(
     clickId,
     visitorKey:
       click.visitorId === null ? null : deps.hashKeys.hash('visitor', click.visitorId, nowMs),
-    addressKey: deps.hashKeys.hash('address', addressUnit(request.address), nowMs),
+    addressKey: deps.hashKeys.hash('address', unit, nowMs),
+    agentKey: isLocalAddress(request.address)
+      ? null
+      : deps.hashKeys.hash('address', agentText(unit, request.headers['user-agent']), nowMs),
+    visitorReturned: Number(click.isVisitorReturned),
+    addressHourMax: campaign?.clicks_per_address_hour ?? null,
+    addressDayMax: campaign?.clicks_per_address_day ?? null,
     resultAgeMs: Math.max(0, nowMs - result.issuedAtMs),
     device: agent.device,
     uaFamily: agent.family,
@@ -234,4 +247,9 @@ function clickEvent(
     u1: click.labels.u1,
     utmSource: click.labels.utmSource,
   })
+}
+
+/** One text for an address unit and a user agent: no unit holds a space. */
+function agentText(unit: string, userAgent: string | undefined): string {
+  return `${unit} ${userAgent ?? ''}`
 }

@@ -231,7 +231,7 @@ function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {
   return isAnswerKnown ? BUSY_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
 }
 
-type ClickSeen = Omit<Click, 'consent' | 'visitorId' | 'labels' | 'referrer'>
+type ClickSeen = Omit<Click, 'consent' | 'visitorId' | 'isVisitorReturned' | 'labels' | 'referrer'>
 
 /** Adds what only the reader's browser tells us, and answers. */
 async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotReply> {
@@ -244,6 +244,7 @@ async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotRepl
     ...seen,
     consent,
     visitorId,
+    isVisitorReturned: known !== null,
     labels: readClickLabels(query),
     referrer: originAndPath(headers.referer ?? ''),
   })

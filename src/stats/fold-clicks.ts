@@ -15,10 +15,13 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import type { FigureChange } from './figures.ts'
 import {
+  ADDRESS_WINDOW_MS,
   type ClickHistory,
   type JudgedClick,
   judgeClicks,
-  VISITOR_WINDOW_MS,
+  READER_WINDOW_MS,
+  SCANNER_WINDOW_MS,
+  type ValidClick,
 } from './judge-clicks.ts'
 
 export async function foldClicks(
@@ -75,21 +78,11 @@ function evidenceOf({ event, reason }: JudgedClick): PairEvidence[] {
 
 async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<ClickHistory> {
   const results = events.flatMap(({ resultNumber }) => resultNumber ?? [])
-  const visitors = events.flatMap(({ visitorKey }) => visitorKey ?? [])
   const leased = events.filter(({ leaseId }) => leaseId !== null)
   const leases = leased.map(({ leaseId }) => leaseId)
   const campaigns = leased.map(({ campaignId }) => campaignId)
-  const from = new Date(Math.min(...events.map(({ atMs }) => atMs)) - VISITOR_WINDOW_MS)
   const reserved = await tx.rows<{ result_number: Buffer }>(sql`
     select result_number from click where is_reserved and result_number = any(${results}::bytea[])`)
-  const valid = await tx.rows<{
-    visitor_key: Buffer
-    campaign_id: number | null
-    auction_id: string
-    at: Date
-  }>(sql`
-    select visitor_key, campaign_id, auction_id, at from click
-    where visitor_key = any(${visitors}::bytea[]) and reason = 0 and at > ${from}`)
   // A lease that the database lost holds nothing any more: it was restored from a backup, or a
   // standby took over that had not heard of it yet. Of one that it knows it may have lost grants.
   const open = await tx.rows<{ lease_id: string; rest: string }>(sql`
@@ -99,14 +92,60 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
     where closed_at is null`)
   return {
     reservedResults: new Set(reserved.map((row) => row.result_number.toString('hex'))),
-    validClicks: valid.map((row) => ({
-      visitorKey: row.visitor_key.toString('hex'),
-      campaignId: row.campaign_id ?? 0,
-      auctionId: row.auction_id,
-      atMs: row.at.getTime(),
-    })),
+    validClicks: await findValidClicks(tx, events),
     leaseRests: new Map(open.map(({ lease_id, rest }) => [lease_id, Number(rest)])),
   }
+}
+
+/**
+ * The valid clicks that share a key with these, each once. An address unit that thousands of
+ * readers share has many clicks a day, so only those that a rule can look at are read.
+ */
+async function findValidClicks(tx: Db, events: readonly StoredEvent[]): Promise<ValidClick[]> {
+  const visitors = events.flatMap(({ visitorKey }) => visitorKey ?? [])
+  const ruled = events.filter(({ agentKey, reason }) => agentKey !== null && reason === REASON.ok)
+  const addresses = ruled.map(({ addressKey }) => addressKey)
+  const campaigns = ruled.map(({ campaignId }) => campaignId ?? 0)
+  const withoutCookie = ruled.filter(({ visitorReturned }) => visitorReturned !== 1)
+  const agents = withoutCookie.map(({ agentKey }) => agentKey)
+  const agentAddresses = withoutCookie.map(({ addressKey }) => addressKey)
+  const firstMs = Math.min(...events.map(({ atMs }) => atMs))
+  const before = (ms: number) => new Date(firstMs - ms)
+  const columns = sql`event_id, visitor_key, agent_key, address_key, visitor_returned,
+    coalesce(campaign_id, 0) as campaign_id, auction_id, at`
+  const rows = await tx.rows<{
+    visitor_key: Buffer | null
+    agent_key: Buffer | null
+    address_key: Buffer | null
+    visitor_returned: boolean | null
+    campaign_id: number
+    auction_id: string
+    at: Date
+  }>(sql`
+    select ${columns} from click
+    where visitor_key = any(${visitors}::bytea[]) and reason = 0
+      and at > ${before(READER_WINDOW_MS)}
+    union
+    select ${columns} from (
+      select distinct * from unnest(${addresses}::bytea[], ${campaigns}::int[])
+    ) as ruled (of_address, of_campaign)
+    join click on address_key = of_address and coalesce(campaign_id, 0) = of_campaign
+      and reason = 0 and at > ${before(ADDRESS_WINDOW_MS)}
+    union
+    select ${columns} from (
+      select distinct * from unnest(${agentAddresses}::bytea[], ${agents}::bytea[])
+    ) as ruled (of_address, of_agent)
+    join click on address_key = of_address and agent_key = of_agent
+      and reason = 0 and not visitor_returned and at > ${before(SCANNER_WINDOW_MS)}`)
+  return rows.map((row) => ({
+    visitorKey: row.visitor_key?.toString('hex') ?? null,
+    agentKey: row.agent_key?.toString('hex') ?? null,
+    addressKey: row.address_key?.toString('hex') ?? null,
+    isVisitorReturned: row.visitor_returned === true,
+    campaignId: row.campaign_id,
+    auctionId: row.auction_id,
+    atMs: row.at.getTime(),
+  }))
 }
 
 async function findArticles(
@@ -123,7 +162,8 @@ type ArticleOf = (click: JudgedClick) => number
 
 const CLICK_COLUMNS = sql`event_id, click_id, result_number, day, at, pub_id, article_id,
   auction_id, merch_id, campaign_id, offer_id, model, price_micros, share_ppm, paid_micros,
-  publisher_micros, reason, is_reserved, visitor_key, session_key`
+  publisher_micros, reason, is_reserved, visitor_key, session_key, address_key, agent_key,
+  visitor_returned`
 
 /** With each click its offer's version, in one statement: an import may replace it any time. */
 async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: ArticleOf) {
@@ -157,7 +197,10 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       ${column((click) => click.reason)}::smallint[],
       ${column((click) => click.isReserved)}::boolean[],
       ${column(({ event }) => event.visitorKey)}::bytea[],
-      ${column(({ event }) => event.sessionKey)}::bytea[]
+      ${column(({ event }) => event.sessionKey)}::bytea[],
+      ${column(({ event }) => (event.agentKey === null ? null : event.addressKey))}::bytea[],
+      ${column(({ event }) => event.agentKey)}::bytea[],
+      ${column(({ event }) => event.visitorReturned)}::int[]::boolean[]
     ) as told (${CLICK_COLUMNS})
     left join said using (offer_id)`)
 }

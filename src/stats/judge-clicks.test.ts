@@ -60,10 +60,84 @@ test('links that nobody pays for are no campaign of their own: all clicks on the
   assert.equal(reasons([...clicks, click('a2', 9, unpaid)]).at(-1), 'duplicate_visitor')
 })
 
+const address = Buffer.alloc(16, 1)
+const agent = Buffer.alloc(16, 2)
+/** A reader whose browser has our cookie not yet: only its address and user agent are known. */
+const newcomer = (visitor: number | null) => ({
+  visitorKey: visitor === null ? null : Buffer.alloc(16, visitor),
+  ...{ visitorReturned: 0, addressKey: address, agentKey: agent },
+  ...{ addressHourMax: 10, addressDayMax: 50 },
+})
+const returning = (visitor: number) => ({ ...newcomer(visitor), visitorReturned: 1 })
+
+test('without a returned cookie, one address and user agent is one reader of a link for 30 minutes', () => {
+  const after = (ageMs: number, first: object, second: object) =>
+    reasons([click('a', 0, first), click('a2', ageMs, second)])[1]
+  assert.equal(after(250, newcomer(8), newcomer(9)), 'duplicate_visitor', 'a double click')
+  assert.equal(after(250, newcomer(null), newcomer(null)), 'duplicate_visitor', 'under GPC')
+  assert.equal(after(30 * MINUTE_MS - 1, newcomer(8), newcomer(9)), 'duplicate_visitor')
+  assert.equal(after(30 * MINUTE_MS, newcomer(8), newcomer(9)), 'ok')
+  assert.equal(after(250, newcomer(8), returning(8)), 'duplicate_visitor', 'the cookie came back')
+  assert.equal(after(250, returning(8), newcomer(9)), 'duplicate_visitor', 'a reader who lost it')
+  assert.equal(after(250, newcomer(8), returning(9)), 'ok', 'two readers behind one address')
+  const other = { ...newcomer(9), agentKey: Buffer.alloc(16, 3) }
+  assert.equal(after(250, newcomer(8), other), 'ok', 'another user agent')
+  const local = { agentKey: null }
+  assert.equal(after(250, { ...newcomer(8), ...local }, { ...newcomer(9), ...local }), 'ok')
+})
+
+test('the hourly limit of a reader holds for one whose cookie never comes back', () => {
+  const clicks = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, index) =>
+    click(name, index * MINUTE_MS, newcomer(20 + index)),
+  )
+  const five = Array.from({ length: 5 }, () => 'ok')
+  assert.deepEqual(reasons(clicks), [...five, 'visitor_limit'])
+})
+
+test('without a returned cookie, three clicks in 10 seconds are paid, over all links and campaigns', () => {
+  const three = ['a', 'b', 'c'].map((name, index) =>
+    click(name, index, { ...newcomer(20 + index), campaignId: index + 1, pubId: index + 1 }),
+  )
+  const fourth = (atMs: number, fields: object = newcomer(29)) =>
+    reasons([...three, click('d', atMs, { campaignId: 9, ...fields })]).at(-1)
+  assert.equal(fourth(9_999), 'scanner')
+  assert.equal(fourth(-9_997), 'scanner', 'told by a node whose clock lags')
+  assert.equal(fourth(10_000), 'ok', 'the first is 10 seconds old')
+  assert.equal(fourth(5, returning(8)), 'ok', 'its cookie came back')
+  assert.equal(fourth(5, { ...newcomer(29), agentKey: Buffer.alloc(16, 3) }), 'ok')
+  const cookies = three.map((event) => ({ ...event, visitorReturned: 1 }))
+  assert.equal(reasons([...cookies, click('d', 5, newcomer(29))]).at(-1), 'ok', 'of readers known')
+})
+
+test('an address unit has at most the campaign’s clicks of an hour and of 24 hours paid', () => {
+  const limits = { addressHourMax: 2, addressDayMax: 3 }
+  const other = (place: number) => ({
+    ...{ ...returning(30 + place), agentKey: Buffer.alloc(16, 50 + place), ...limits },
+    auctionId: `9300000000000000${place}`,
+  })
+  const at = (hours: readonly number[], fields: object = {}) =>
+    reasons(
+      hours.map((hour, place) =>
+        click(`x${place}`, hour * 60 * MINUTE_MS, { ...other(place), ...fields }),
+      ),
+    )
+  assert.deepEqual(at([0, 0, 0.9]), ['ok', 'ok', 'address_limit'])
+  assert.deepEqual(at([0, 0, 1]), ['ok', 'ok', 'ok'])
+  assert.deepEqual(at([0, 2, 4, 23.9, 24]), ['ok', 'ok', 'ok', 'address_limit', 'ok'])
+  assert.deepEqual(at([0, 0, 0], { agentKey: null }), ['ok', 'ok', 'ok'], 'a local address')
+  const campaigns = [0, 1, 2].map((place) =>
+    click(`y${place}`, place, { ...other(place), campaignId: place + 1 }),
+  )
+  assert.deepEqual(reasons(campaigns), ['ok', 'ok', 'ok'], 'each on another campaign')
+  const nobody = { campaignId: null, addressHourMax: null, addressDayMax: null }
+  assert.deepEqual(at([0, 0, 0], nobody), ['ok', 'ok', 'ok'], 'links that nobody pays for')
+})
+
 test('what came before the batch counts as if it stood in it', () => {
   const [before, now] = [click('a', 0), click('a2', MINUTE_MS)]
   const visit = {
     visitorKey: reader.toString('hex'),
+    ...{ agentKey: null, addressKey: null, isVisitorReturned: true },
     campaignId: before.campaignId ?? 0,
     auctionId: before.auctionId ?? '',
     atMs: before.atMs,

@@ -32,7 +32,7 @@ cross join lateral (
   from (select body->'report' as report) as told_now
 ) as ordered
 join r_click click on click.click_id = named.click_id and click.seq < told.seq
-  and click.reason in (0, 6, 12, 20, 21, 22)
+  and click.reason in (0, 6, 12, 20, 21, 22, 24, 25)
   and (click.reversal_seq is null or click.reversal_seq > told.seq)
 where told.type = 12 and (named.is_exact or click.at <= ordered.touches_until);
 analyze r_remembered;
