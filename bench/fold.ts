@@ -87,8 +87,24 @@ function click(ids: IdSource, { links, pubId }: BenchNetwork, at: number): LogEv
     ...{ auctionId: links[at % LINKS] ?? '', merchId: 1 + (at % MERCHANTS), offerId: '5' },
     ...{ campaignId: 1 + (at % MERCHANTS), model: MODEL.cpc, priceMicros: 400_000 },
     ...{ sharePpm: 750_000, reservedMicros: 400_000, resultNumber: randomBytes(16) },
-    ...{ clickId: randomBytes(16), visitorKey: randomBytes(16), addressKey: randomBytes(16) },
+    ...{ clickId: randomBytes(16), visitorKey: randomBytes(16), visitorReturned: 0 },
+    ...readerOf(at),
+    ...{ addressHourMax: 10, addressDayMax: 50 },
     ...{ resultAgeMs: 5_000, device: 1, uaFamily: 'Chrome', consent: 1 },
     url: 'https://shop1.example/p/17',
   })
+}
+
+/** Of each address two readers' first clicks, as behind a household's router. */
+function readerOf(at: number): { readonly addressKey: Buffer; readonly agentKey: Buffer } {
+  const addressKey = Buffer.alloc(16)
+  addressKey.writeUInt32LE(hashOf(at % (CLICKS / 2)))
+  const agentKey = Buffer.from(addressKey)
+  agentKey[15] = at < CLICKS / 2 ? 1 : 2
+  return { addressKey, agentKey }
+}
+
+/** One to one, and far apart for neighbours, as the hashes of addresses are. */
+function hashOf(number: number): number {
+  return Math.imul(number + 1, 2_654_435_761) >>> 0
 }
