@@ -14,7 +14,7 @@ interface Case {
   line_earnings_cents: number[]
 }
 
-test('lines share an order as the golden table says (needs the data kit)', (t) => {
+test('divides an order over its lines as the golden table says (needs the data kit)', (t) => {
   const path = kitPath(t, 'oracles/orders-returns.json')
   if (path === null) return
   const cases: Case[] = JSON.parse(readFileSync(path, 'utf8')).allocation
@@ -27,7 +27,7 @@ test('lines share an order as the golden table says (needs the data kit)', (t) =
   }
 })
 
-test('what the floors leave over goes to the lines that lost most by them, the lower one first', () => {
+test('the remainder goes to the lines that lost most by rounding down, the lower line first', () => {
   const cents = (total: number, ...weights: bigint[]) =>
     allocate(micros(total * CENT_MICROS), weights).map((part) => part / CENT_MICROS)
   assert.deepEqual(cents(5500, 400n, 150n), [4000, 1500])
@@ -44,7 +44,7 @@ const totalArbitrary = fc.oneof(
   fc.integer({ min: 0, max: 2 ** 30 }).map((cents) => cents * CENT_MICROS),
 )
 
-test('the lines of an order are exactly the order, in every unit (P42)', () => {
+test('the lines of an order add up to the order exactly, in every unit (P42)', () => {
   fc.assert(
     fc.property(totalArbitrary, weightsArbitrary, (total, weights) => {
       const parts = allocate(micros(total), weights)
@@ -57,7 +57,7 @@ test('the lines of an order are exactly the order, in every unit (P42)', () => {
   )
 })
 
-test('no line is a whole unit away from its exact part, and whole cents stay whole', () => {
+test('no line is off by a whole unit, and whole cents stay whole', () => {
   fc.assert(
     fc.property(totalArbitrary, weightsArbitrary, (total, weights) => {
       const sum = weights.reduce((all, weight) => all + weight, 0n)
@@ -73,7 +73,7 @@ test('no line is a whole unit away from its exact part, and whole cents stay who
   )
 })
 
-test('an order whose lines all cost nothing is shared evenly, and one without lines is refused', () => {
+test('divides an order of free lines evenly, and refuses an order without lines', () => {
   assert.deepEqual(allocate(micros(30_000), [0n, 0n]), [20_000, 10_000])
   assert.throws(() => allocate(micros(1), []), /at least one line/)
 })

@@ -1,25 +1,25 @@
 /**
- * Divides an order's money over its lines so that nothing is lost (economics 4, Lines).
+ * Divides an order's money over its lines without losing anything.
  *
- * Largest remainder: every line gets the floor of its proportional part, and the units left over
- * go one each to the lines that lost most by the floor, the lower line first on a tie. An amount
- * of whole cents is divided in whole cents, since that is what statements and other systems
- * show; one with finer parts (a converted currency, a share of a commission) in micro-dollars.
+ * Largest remainder method: every line gets its proportional part rounded down. The remaining units
+ * go one each to the lines that lost most by rounding, the lower line first on a tie. An amount of
+ * whole cents is divided in whole cents, because statements and other systems show cents. An amount
+ * with finer parts (a converted currency, a share of a commission) is divided in micro-dollars.
  */
 import { type Micros, micros } from '../platform/money.ts'
 
 const CENT_MICROS = 10_000n
 
-/** The unit in which an amount is divided and rounded: a cent where it has no finer part. */
+/** The unit for dividing and rounding an amount: a cent if the amount has no finer part. */
 export function unitOf(amount: bigint): bigint {
   return amount % CENT_MICROS === 0n ? CENT_MICROS : 1n
 }
 
 /**
- * One part per weight, which together are exactly `total` (at least 0).
+ * One part per weight, adding up to exactly `total` (at least 0).
  *
- * Weights are whole numbers of any one unit, at least 0: a line's price times its quantity. When
- * all are 0 the lines count alike, for the order's money still has to lie somewhere.
+ * Weights are whole numbers of any one unit, at least 0: a line's price times its quantity. If all
+ * are 0, the lines count equally, because the money must be assigned somewhere.
  */
 export function allocate(total: Micros, weights: readonly bigint[]): Micros[] {
   const unit = unitOf(BigInt(total))
@@ -27,7 +27,7 @@ export function allocate(total: Micros, weights: readonly bigint[]): Micros[] {
   return parts.map((part) => micros(Number(part * unit)))
 }
 
-/** The same for whole units of anything: minor units of an order's own currency. */
+/** The same for whole units of anything, such as minor units of an order's currency. */
 export function allocateUnits(units: bigint, weights: readonly bigint[]): bigint[] {
   if (weights.length === 0) throw new RangeError('an order has at least one line')
   if (units < 0n) throw new RangeError(`an order's money is not negative: ${units}`)

@@ -55,7 +55,7 @@ test('the click that the merchant names wins over later ones that its tag rememb
   )
 })
 
-test('of the remembered clicks the latest wins, and the evidence says why the others did not', () => {
+test('the latest remembered click wins, and the evidence explains why the others did not', () => {
   const touches = [
     click('a', 31 * DAY_MS),
     click('b', 2 * DAY_MS),
@@ -82,7 +82,7 @@ test('of the remembered clicks the latest wins, and the evidence says why the ot
   )
 })
 
-test('a click at exactly the end of the window counts, one a millisecond older does not (P45)', () => {
+test('a click at exactly the end of the window counts, and one a millisecond older does not (P45)', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 90 }), (windowDays) => {
       for (const [ageMs, counts] of [
@@ -99,7 +99,7 @@ test('a click at exactly the end of the window counts, one a millisecond older d
   )
 })
 
-test('a click that the merchant names led to its order, whatever clock dated that', () => {
+test('a click that the merchant names gets its order, whatever the clock of its timestamp', () => {
   const late = click('a', 1 - DAY_MS)
   const named = attribute({ ...order, exactClickId: 'a' }, [late], policy)
   assert.deepEqual(named.attribution, { model: 'exact', touchId: 'a' })
@@ -109,7 +109,7 @@ test('a click that the merchant names led to its order, whatever clock dated tha
   assert.equal(evidence[0]?.verdict, 'after_order')
 })
 
-test('to an order of which only the day is known every click and view of that day may have led', () => {
+test('an order with only a day may belong to every click and view of that day', () => {
   const dated = { ...order, touchesUntilMs: NOW_MS + DAY_MS - 1, rememberedClickIds: ['a'] }
   const allowed = { ...policy, isPostImpression: true }
   for (const [atMs, counts] of [
@@ -124,7 +124,7 @@ test('to an order of which only the day is known every click and view of that da
   }
 })
 
-test('an honest click that was not paid leads to its order all the same, an invalid one never', () => {
+test('a valid but unpaid click can get an order, and an invalid one never can', () => {
   const honest = ['ok', 'unfunded', 'spooledLate', 'duplicateResult', 'duplicateVisitor']
   const leading = new Set([...honest, 'visitorLimit', 'scanner', 'addressLimit'])
   for (const [name, reason] of Object.entries(REASON)) {
@@ -149,7 +149,7 @@ test('adding an older click never changes the winner (P46)', () => {
   )
 })
 
-test('the order in which clicks are listed or found never matters, nor when all this happened', () => {
+test('the order of clicks and the absolute time never change the result', () => {
   const permuted = touchesArbitrary.chain((touches) =>
     fc.tuple(
       fc.constant(touches),
@@ -169,7 +169,7 @@ test('the order in which clicks are listed or found never matters, nor when all 
   )
 })
 
-test('a winner is one of the order’s own clicks: this merchant’s, honest, and in the window', () => {
+test('the winner is a click of this merchant, honest, and in the window', () => {
   fc.assert(
     fc.property(touchesArbitrary, (touches) => {
       const { attribution } = remembered(touches)
@@ -184,7 +184,7 @@ test('a winner is one of the order’s own clicks: this merchant’s, honest, an
   )
 })
 
-test('of clicks of one millisecond the higher id wins, be it the very one of the order', () => {
+test('of clicks in one millisecond the higher id wins, also if one is the named click', () => {
   const [low, high] = [click('a9', 0), click('b0', 0)]
   for (const touches of [
     [low, high],
@@ -197,21 +197,21 @@ test('of clicks of one millisecond the higher id wins, be it the very one of the
   }
 })
 
-test('a reader who clicked twice led to the sale, although the second click was not paid', () => {
+test('a double click gets the sale, although its second click was not paid', () => {
   const twice = click('b', 1000, { reason: REASON.duplicateVisitor })
   assert.equal(remembered([click('a', 2000), twice]).attribution?.touchId, 'b')
 })
 
 const allowed = { ...policy, isPostImpression: true }
 const facts = { ...order, rememberedClickIds: ['a'] }
-/** A click that shows who it was, of a reader who went to another shop. */
+/** A click that identifies a reader who went to another shop. */
 const elsewhere = click('a', 40 * DAY_MS, { merchId: 4 })
 
 function seen(impressionId: string, ageMs: number, changes: Partial<SeenLink> = {}): SeenLink {
   return { impressionId, atMs: NOW_MS - ageMs, merchId: 3, clickId: 'a', ...changes }
 }
 
-test('an impression counts only where the merchant allows it, for a day, and after every click', () => {
+test('an impression counts only if the merchant allows it, for a day, and after every click', () => {
   const links = [seen('1', 2000), seen('2', 1000), seen('3', 500, { merchId: 4 }), seen('4', -1)]
   assert.equal(attribute(facts, [elsewhere], policy, links).attribution, null)
   const found = attribute(facts, [elsewhere], allowed, links)
@@ -247,7 +247,7 @@ test('an impression needs an honest click of its session that the merchant’s t
   assert.equal(attribute(order, [elsewhere], allowed, links).attribution, null, 'not remembered')
 })
 
-test('of impressions of one moment the higher id wins, and of its clicks the higher one', () => {
+test('of impressions at one moment the higher id wins, and of its clicks the higher one', () => {
   const other = click('b', 0, { merchId: 4 }) // made at the very moment of the order
   const both = { ...order, rememberedClickIds: ['a', 'b'] }
   const winner = (...links: SeenLink[]) => {
@@ -273,7 +273,7 @@ const seenArbitrary = fc.array(
   { maxLength: 8 },
 )
 
-test('with impressions too, order and time never matter, a click always comes first, and one touch wins', () => {
+test('with impressions too, order and time do not matter, a click comes first, and one touch wins', () => {
   fc.assert(
     fc.property(touchesArbitrary, seenArbitrary, fc.integer(), (touches, links, shiftMs) => {
       const wanted = { ...order, rememberedClickIds: touches.map(({ clickId }) => clickId) }

@@ -1,19 +1,19 @@
 /**
- * Which click, if any, an order is owed to (economics 4).
+ * Decides which click, if any, an order is owed to.
  *
- * Pure: the same order and touches always give the same answer, so that an attribution can be
- * shown with its evidence, replayed, and recomputed by somebody else. Three rules in turn:
- * 1. the click id that the merchant's server names for this very order;
+ * A pure function: the same order and touches always give the same answer, so an attribution can be
+ * shown with its evidence, replayed, and recomputed by a third party. Three rules in turn:
+ * 1. the click id that the merchant's server names for this order;
  * 2. the latest click among those that the merchant's tag remembers of this visitor;
- * 3. where the merchant allows it, the latest viewable impression of its offers, at most a day
- *    old, in a page session that also holds an honest click which the merchant's tag remembers:
- *    the click shows that it was this visitor, though it may be of another day or shop.
+ * 3. if the merchant allows it, the latest viewable impression of its offers, at most a day old.
+ * Its page session must also contain an honest click that the merchant's tag remembers, which
+ * identifies the visitor. That click may be of another day or shop.
  */
 import { REASON } from '../events/reason.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 
 export const WINDOW_DAYS_DEFAULT = 30
-/** An impression seen yesterday may have led here; one seen last week is a coincidence. */
+/** An impression of yesterday may have led here. One of last week is a coincidence. */
 export const IMPRESSION_WINDOW_MS = DAY_MS
 /** How far a merchant's clock may run ahead of ours, or be off where it signs. */
 export const CLOCK_SKEW_MS = 5 * 60_000
@@ -28,19 +28,22 @@ export interface Touch {
 
 /** A viewable impression of a merchant's link, in the page session of a click. */
 export interface SeenLink {
-  readonly impressionId: string // the event's
+  readonly impressionId: string // the event's id
   readonly atMs: number
   readonly merchId: number
-  readonly clickId: string // whose session it was
+  readonly clickId: string // a click of the same session
 }
 
 export interface OrderFacts {
   readonly merchId: number
   readonly orderedAtMs: number
-  /** What came later did not lead to it: its time, or its day's end where only the day is told. */
+  /**
+   * Later touches are ignored: the time of the order, or the end of its day if only the day is
+   * known.
+   */
   readonly touchesUntilMs: number
   readonly exactClickId: string | null // hex, named by the merchant's server for this order
-  readonly rememberedClickIds: readonly string[] // hex, what the merchant's tag kept
+  readonly rememberedClickIds: readonly string[] // hex, remembered by the merchant's tag
 }
 
 export interface AttributionPolicy {
@@ -48,7 +51,7 @@ export interface AttributionPolicy {
   readonly isPostImpression: boolean
 }
 
-/** Why a touch won or lost: the evidence that is stored with an attribution and shown. */
+/** Why a touch won or lost. Stored with an attribution as evidence, and shown. */
 type TouchVerdict =
   | 'won'
   | 'older_than_winner'
@@ -69,7 +72,7 @@ export type AttributionModel = 'exact' | 'visitor' | 'impression'
 
 interface Attribution {
   readonly model: AttributionModel
-  readonly touchId: string // the click that led here, or that the impression's visitor is known by
+  readonly touchId: string // the click, or the click that identifies the impression's visitor
 }
 
 export interface AttributionResult {
@@ -78,8 +81,8 @@ export interface AttributionResult {
 }
 
 /**
- * Verdicts under which a click still led its reader to the shop. Our choice: who clicks twice, or
- * over a spent budget, is not paid for a second time, yet a sale that follows is no less real.
+ * Verdicts under which a click still led its reader to the shop. A double click, or a click over a
+ * spent budget, is not paid, but a sale after it is real.
  */
 const HONEST_REASONS: ReadonlySet<number> = new Set([
   REASON.ok,
@@ -92,7 +95,7 @@ const HONEST_REASONS: ReadonlySet<number> = new Set([
   REASON.addressLimit,
 ])
 
-/** Attributes an order. `touches` are the clicks of its ids, found by id, in any order. */
+/** Attributes an order. `touches` are the clicks with the order's click ids, in any order. */
 export function attribute(
   order: OrderFacts,
   touches: readonly Touch[],
@@ -103,8 +106,8 @@ export function attribute(
   const exact = order.exactClickId === null ? undefined : byId.get(order.exactClickId)
   const windowMs = policy.windowDays * DAY_MS
   if (exact !== undefined) {
-    // Our choice: whoever can name a click had its reader. An order dated before it has a clock
-    // that lags, or a plain date of an earlier day.
+    // A merchant that knows the click id had its reader. An order dated before the click has a slow
+    // clock, or only a date of an earlier day.
     const isLed = [null, 'after_order'].includes(fault(order, exact, windowMs))
     if (isLed) return won('exact', exact.clickId, judgeAll(order, byId, windowMs, exact))
   }
@@ -130,7 +133,7 @@ function won(
   return { attribution: { model, touchId }, evidence }
 }
 
-/** The later one; at the same millisecond the higher click id, so that there is always one. */
+/** The later one. In the same millisecond the higher click id, so that the result is unique. */
 function later(best: Touch | null, touch: Touch): Touch {
   if (best === null) return touch
   if (touch.atMs !== best.atMs) return touch.atMs > best.atMs ? touch : best
@@ -144,7 +147,7 @@ function fault(order: OrderFacts, touch: Touch, windowMs: number): TouchVerdict 
   return order.orderedAtMs - touch.atMs > windowMs ? 'outside_window' : null
 }
 
-/** A verdict on every click id the order came with. */
+/** A verdict for every click id of the order. */
 function judgeAll(
   order: OrderFacts,
   byId: ReadonlyMap<string, Touch>,
@@ -182,7 +185,7 @@ function latestSeen(
   }, null)
 }
 
-/** Whether what was seen then may have led to the order. */
+/** Whether a view at that time may have led to the order. */
 export function isSeenFor(
   order: Pick<OrderFacts, 'orderedAtMs' | 'touchesUntilMs'>,
   atMs: number,
@@ -190,7 +193,9 @@ export function isSeenFor(
   return atMs <= order.touchesUntilMs && atMs >= order.orderedAtMs - IMPRESSION_WINDOW_MS
 }
 
-/** Of one moment: the higher impression, then the higher click, so that there is always one. */
+/**
+ * At the same moment the higher impression, then the higher click, so that the result is unique.
+ */
 function isHigher(one: SeenLink, other: SeenLink): boolean {
   const [id, otherId] = [BigInt(one.impressionId), BigInt(other.impressionId)]
   return id === otherId ? one.clickId > other.clickId : id > otherId

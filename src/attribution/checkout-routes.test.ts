@@ -10,7 +10,7 @@ import { insertRates } from './rate-store.ts'
 import { releaseHeldOrders } from './release-held.ts'
 import { sumWarnings } from './warning-store.ts'
 
-test('the checkout call of a browser is accepted as text, with an empty body', async (t) => {
+test('accepts a browser’s checkout call as text, and answers with an empty body', async (t) => {
   const app = await start(t)
   const click_ids = ['00112233445566778899aabbccddeeff']
   const cids = 'ffeeddccbbaa99887766554433221100,not-one-of-ours'
@@ -48,18 +48,19 @@ test('only the merchant’s own pages may report, by Origin or else by the page 
   const foreign = 'https://other.example/'
   assert.equal(await call('https://shop.example', foreign), 201)
   assert.equal(await call('https://checkout.shop.example', foreign), 201)
-  assert.equal(await call('https://shop.example.', foreign), 201) // a full name's final dot
+  // the final dot of a fully qualified name
+  assert.equal(await call('https://shop.example.', foreign), 201)
   assert.equal(await call('https://other.example', own), 403)
   assert.equal(await call('https://notshop.example', own), 403)
   assert.equal(await call(null, own), 201)
-  assert.equal(await call('', own), 201) // as a proxy may leave it
+  assert.equal(await call('', own), 201) // as some proxies forward it
   assert.equal(await call(null, foreign), 403)
   const [kept] = await app.db.rows(sql`
     select count(*) from refused_intake where endpoint = 'checkout'`)
   assert.deepEqual(kept, { count: '3' })
 })
 
-test('a browser’s order far above the usual is held until the merchant’s server confirms it', async (t) => {
+test('holds a browser’s unusually large order until the merchant’s server confirms it', async (t) => {
   const app = await start(t)
   const usual = Array.from({ length: 30 }, (_, index) => order(`u${index}`, { value: '50.00' }))
   await app.post('orders', { orders: usual })
@@ -82,11 +83,11 @@ test('a browser’s order far above the usual is held until the merchant’s ser
   assert.equal(await holdOf('o2'), null)
 })
 
-test('where a merchant confirms its orders, what browsers alone tell counts nothing until it does', async (t) => {
+test('where a merchant confirms its orders, browsers’ orders count only after that', async (t) => {
   const app = await start(t)
   const { merch_id: merchId } = app.merchant
   await updateMerchant(app.db, { merchId, changes: { is_confirming: true } })
-  // Small, for nothing, and in a currency whose rate comes later.
+  // A small order, a free one, and one whose rate arrives later.
   const told = [order('o1'), order('free', { value: '0.00' }), order('o2', { currency: 'EUR' })]
   await app.checkout(checkoutOf(merchId, told))
   await app.fold()
@@ -106,7 +107,7 @@ test('where a merchant confirms its orders, what browsers alone tell counts noth
   assert.deepEqual(await holds(), { o1: null, free: 'review', o2: 'review' })
 })
 
-test('what counts does so still when its browser tells the same again, whatever waits by then', async (t) => {
+test('an order that counts still counts when its browser repeats it', async (t) => {
   const app = await start(t)
   const { merch_id: merchId } = app.merchant
   const tell = async (id: string, changes: object = {}, products?: readonly object[]) => {
@@ -133,13 +134,13 @@ test('what counts does so still when its browser tells the same again, whatever 
   assert.deepEqual(await hold('waits'), { value: '550.00', hold: 'review' }, 'nobody has looked')
   const approval = { merchId, body: { order_id: 'waits', kind: 'approve' } }
   await appendMoney(app.deps, EVENT_TYPE.orderDecision, [approval])
-  await tell('waits') // Before the fold knows of the decision.
+  await tell('waits') // Before the fold has processed the decision.
   assert.deepEqual(await hold('waits'), { value: '550.00', hold: null })
   await tell('waits', { value: '551.00' })
   assert.deepEqual(await hold('waits'), { value: '551.00', hold: 'review' })
 })
 
-test('what only a merchant’s server may say of an order counts nothing from a browser', async (t) => {
+test('ignores fields from a browser that only a merchant’s server may send', async (t) => {
   const app = await start(t)
   const call = (changes: object) =>
     app.checkout(checkoutOf(app.merchant.merch_id, [order('o1', changes)]))
@@ -161,7 +162,7 @@ test('what only a merchant’s server may say of an order counts nothing from a 
   assert.deepEqual(rows, [{ rejected_at: null, ordered_at: orderedAt, evidence: [] }])
 })
 
-test('bad checkout calls are refused with the documented error and kept', async (t) => {
+test('refuses invalid checkout calls with the documented error, and stores them', async (t) => {
   const app = await start(t)
   const { merch_id: id } = app.merchant
   const good = checkoutOf(id, [order('o1')])
@@ -192,7 +193,7 @@ test('bad checkout calls are refused with the documented error and kept', async 
   )
 })
 
-test('a refused call is kept without the queries of its addresses, else word for word', async (t) => {
+test('stores a refused call without the queries of its URLs, otherwise unchanged', async (t) => {
   const app = await start(t)
   const told = (tail: string) => `{"user": {"previous_url": "https://pay.example/done${tail}",
     "source_url": "https:\\/\\/shop.example\\/thanks${tail}"}, "events": "what? #1"`
@@ -205,7 +206,7 @@ test('a refused call is kept without the queries of its addresses, else word for
   assert.ok(performance.now() - startedMs < 5_000, 'in linear time')
 })
 
-test('a browser’s order with a broken click id is accepted, listed with its warning, and counted', async (t) => {
+test('accepts a browser’s order with an invalid click id, with a warning', async (t) => {
   const app = await start(t)
   const merchId = app.merchant.merch_id
   const event = order('o1', { click_ids: ['{cid}'], colour: 'red' })

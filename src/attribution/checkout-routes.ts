@@ -1,8 +1,9 @@
 /**
- * Where readers' browsers report orders: the merchant tag's checkout call.
+ * The checkout call of the merchant tag, by which readers' browsers report orders.
  *
- * The least trusted source: an order far off the merchant's usual values is held until a person or
- * the merchant's server confirms it, and every order of a merchant that confirms them all.
+ * Browsers are the least trusted source. An order far above the merchant's usual values is held
+ * until a person or the merchant's server confirms it. A merchant may also require confirmation of
+ * all orders.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
@@ -34,7 +35,7 @@ const EVENTS = {
   entryFaults: orderFaults,
 } as const
 
-/** An order's rows in the log and in the figures, without its texts. */
+/** The size of an order's rows in the log and in the figures, without its texts. */
 const ORDER_ROWS_BYTES = 1_500
 
 interface CheckoutDeps extends IntakeDeps, TagDeps {
@@ -70,7 +71,7 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
   const charge = chargeCall(deps.limits, { address: request.clientAddress, body: sent, nowMs })
   let told: unknown = null
   try {
-    // Of what only a merchant's own server may say (a status, times), nothing counts here.
+    // Fields that only a merchant's server may send (a status, times) are ignored here.
     const { value, unknown } = await parseNoting(sent, CheckoutBody)
     told = knownFields(CheckoutBody, value)
     const body = checked(told, { ...EVENTS, nowMs })
@@ -90,7 +91,7 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
   }
 }
 
-/** Accepts the orders; what may be wrong with them all the same. */
+/** Accepts the orders and returns their warnings. */
 async function accept(
   deps: CheckoutDeps,
   merchant: Merchant,
@@ -107,7 +108,7 @@ async function accept(
   return orderWarnings(deps.db, merchant.merch_id, told)
 }
 
-/** The answer to a browser has no body: its merchant finds the warnings beside the refusals. */
+/** A browser's response has no body. The merchant finds the warnings among the refused reports. */
 async function keepWarnings(
   deps: CheckoutDeps,
   request: FastifyRequest,
@@ -124,7 +125,7 @@ async function keepWarnings(
   await keepRefusal(deps, kept, request.clientAddress)
 }
 
-/** What is kept of any call. */
+/** The stored fields of any call. */
 function toldCall({ now }: CheckoutDeps, request: FastifyRequest) {
   return {
     at: new Date(now()),
@@ -136,8 +137,9 @@ function toldCall({ now }: CheckoutDeps, request: FastifyRequest) {
 }
 
 /**
- * A web address, also with the escaped slashes of JSON: kept without its query, which on a page of
- * thanks may name the buyer. Its end may be missing, so that no text is looked through twice.
+ * A web URL, also with JSON-escaped slashes, up to its query. Queries are not stored, because that
+ * of a thank-you page may name the buyer. The end is optional, so that the pattern scans text only
+ * once.
  */
 const WEB_ADDRESS = /(https?:\\?\/\\?\/[^\s"?#]*)(?:[?#][^\s"]*)?/gi
 
@@ -156,7 +158,10 @@ async function keepRefused(
   await keepRefusal(deps, refusal, request.clientAddress)
 }
 
-/** Whom a call names, whatever else is wrong with it: that merchant can look at what it sent. */
+/**
+ * The merchant that a call names, even if the call is otherwise invalid, so that the merchant can
+ * see it.
+ */
 async function namedMerchant(db: Db, told: unknown): Promise<number | null> {
   const { organization_id: merchId } = (told ?? {}) as { organization_id?: unknown }
   if (typeof merchId !== 'number' || !Number.isInteger(merchId)) return null

@@ -42,7 +42,7 @@ function readRates(path: string, currency: string): Rate[] {
   })
 }
 
-test('orders convert as the golden table says, weekends and stale rates included (data kit)', (t) => {
+test('converts orders as the golden table says, on weekends and with old rates too (data kit)', (t) => {
   const path = kitPath(t, 'oracles/currency-conversion.json')
   const ratesPath = kitPath(t, 'oracles/fx-ecb-sample.csv')
   if (path === null || ratesPath === null) return
@@ -57,7 +57,7 @@ test('orders convert as the golden table says, weekends and stale rates included
   }
 })
 
-test('a tie goes to the even micro-dollar, below zero too (data kit)', (t) => {
+test('rounds a tie to the even micro-dollar, also below zero (data kit)', (t) => {
   const path = kitPath(t, 'oracles/currency-conversion.json')
   if (path === null) return
   const { ties_to_even } = JSON.parse(readFileSync(path, 'utf8')) as { ties_to_even: Tie[] }
@@ -67,7 +67,7 @@ test('a tie goes to the even micro-dollar, below zero too (data kit)', (t) => {
   }
 })
 
-test('amounts survive being read and written in 0, 2 and 3 decimals (P48)', () => {
+test('amounts survive writing and reading with 0, 2 and 3 decimals (P48)', () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 14n }),
@@ -85,7 +85,7 @@ test('amounts survive being read and written in 0, 2 and 3 decimals (P48)', () =
   )
 })
 
-test('an amount with more decimals than its currency has is refused, zeros excepted', () => {
+test('refuses an amount with more decimals than its currency has, except zeros', () => {
   assert.equal(parseMinor('12800.00', 0), 12_800n)
   assert.equal(parseMinor('12.5', 0), null)
   assert.equal(parseMinor('1.234', 3), 1234n)
@@ -96,7 +96,7 @@ test('an amount with more decimals than its currency has is refused, zeros excep
   }
 })
 
-test('what is published as a rate must be a plain decimal above zero', () => {
+test('a published rate must be a plain decimal above zero', () => {
   assert.ok(isRate('1.1684'))
   for (const wrong of ['0', '0.000', '-1', '1e2', '', 'N/A', '1,2']) assert.ok(!isRate(wrong))
 })

@@ -1,20 +1,20 @@
 /**
- * Other currencies become micro-dollars once, on the order's day, by a stored rate (economics 4).
+ * Converts other currencies to micro-dollars once, on the order's day, by a stored rate.
  *
- * Exact rational arithmetic throughout: a price, an exponent of ISO 4217 and two published
- * decimals are multiplied as whole numbers and rounded once, half to even. Floating point would
- * answer differently from another system by a micro here and there, and nobody could say why.
+ * The arithmetic is exact: a price, an exponent of ISO 4217 and two published decimals are
+ * multiplied as whole numbers and rounded once, half to even. Floating point would differ from
+ * other systems by a micro-dollar now and then, without an explanation.
  */
 import { type Micros, micros } from '../platform/money.ts'
 import { divideHalfEven } from '../platform/round.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 
-/** A rate older than this is a guess: the order is held until there is a better one. */
+/** An older rate is a guess, so the order is held until there is a better one. */
 export const RATE_AGE_DAYS_MAX = 5
 
 const DOLLAR_EXPONENT = 6
 
-/** A published pair: how many dollars and how many of the currency one unit of the base buys. */
+/** A published pair: the dollars and the units of the currency for one unit of the base. */
 export interface Rate {
   readonly rateId: string
   readonly day: string // YYYY-MM-DD, the day for which the source published it
@@ -29,12 +29,12 @@ interface Fraction {
 
 export const DOLLAR_RATE_ID = 'usd'
 
-/** A dollar is a dollar on every day and needs no source. */
+/** A dollar is worth a dollar on every day. */
 export function dollarRate(day: string): Rate {
   return { rateId: DOLLAR_RATE_ID, day, usdPerBase: '1', currencyPerBase: '1' }
 }
 
-/** The last rate on or before the day and at most five days old; null: hold the order. */
+/** The last rate on or before the day, at most five days old. Null means that the order is held. */
 export function pickRate(rates: readonly Rate[], day: string): Rate | null {
   let best: Rate | null = null
   for (const rate of rates) {
@@ -48,7 +48,7 @@ export function pickRate(rates: readonly Rate[], day: string): Rate | null {
 /**
  * `minor` units (pence, yen, fils) of a currency with `exponent` decimals, in micro-dollars.
  *
- * Null when the amount leaves the safe range of micros (about nine billion dollars).
+ * Null if the amount exceeds the safe range of micros (about nine billion dollars).
  */
 export function toMicros(
   minor: bigint,
@@ -57,7 +57,7 @@ export function toMicros(
 ): Micros | null {
   const usd = fraction(rate.usdPerBase)
   const currency = fraction(rate.currencyPerBase)
-  // minor · 10^(6 - exponent) · (usd / currency), with every power of ten kept whole.
+  // minor · 10^(6 - exponent) · (usd / currency), with exact powers of ten.
   const numerator = minor * 10n ** BigInt(DOLLAR_EXPONENT) * usd.digits * currency.scale
   const denominator = 10n ** BigInt(exponent) * usd.scale * currency.digits
   const value = Number(divideHalfEven(numerator, denominator))
@@ -69,8 +69,8 @@ const AMOUNT = /^(\d{1,15})(?:\.(\d{1,12}))?$/
 /**
  * Reads `"105.00"` as minor units of a currency with `exponent` decimals.
  *
- * Null when it is not a plain non-negative decimal or says more than the currency can: zeros
- * past its decimals are tolerated (`"12800.00"` yen), other digits are not.
+ * Null for anything but a plain non-negative decimal with at most the currency's decimals. Extra
+ * zeros are allowed (`"12800.00"` yen).
  */
 export function parseMinor(text: string, exponent: number): bigint | null {
   const match = AMOUNT.exec(text)
@@ -90,7 +90,7 @@ export function formatMinor(minor: bigint, exponent: number): string {
 
 const RATE = /^\d{1,12}(?:\.\d{1,12})?$/
 
-/** Whether a text is a usable published rate: a plain decimal above 0. */
+/** Whether a text is a valid published rate: a plain decimal above 0. */
 export function isRate(text: string): boolean {
   return RATE.test(text) && /[1-9]/.test(text)
 }

@@ -46,7 +46,7 @@ async function load(day: string) {
   return { rejected, prices: offers.map(({ sku, price, regular }) => [sku, price, regular]) }
 }
 
-test('a feed in other currencies is taken while rates at most five days old are known', async () => {
+test('imports a feed in other currencies while rates at most five days old are known', async () => {
   const dollar = ['dollar', '5000000', null]
   assert.deepEqual(await load('2026-04-13'), {
     rejected: { currency_other: 3 },

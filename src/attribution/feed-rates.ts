@@ -1,11 +1,13 @@
-/** Prices of feeds in other currencies: in dollars, by the published rates of the import's day. */
+/**
+ * Converts feed prices in other currencies to dollars, by the published rates of the import's day.
+ */
 import { onlyDollars, type ToDollars } from '../catalog/check-offer.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
 import type { Db } from '../platform/postgres.ts'
 import { toMicros } from './currency.ts'
 import { findRates } from './rate-store.ts'
 
-/** Reads the rates once: a feed's rows are converted alike, however long its import takes. */
+/** Reads the rates once, so that all rows of a feed are converted alike. */
 export async function feedPriceRates(db: Db, day: string): Promise<ToDollars> {
   const wanted = [...ISO_4217.keys()].map((currency) => ({ currency, day }))
   const rateOf = await findRates(db, wanted)

@@ -1,4 +1,4 @@
-/** Orders from files: what is taken, and what is left out with its line and reason. */
+/** Imports of orders from files: accepted entries, and rejected ones with line and reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIntakeApp as start } from '../../test/intake-app.ts'
@@ -8,7 +8,7 @@ import { importOrders, importReturns } from './import-orders.ts'
 const HEADER =
   'order_id,value,currency,status,click_id,click_ids,ordered_at,updated_at,product_id,price'
 
-test('rows that contradict each other are no order: one of them would be believed silently', async (t) => {
+test('rejects rows of one order that contradict each other', async (t) => {
   const { deps, merchant, db, fold } = await start(t)
   const rows = [
     'a,30.00,USD,placed,,,,,A,30.00',
@@ -50,7 +50,7 @@ test('rows that contradict each other are no order: one of them would be believe
   ])
 })
 
-test('a fault names a field of its entry, whoever found it: the entry is named beside it', async (t) => {
+test('a fault names a field of its entry and the entry itself', async (t) => {
   const { deps, merchant } = await start(t)
   const orders = await importOrders(
     deps,

@@ -1,12 +1,12 @@
 /**
- * Orders and returns from a file: CSV with one row per product, under the names of the API.
+ * Imports orders and returns from a CSV file with one row per product, and the API's field names.
  *
- * Columns of an order: order_id, value, currency, and as far as known ordered_at, updated_at,
- * click_id, click_ids (comma-separated), is_new_customer, status; of its products: product_id,
- * product_name, product_brand, quantity, price. Rows of one order_id are one order: what is true of
- * the whole stands in one of them, or the same in several. Columns of a return: return_id,
- * order_id, product_id or line, quantity, returned_at. What cannot be taken is left out and said,
- * with line and reason.
+ * Columns of an order: order_id, value, currency, and optionally ordered_at, updated_at, click_id,
+ * click_ids (comma-separated), is_new_customer, status. Columns of its products: product_id,
+ * product_name, product_brand, quantity, price. Rows with one order_id form one order; fields of
+ * the whole order may be in one of them, or repeated equally. Columns of a return: return_id,
+ * order_id, product_id or line, quantity, returned_at. Rejected entries are reported with line and
+ * reason.
  */
 import { type CsvRow, hasColumns, readCsv, requireColumns } from '../platform/csv.ts'
 import type { Fault } from '../platform/errors.ts'
@@ -25,7 +25,7 @@ import { BATCH_MAX, ReturnEntry, ServerOrder } from './schema.ts'
 export interface RejectedEntry {
   readonly line: number
   readonly id: string
-  readonly faults: readonly Fault[] // of fields of the entry, as the API names them
+  readonly faults: readonly Fault[] // of fields of the entry, by their API names
 }
 
 export interface ImportedFile {
@@ -37,7 +37,7 @@ export interface ImportedFile {
 const ORDER_COLUMNS = ['order_id', 'value', 'currency']
 const RETURN_COLUMNS = ['return_id', 'order_id']
 
-/** Imports orders of one merchant. The same file again changes nothing (P47). */
+/** Imports orders of one merchant. Importing the same file again changes nothing (P47). */
 export async function importOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
@@ -107,7 +107,7 @@ function faultsOf(
   return found.length > 0 ? found : entryFaults(entry, context)
 }
 
-/** Accepts what is good in batches of the event log. */
+/** Accepts the valid entries in batches of the event log. */
 async function importEntries<T>(
   rows: number,
   entries: readonly Entry<T>[],
@@ -135,8 +135,8 @@ async function importEntries<T>(
 const OF_THE_WHOLE = 'value currency status click_id click_ids ordered_at updated_at'.split(' ')
 
 /**
- * Where rows of one order disagree about it, as in an export whose values are its products’: the
- * first would be believed, and the order underpaid without a word.
+ * Columns in which rows of one order disagree, as in an export with values per product. Using the
+ * first value would silently underpay.
  */
 function contradictions(rows: readonly CsvRow[]): Fault[] {
   return OF_THE_WHOLE.flatMap((column) => {
@@ -149,7 +149,10 @@ function contradictions(rows: readonly CsvRow[]): Fault[] {
   })
 }
 
-/** As text: one program wrote all rows. But a spreadsheet may cut the zeros of some amounts. */
+/**
+ * Compared as text, because one program wrote all rows. But spreadsheets drop zeros from some
+ * amounts.
+ */
 function isSame(column: string, one: string, other: string): boolean {
   if (column === 'currency') return one.toUpperCase() === other.toUpperCase()
   return one === other || (column === 'value' && Number(one) === Number(other))
@@ -194,7 +197,7 @@ function optional(cell: string | undefined): string | null {
   return cell === undefined || cell === '' ? null : cell
 }
 
-/** A number where the cell holds one; otherwise the text, which the schema then refuses. */
+/** A number if the cell contains one; otherwise the text, which the schema refuses. */
 function wholeNumber(cell: string | undefined): number | string | null {
   if (cell === undefined || cell === '') return null
   return /^-?\d{1,15}$/.test(cell) ? Number(cell) : cell

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Answer, orderEntry as order, startIntakeApp } from '../../test/intake-app.ts'
 import { orderFaults, returnFaults } from './intake-faults.ts'
 
-test('what a schema cannot say of orders and returns is told with what it says', async (t) => {
+test('reports faults of orders and returns that a schema cannot express', async (t) => {
   const app = await startIntakeApp(t)
   const fieldsOf = ({ status, json }: Answer): string[] => {
     assert.equal(status, 400)
@@ -51,12 +51,12 @@ test('what a schema cannot say of orders and returns is told with what it says',
   ])
 })
 
-test('a currency that is no text, and that no text can be made of, is left to the schema', () => {
+test('leaves a currency that is not a text to the schema', () => {
   const entry = { ...order('o', { currency: { toString: 1 } }), products: [{ price: '1.00' }] }
   assert.deepEqual(orderFaults(entry, { nowMs: 0 }), [])
 })
 
-test('an order and a return may be of the day that has begun in the far east', () => {
+test('an order and a return may be dated on the day that has begun in the far east', () => {
   const context = { nowMs: Date.parse('2026-03-02T12:00:00Z') } // Midnight in Auckland.
   const fieldsOf = (day: string) => [
     ...orderFaults(order('o', { ordered_at: day }), context).map(({ field }) => field),
@@ -68,7 +68,7 @@ test('an order and a return may be of the day that has begun in the far east', (
   }
 })
 
-test('an id of which nothing is left without the space around it is refused', () => {
+test('refuses an id that is blank', () => {
   const context = { nowMs: 0 }
   const fields = (faults: readonly { field: string }[]) => faults.map(({ field }) => field)
   assert.deepEqual(fields(orderFaults(order(' \n'), context)), ['order.id'])

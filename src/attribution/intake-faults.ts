@@ -1,9 +1,9 @@
 /**
- * What a schema cannot say of the orders and returns that are told: currencies, amounts in them,
- * times that are not over.
+ * Finds faults of orders and returns that a schema cannot express: currencies, amounts, times in
+ * the future.
  *
- * Asked about entries with other faults too, so that a merchant hears of everything at once: no
- * field is sure to be there or of its type, and what a schema refuses already is left to it.
+ * It also runs on entries with other faults, so that a merchant sees all of them at once. A field
+ * may be missing or have the wrong type; the schema reports those.
  */
 import { badRequest, type Fault } from '../platform/errors.ts'
 import { ISO_4217 } from '../platform/iso4217.ts'
@@ -19,10 +19,10 @@ type Context = { readonly nowMs: number }
 
 const CODE = new RegExp(CURRENCY_PATTERN)
 const AMOUNT_RULE = 'must be a decimal such as "105.00", not negative'
-/** More decimals than any currency has: for amounts in one that is not known. */
+/** More decimals than any currency has, for amounts in an unknown currency. */
 const DECIMALS_MAX = 12
 
-/** What is wrong with an order. */
+/** The faults of an order. */
 export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
   const { order: told, products } = loose(entry)
   const order = loose(told)
@@ -47,7 +47,7 @@ export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
   return faults
 }
 
-/** What is wrong with a return: it must say what came back, or how much was refunded. */
+/** The faults of a return. It must name goods, or an amount. */
 export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
   const told = loose(entry)
   const { line = null, product_id: productId = null, amount = null, quantity = null } = told
@@ -75,10 +75,10 @@ function refundFault(amount: unknown, currency: unknown): string | null {
   return isNothing ? 'must be more than 0' : rule
 }
 
-/** The list of a body. */
+/** The name of the list in a body. */
 export type ListName = 'orders' | 'returns' | 'events'
 
-/** How a body and the entries of one of its lists are checked. */
+/** The check of a body and of the entries in one of its lists. */
 export interface BodyCheck<T> {
   readonly schema: Check<T>
   readonly listName: ListName
@@ -86,7 +86,7 @@ export interface BodyCheck<T> {
   readonly nowMs: number
 }
 
-/** The body; throws a 400 that names every fault, of its schema and of each entry beyond it. */
+/** The body. Throws a 400 with every fault of its schema and of each entry. */
 export function checked<T>(
   body: unknown,
   { schema, listName, entryFaults, nowMs }: BodyCheck<T>,
@@ -98,12 +98,12 @@ export function checked<T>(
   throw badRequest(addFaults(schema.faults(body), further))
 }
 
-/** Faults of an entry, named by where it stands in the request. */
+/** Faults of an entry, named by its position in the request. */
 export function under(path: string, faults: readonly Fault[]): Fault[] {
   return faults.map(({ field, rule }) => ({ field: `${path}.${field}`, rule }))
 }
 
-/** Of an id of which nothing would be left (read-order.ts); an empty one the schema refuses. */
+/** The fault of a blank id. The schema refuses an empty one. */
 function blankFault(id: unknown): string | null {
   return isBlank(id) ? 'must not be blank' : null
 }
@@ -124,19 +124,19 @@ function amountFault(amount: unknown, currency: unknown): string | null {
   return `${AMOUNT_RULE}; ${currency} has ${exponent} decimals`
 }
 
-/** Null also where no money is counted in it, as in gold. */
+/** Null also for currencies without decimals in ISO 4217, such as gold. */
 function exponentOf(currency: unknown): number | null {
   return isCode(currency) ? (ISO_4217.get(currency) ?? null) : null
 }
 
-/** The same, where a shop may know only its own day, which may have begun before ours. */
+/** The same for a shop that knows only its own day, which may begin before ours. */
 function dateFault(text: unknown, nowMs: number): string | null {
   const day = dayOf(text)
   const isOfItsDay = day !== null && day === text && day <= latestDay(nowMs)
   return isOfItsDay ? null : timeFault(text, nowMs)
 }
 
-/** Nothing told is still to come. */
+/** Reports are never about the future. */
 function timeFault(text: unknown, nowMs: number): string | null {
   if (typeof text !== 'string' || text === '') return null
   const at = parseTimestamp(text)

@@ -11,7 +11,7 @@ import { insertRequests, type SignedRequest } from './intake-store.ts'
 const AT = new Date('2026-04-13T12:00:00Z')
 const sha256 = (text: string) => hash('sha256', text, 'buffer')
 
-/** Requests of a merchant's server, and how many statements their rows took. */
+/** Requests of a merchant's server, and the number of statements for their rows. */
 async function start(scope: Scope) {
   const db = await testDatabase(scope)
   const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
@@ -35,7 +35,7 @@ async function start(scope: Scope) {
   return { db, requests: new IntakeRequests(db), request, countStatements }
 }
 
-test('requests that come in one moment share the commits of their claims and answers', async (t) => {
+test('concurrent requests share the commits of their claims and responses', async (t) => {
   const { requests, request, countStatements } = await start(t)
   const told = Array.from({ length: 50 }, (_, at) =>
     request(`s${at}`, at % 2 === 0 ? null : `k${at}`),
@@ -57,7 +57,7 @@ test('requests that come in one moment share the commits of their claims and ans
   )
 })
 
-test('a claim that the database is slow to answer keeps no other waiting', {
+test('a slow claim delays no other claim', {
   timeout: 60_000,
 }, async (t) => {
   const { db, requests, request } = await start(t)
@@ -70,7 +70,7 @@ test('a claim that the database is slow to answer keeps no other waiting', {
   })
 })
 
-test('of the same request told several times in one moment one alone is claimed', async (t) => {
+test('of identical concurrent requests only one is claimed', async (t) => {
   const { requests, request } = await start(t)
   const kinds = async (...told: SignedRequest[]) =>
     (await Promise.all(told.map((one) => requests.claim(one)))).map(({ kind }) => kind).toSorted()
@@ -83,14 +83,14 @@ test('of the same request told several times in one moment one alone is claimed'
     await kinds(request('c', 'key', body), request('d', 'key', body), request('e', 'key', 'other')),
     ['claimed', 'other_body', 'working'],
   )
-  // A signature that was used under one key says nothing new under another.
+  // A signature used with one key cannot be used with another.
   assert.deepEqual(await kinds(request('a', 'another key')), ['replayed'])
 })
 
-test('a request that was never answered may be sent again as it is, once it is surely dead', async (t) => {
+test('a request without a response can be repeated unchanged once its process is dead', async (t) => {
   const { requests, request } = await start(t)
   const told = request('a', null)
-  assert.equal((await requests.claim(told)).kind, 'claimed') // And its process dies.
+  assert.equal((await requests.claim(told)).kind, 'claimed') // The process of the claim dies.
   const later = (seconds: number) => ({ ...told, at: new Date(AT.getTime() + seconds * 1_000) })
   assert.equal((await requests.claim(later(59))).kind, 'working')
   assert.equal((await requests.claim(later(61))).kind, 'claimed')
@@ -99,14 +99,15 @@ test('a request that was never answered may be sent again as it is, once it is s
   assert.equal((await requests.claim(later(200))).kind, 'replayed')
 })
 
-test('a retry that takes over a dead claim has spent its signature, and the first one’s stays so', async (t) => {
+test('a retry that takes over a dead claim uses up both signatures', async (t) => {
   const { requests, request } = await start(t)
   const at = (seconds: number) => new Date(AT.getTime() + seconds * 1_000)
   const told = (signature: string, key: string | null, seconds: number) => ({
     ...request(signature, key, 'body'),
     at: at(seconds),
   })
-  assert.equal((await requests.claim(told('first', 'k', 0))).kind, 'claimed') // Its process dies.
+  // The process of the claim dies.
+  assert.equal((await requests.claim(told('first', 'k', 0))).kind, 'claimed')
   const retry = told('retry', 'k', 61)
   assert.equal((await requests.claim(retry)).kind, 'claimed')
   const kinds = async (...some: SignedRequest[]) =>
@@ -120,7 +121,7 @@ test('a retry that takes over a dead claim has spent its signature, and the firs
   assert.deepEqual(again, { kind: 'answered', response: 'done' })
 })
 
-test('a retry takes over its own dead claim, and no other that died then', async (t) => {
+test('a retry takes over its own dead claim, and no other', async (t) => {
   const { db, requests, request } = await start(t)
   const rival = { ...MERCHANT_DEFAULTS, name: 'Rival', domains: ['rival.example'] }
   const { merch_id: rivalId } = await insertMerchant(db, rival)

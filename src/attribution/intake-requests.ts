@@ -1,9 +1,8 @@
 /**
- * Signed requests on their way through the intake: claimed, so that each is done once, and their
- * answers kept for retries.
+ * Claims signed requests, so that each is processed once, and stores their responses for retries.
  *
- * A shop's sale brings a thousand of them in one moment. Those that come together share the
- * commits of their claims and of their answers, as their events share those of the log.
+ * A shop's sale brings a thousand requests at once. Concurrent requests share the commits of their
+ * claims and responses, as their events share those of the log.
  */
 import { GroupCommit } from '../platform/group-commit.ts'
 import { type Db, isUnreachable } from '../platform/postgres.ts'
@@ -17,9 +16,9 @@ import {
   type SignedRequest,
 } from './intake-store.ts'
 
-/** Requests of one commit. */
+/** Requests per commit. */
 const BATCH_MAX = 100
-/** The turns of the intake allow far fewer. */
+/** The concurrency limit of the intake allows far fewer. */
 const QUEUED_MAX = 10_000
 
 export class IntakeRequests {
@@ -36,7 +35,7 @@ export class IntakeRequests {
     this.#answers = sharedCommits((answers) => finishRequests(db, answers))
   }
 
-  /** Claims a request for this process, or says what became of the one it repeats. */
+  /** Claims a request for this process, or returns the state of the request that it repeats. */
   async claim(request: SignedRequest): Promise<Claim> {
     await this.#claims.add([request])
     return this.#claimed.has(request) ? { kind: 'claimed' } : claimAgain(this.#db, request)
@@ -51,7 +50,7 @@ export class IntakeRequests {
   }
 }
 
-/** By two writers: a database that owes one of them its answer keeps no other merchant waiting. */
+/** Two writers, so that one slow commit does not delay every merchant. */
 function sharedCommits<T>(write: (items: readonly T[]) => Promise<void>): GroupCommit<T> {
   return new GroupCommit<T>({
     writers: [write, write],

@@ -4,11 +4,11 @@ import { startIntakeApp } from '../../test/intake-app.ts'
 import { sql } from '../platform/sql.ts'
 import { signBody } from './signed-request.ts'
 
-test('what strangers send in a merchant’s name takes no room from what its server sent', async (t) => {
+test('unsigned reports in a merchant’s name use none of the quota of its signed ones', async (t) => {
   const app = await startIntakeApp(t)
   const { merch_id: merchId, postback_secret: secret } = app.merchant
   const at = new Date(app.clock.nowMs)
-  // The whole day of what nobody signed.
+  // The whole daily quota of unsigned reports.
   const strangers = () =>
     app.db.run(sql`
       insert into stored_bytes (day, kind, organization_id, bytes, left_out)

@@ -1,4 +1,4 @@
-/** What came in from merchants, in SQL: requests seen before, and what was refused. */
+/** Requests received from merchants, and refused reports, in SQL. */
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Fault } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -6,13 +6,13 @@ import { type Sql, sql } from '../platform/sql.ts'
 import { takeStoredBytes } from '../platform/storage-quota-store.ts'
 import { utcDay } from '../platform/timestamp.ts'
 
-/** Idempotency-Keys are kept 24 hours (decisions 4.1); signatures need minutes. */
+/** Retries with an Idempotency-Key may come for 24 hours; signatures need minutes. */
 const REQUEST_KEPT = '24 hours'
-/** A first request that has not finished by then died on the way: its retry may go ahead. */
+/** A request unfinished after this time has died, and its retry may proceed. */
 const WORKING_SECONDS_MAX = 60
 export const REFUSAL_KEPT = '90 days'
 const STRAY_REFUSAL_KEPT = '7 days'
-/** Warnings kept of one merchant in an hour: every order with one mistake shows it in a few. */
+/** Warnings stored per merchant and hour. A repeated mistake shows in a few. */
 const WARNED_PER_HOUR_MAX = 20
 
 export interface SignedRequest {
@@ -33,10 +33,10 @@ export interface KeptAnswer {
 }
 
 /**
- * Claims requests for this process that nobody has claimed; those of them that are claimed now.
+ * Claims those of the requests that nobody has claimed, for this process. Returns them.
  *
- * In one order, because two processes may be told the same ones again at the same moment: each
- * would else wait for a key that the other has taken.
+ * Rows are inserted in one order: two processes may receive the same requests at once, and would
+ * otherwise deadlock.
  */
 export async function insertRequests(
   db: Db,
@@ -59,7 +59,7 @@ export async function insertRequests(
       sortKey({ merchId, signature, idempotencyKey }),
     ),
   )
-  // Of two that are the same in every respect one alone is claimed.
+  // Of two identical requests only one is claimed.
   return sorted.filter((request) => claimed.delete(sortKey(request)))
 }
 
@@ -69,9 +69,9 @@ function sortKey(request: Pick<SignedRequest, 'merchId' | 'signature' | 'idempot
 }
 
 /**
- * What became of the request that this one repeats. A retry under the same key usually has a new
- * signature, for its time is new. One without a key that is sent again byte for byte has the same,
- * and was received only if it was answered: a database that went away between leaves it undone.
+ * The state of the request that this one repeats. A retry under the same key usually has a new
+ * signature, because its time is new. A retry without a key has the same bytes and signature, and
+ * counts as received only if it was answered: a database failure in between leaves it undone.
  */
 export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim> {
   if (await claimPastKey(db, request)) return { kind: 'claimed' }
@@ -88,7 +88,7 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
   }>(sql`
     select signature, body_hash, status, response from intake_request
     where merch_id = ${merchId} and ${isSame}`)
-  // The signature was used before, and answered or without this key.
+  // The signature was used before, and answered or sent without this key.
   if (known === null) return { kind: 'replayed' }
   if (!known.body_hash.equals(bodyHash)) return { kind: 'other_body' }
   if (known.status !== null) {
@@ -100,8 +100,8 @@ export async function claimAgain(db: Db, request: SignedRequest): Promise<Claim>
 }
 
 /**
- * Takes over the claim of a process that died. It is the retry's from then on: named by its
- * signature, and free again with it if it comes to nothing. The first one's stays spent.
+ * Takes over the claim of a process that died. The claim then has the retry's signature, and is
+ * free again if the retry fails. The first signature stays used.
  */
 function takeOver(db: Db, request: SignedRequest, claimedBy: Buffer): Promise<boolean> {
   const { merchId, signature, at } = request
@@ -121,10 +121,13 @@ function takeOver(db: Db, request: SignedRequest, claimedBy: Buffer): Promise<bo
 }
 
 const ACCEPTED = 201
-/** The status of a signature whose request was never answered under it. */
+/** The status of a signature whose request was never answered. */
 const GIVEN_UP = 503
 
-/** Of a retry it works once as well: nobody signs the key, without which it would be new. */
+/**
+ * A retry's signature also works once. Otherwise it would count as new without the key, which is
+ * not signed.
+ */
 async function spendSignature(db: Db, request: SignedRequest, status: number): Promise<void> {
   const { merchId, signature, bodyHash, at } = request
   await db.run(sql`
@@ -133,7 +136,7 @@ async function spendSignature(db: Db, request: SignedRequest, status: number): P
     on conflict do nothing`)
 }
 
-/** Claims a request whose key has had its time; others of that age are a schedule's to forget. */
+/** Claims a request with an expired key. A schedule deletes the other expired ones. */
 async function claimPastKey(db: Db, request: SignedRequest): Promise<boolean> {
   const { merchId, idempotencyKey, at } = request
   const forgotten = await db.run(sql`
@@ -142,7 +145,7 @@ async function claimPastKey(db: Db, request: SignedRequest): Promise<boolean> {
   return forgotten === 1 && (await insertRequests(db, [request])).length === 1
 }
 
-/** Keeps the answers of claimed requests, all of which were accepted, for their retries. */
+/** Stores the responses of accepted requests for their retries. */
 export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Promise<void> {
   await db.run(sql`
     update intake_request as kept set status = ${ACCEPTED}, response = told.response
@@ -154,14 +157,14 @@ export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Pr
     where kept.merch_id = told.merch_id and kept.signature = told.signature`)
 }
 
-/** Forgets a claim that came to nothing, so that a corrected request may use the key again. */
+/** Deletes the claim of a failed request, so that a corrected one may use the key again. */
 export async function dropRequest(db: Db, { merchId, signature }: SignedRequest): Promise<void> {
   await db.run(sql`
     delete from intake_request
     where status is null and merch_id = ${merchId} and signature = ${signature}`)
 }
 
-/** Deletes requests that no retry may name any more; the number deleted. */
+/** Deletes requests too old for a retry. Returns their number. */
 export function deleteOldRequests(db: Db, now: Date): Promise<number> {
   return deleteWhere(db, 'intake_request', isPast(now))
 }
@@ -171,8 +174,8 @@ function isPast(now: Date): Sql {
 }
 
 /**
- * Deletes refusals that nobody will put right any more: those that name a merchant after the
- * longest time within which an order may be told, those that nobody is shown after a week.
+ * Deletes refusals too old to be corrected: those of a merchant after the longest time in which an
+ * order may be reported, others after a week.
  */
 export function deleteOldRefusals(db: Db, now: Date): Promise<number> {
   const isOld = sql`
@@ -189,11 +192,11 @@ export interface RefusedIntake {
   readonly faults: readonly Fault[]
   readonly body: string
   readonly origin: string | null
-  readonly isProven: boolean // the merchant's server signed it; anybody may have sent the others
-  readonly isAccepted?: boolean // it counts, and the faults are warnings
+  readonly isProven: boolean // signed by the merchant's server; others may come from anybody
+  readonly isAccepted?: boolean // the report counts, and the faults are warnings
 }
 
-/** A refusal's row without its texts, and its indexes. */
+/** The size of a refusal's row without its texts, with its indexes. */
 const REFUSAL_ROW_BYTES = 300
 
 export function storedRefusalSize({ body, reason, faults }: RefusedIntake): number {
@@ -201,8 +204,8 @@ export function storedRefusalSize({ body, reason, faults }: RefusedIntake): numb
 }
 
 /**
- * Keeps what was refused, word for word; false where the merchant's day has no bytes left. They are
- * taken in the same transaction and before the body is sent, so calls that race store no more.
+ * Stores a refused report unchanged. False if the merchant's daily quota is used up. The quota is
+ * taken in the same transaction, so concurrent calls cannot exceed it.
  */
 export function insertRefusal(
   db: Db,
@@ -216,7 +219,7 @@ export function insertRefusal(
     if (isAccepted && (await isWarnedEnough(tx, refusal))) return true
     const taken = { day: utcDay(at), kind, organizationId, bytes }
     if (!(await takeStoredBytes(tx, taken, bytesMax))) return false
-    // What PostgreSQL's text cannot hold is shown as its escape.
+    // Escapes characters that PostgreSQL's text cannot contain.
     const text = body.toWellFormed().replaceAll('\0', '\\u0000')
     await tx.run(sql`
       insert into refused_intake
@@ -227,7 +230,7 @@ export function insertRefusal(
   })
 }
 
-/** Whether the hour's warnings of a merchant show its mistakes already; others are only counted. */
+/** Whether enough warnings of this hour are stored. Further ones are only counted. */
 async function isWarnedEnough(tx: Db, { at, merchId }: RefusedIntake): Promise<boolean> {
   const row = await tx.row<{ is_enough: boolean }>(sql`
     select count(*) >= ${WARNED_PER_HOUR_MAX} as is_enough from (
@@ -244,7 +247,9 @@ export interface RefusalRow extends Omit<RefusedIntake, 'merchId' | 'isProven' |
   readonly is_accepted: boolean
 }
 
-/** The latest refusals of a merchant, newest first: `limit` proven ones at most, as many others. */
+/**
+ * The latest refusals of a merchant, newest first: at most `limit` signed ones, and as many others.
+ */
 export function listRefusals(
   db: Db,
   { merchId, limit }: { merchId: number; limit: number },

@@ -1,9 +1,9 @@
 /**
- * What was accepted but may not mean what its sender thinks
+ * Warnings about accepted reports that may not mean what their sender intends
  * (docs/spec/orders-and-money.md#warnings).
  *
- * A shop's template breaks without a word otherwise: an order with a damaged click id is valid, and
- * nobody is paid for it.
+ * A broken shop template would otherwise go unnoticed: an order with a damaged click id is valid,
+ * but nobody is paid for it.
  */
 import { CLICK_ID } from '../events/click-id.ts'
 import type { Fault } from '../platform/errors.ts'
@@ -82,7 +82,7 @@ function whyUnknown(id: string): string {
   return 'a click id has 32 characters, 0 to 9 and a to f'
 }
 
-/** A net value is below the products' prices as soon as something came back. */
+/** A net value falls below the products' prices after a return, so it gives no warning. */
 function valueWarning(order: ReadOrder, field: string): Warning[] {
   const { lines, valueMinor, exponent, isNet } = order
   if (lines.length === 0) return []
@@ -97,13 +97,13 @@ function valueWarning(order: ReadOrder, field: string): Warning[] {
   return [{ kind: 'value_of_lines', field, message }]
 }
 
-/** Fields that the interface does not know; they change nothing. */
+/** Unknown fields have no effect. */
 export function unknownFieldWarnings(fields: readonly string[]): Warning[] {
   const message = 'is not known and changes nothing'
   return fields.map((field) => ({ kind: 'unknown_field', field, message }))
 }
 
-/** A currency that belongs to no amount. */
+/** A currency without an amount. */
 export function returnWarnings(returns: readonly unknown[]): Warning[] {
   return returns.flatMap((entry, index): Warning[] => {
     const { currency = null, amount = null } = entry as Readonly<Record<string, unknown>>
@@ -113,12 +113,12 @@ export function returnWarnings(returns: readonly unknown[]): Warning[] {
   })
 }
 
-/** As an answer lists them. */
+/** The form in responses. */
 export function toldWarnings(warnings: readonly Warning[]) {
   return warnings.slice(0, WARNINGS_MAX).map(({ field, message }) => ({ field, message }))
 }
 
-/** As the list of refused reports has them. */
+/** The form in the list of refused reports. */
 export function warningFaults(warnings: readonly Warning[]): Fault[] {
   return toldWarnings(warnings).map(({ field, message: rule }) => ({ field, rule }))
 }

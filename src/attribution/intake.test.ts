@@ -1,4 +1,4 @@
-/** What is told of one order again and again: its time and its money stay. */
+/** Repeated reports of one order: its time and its money stay. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkoutOf, orderEntry, startIntakeApp as start } from '../../test/intake-app.ts'
@@ -26,7 +26,7 @@ async function foldedOrders(app: App) {
   return rows.map(({ at, revenue }) => [at.getTime(), Number(revenue) / 1e6])
 }
 
-test('an order told again keeps its checkout time and its rate, folded or not (P47)', async (t) => {
+test('a repeated order keeps its checkout time and its rate, folded or not (P47)', async (t) => {
   const app = await start(t)
   const { clock, merchant } = app
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
@@ -61,7 +61,7 @@ test('an order told again keeps its checkout time and its rate, folded or not (P
   )
 })
 
-test('space around an id is no part of it, whoever tells an order and its return', async (t) => {
+test('ignores spaces around an id, in orders and returns of every source', async (t) => {
   const app = await start(t)
   const { deps, merchant } = app
   const click_id = '00112233445566778899aabbccddeeff'
@@ -85,7 +85,7 @@ test('space around an id is no part of it, whoever tells an order and its return
   assert.deepEqual(others, [])
 })
 
-test('a time that is told counts from then on, with the rate of its day', async (t) => {
+test('a reported time applies from then on, with the rate of its day', async (t) => {
   const app = await start(t)
   const rates = [euroRate('2026-04-12', '1.2'), euroRate('2026-04-13', '1.5')]
   await insertRates(app.db, 'ecb', rates)
@@ -97,7 +97,7 @@ test('a time that is told counts from then on, with the rate of its day', async 
   assert.deepEqual(await foldedOrders(app), [[Date.parse(ordered_at), 120]])
 })
 
-test('whichever source tells an order first, its time and money come to the same (P41)', async (t) => {
+test('time and money of an order do not depend on which source reports first (P41)', async (t) => {
   const app = await start(t)
   const firstMs = app.clock.nowMs
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
@@ -115,7 +115,7 @@ test('whichever source tells an order first, its time and money come to the same
   ])
 })
 
-test('a corrected rate converts later orders; those before keep the one that they name', async (t) => {
+test('a corrected rate applies to later orders, and earlier ones keep theirs', async (t) => {
   const app = await start(t)
   const tell = (id: string) => app.post('orders', { orders: [order(id)] })
   const imported = async (usdPerBase: string) =>
@@ -151,7 +151,7 @@ test('of two rates of one day in one import the last counts', async (t) => {
 const SOCKS = { id: 'socks', price: '40.00' }
 const CLOSED = 'amounts closed on 2026-07-12; only a return changes it'
 
-/** An order of 100 dollars, told when its amounts have closed. */
+/** An order of 100 dollars, reported after its amounts were final. */
 async function startClosed(t: Parameters<typeof start>[0]) {
   const app = await start(t)
   await app.post('orders', { orders: [order('o1', { currency: 'USD' })] })
@@ -167,7 +167,7 @@ async function startClosed(t: Parameters<typeof start>[0]) {
   return { app, tell }
 }
 
-test('what would change an order whose amounts have closed is told, and the batch counts', async (t) => {
+test('names a change that comes after the amounts are final, and accepts the rest of the batch', async (t) => {
   const { app, tell } = await startClosed(t)
   assert.equal(await tell({ status: 'cancelled' }), `order.status: ${CLOSED}`)
   assert.equal(await tell({ value: '50.00' }), `order.value: ${CLOSED}`)
@@ -178,7 +178,7 @@ test('what would change an order whose amounts have closed is told, and the batc
   assert.deepEqual(revenues, [100, 100])
 })
 
-test('after that day a repeat, an older report and a browser’s are no mistakes', async (t) => {
+test('after that day, a repeat, an older report and a browser’s report are not faults', async (t) => {
   const { app, tell } = await startClosed(t)
   assert.equal(await tell({}), null)
   assert.equal(await tell({ value: '100' }), null)
@@ -189,7 +189,7 @@ test('after that day a repeat, an older report and a browser’s are no mistakes
   assert.equal(file.imported, 1, 'a file is not believed more than the server that told before')
 })
 
-test('an order that was rejected says so at once to the server that tells more of it', async (t) => {
+test('a server that changes a rejected order learns so at once', async (t) => {
   const app = await start(t)
   const tell = (changes: object = {}) =>
     app.post('orders', { orders: [order('o1', { currency: 'USD', ...changes })] })
@@ -210,7 +210,7 @@ test('an order that was rejected says so at once to the server that tells more o
   }
 })
 
-test('a cancellation may be taken back, by report, until its order would have locked', async (t) => {
+test('a report may withdraw a cancellation until the order would have locked', async (t) => {
   const app = await start(t)
   for (const status of ['placed', 'cancelled', 'placed', 'cancelled']) {
     app.clock.nowMs += 1000
@@ -220,7 +220,7 @@ test('a cancellation may be taken back, by report, until its order would have lo
   }
 })
 
-test('of a file the orders whose amounts have closed are left out with the reason', async (t) => {
+test('an import leaves out orders with final amounts, and says why', async (t) => {
   const { app } = await startClosed(t)
   const rows = 'order_id,value,currency,status\no1,100.00,USD,cancelled\nnew,5.00,USD,\n'
   const { imported, rejected } = await importOrders(app.deps, app.merchant, rows)

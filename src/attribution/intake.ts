@@ -1,6 +1,6 @@
 /**
- * Orders and returns on their way into the log: completed with the facts that later decide about
- * money, appended, durable (I2). What they are worth to whom, the fold decides.
+ * The intake of orders and returns: adds the facts that later decide about money, and appends them
+ * durably (I2). The fold decides what they are worth.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Merchant } from '../catalog/merchant-store.ts'
@@ -39,7 +39,7 @@ export interface IntakeDeps extends MoneyWriter {
   readonly onWarned?: (merchId: number, kind: WarningKind) => void
 }
 
-/** Counts warnings for their merchant: on its record, and in this process's metrics. */
+/** Counts warnings for their merchant, in its record and in this process's metrics. */
 export async function noteWarnings(
   { db, now, onWarned }: IntakeDeps,
   merchId: number,
@@ -49,50 +49,50 @@ export async function noteWarnings(
   for (const { kind } of warnings) onWarned?.(merchId, kind)
 }
 
-/** So many share their commits; more would only lengthen the queue for the pool's connections. */
+/** Concurrent calls that share commits. More would only lengthen the queue for connections. */
 const AT_ONCE = 64
 
-/** Each holds a connection while it waits for those of the same order before it. */
+/** Each holds a connection while it waits for earlier calls about the same order. */
 const RETURNS_AT_ONCE = 3
 
-/** The queue before returns. */
+/** The queue in front of returns. */
 export function returnTurns(): Turns {
   return new Turns(RETURNS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
 }
 
 /**
- * The queue before an intake. A shop's sale brings a thousand orders in one moment: each asks the
- * database several times, and all at once they would lose patience with each other.
+ * The queue in front of the intake. A shop's sale brings a thousand orders at once. Each queries
+ * the database several times, and without a limit all would time out together.
  */
 export function intakeTurns(): Turns {
   return new Turns(AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
 }
 
-/** The merchant's settings that are written into its orders. */
+/** The merchant settings that are written into its orders. */
 export type IntakeMerchant = Pick<Merchant, 'merch_id' | 'window_days' | 'post_impression_rate_ppm'>
 
 export interface AcceptedOrder {
   readonly order_id: string
   readonly held: HoldReason | null
-  readonly ignored: string | null // why it changes nothing; null: it counts
+  readonly ignored: string | null // the reason if the report changes nothing; null if it counts
 }
 
-/** What became of each entry of a batch, in its order; a fault names a field of the entry. */
+/** The result for each entry of a batch, in order. A fault names a field of the entry. */
 export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
 
 /**
- * Accepts orders that were read without a fault; resolves when they are durable.
+ * Accepts valid orders. Resolves when they are durable.
  *
- * `holdOf` says which ones wait for a person. Throws a 400 that names an amount too large for
- * money; nothing is accepted then. A change that comes too late is told, and keeps no other order
- * of a batch from counting: shops send all that changed, whatever its age.
+ * `holdOf` decides which ones wait for a person. Throws a 400 for an amount that is too large, and
+ * accepts nothing then. A change that comes too late is reported, but the rest of the batch counts:
+ * shops send all changes, whatever their age.
  */
 export async function acceptOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   told: {
     readonly orders: readonly ReadOrder[]
-    readonly listName: ListName // of the request, for faults
+    readonly listName: ListName // the name of the list in the request, for faults
     readonly holdOf?: HoldOf
   },
 ): Promise<AcceptedOrder[]> {
@@ -104,7 +104,7 @@ export async function acceptOrders(
   })
 }
 
-/** The same, but a wrong or late order does not keep the others from being accepted. */
+/** The same, but an invalid or late order does not prevent the others. */
 export async function acceptGoodOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
@@ -120,8 +120,8 @@ export async function acceptGoodOrders(
 }
 
 /**
- * Accepts returns; resolves when they are durable. Throws a 400 that names every return of more
- * than was bought, as far as the order is known by now; one that comes before its order waits.
+ * Accepts returns. Resolves when they are durable. Throws a 400 that names every return of more
+ * than was bought, as far as the order is known. A return before its order waits.
  */
 export async function acceptReturns(
   deps: IntakeDeps,
@@ -131,7 +131,7 @@ export async function acceptReturns(
   await appendReturns(deps, merchant, returns, (judged) => allGood(judged, 'returns'))
 }
 
-/** The same, but a wrong return does not keep the others from being accepted. */
+/** The same, but an invalid return does not prevent the others. */
 export async function acceptGoodReturns(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
@@ -141,8 +141,8 @@ export async function acceptGoodReturns(
 }
 
 /**
- * Judges returns and appends those that `choose` takes, one call of an order at a time whichever
- * process it reaches: each is answered with what really happens to it.
+ * Judges returns and appends those that `choose` selects. Calls about one order run one at a time
+ * across processes, so that each gets a correct answer.
  */
 function appendReturns(
   deps: IntakeDeps,
@@ -162,13 +162,13 @@ function appendReturns(
   })
 }
 
-/** How long a log that is not PostgreSQL's own may take to bring an event into its table. */
+/** How long a log outside PostgreSQL may take to bring an event into its table. */
 const CARRIED_MS_MAX = 2_000
 const CARRIED_POLL_MS = 20
 
 /**
- * Waits until the next call will see these events. A log that is away brings them later; the fold
- * then refuses what is too much, as docs/spec/orders-and-money.md#returns says.
+ * Waits until the next call will see these events. If the log is away they come later, and the fold
+ * then refuses what is too much (docs/spec/orders-and-money.md#returns).
  */
 async function untilLogged(tx: Db, events: readonly LogEvent[]): Promise<void> {
   const deadlineMs = performance.now() + CARRIED_MS_MAX
@@ -181,7 +181,7 @@ function acceptedOf<T>(outcomes: readonly Judged<T>[]): T[] {
   return outcomes.flatMap((outcome) => ('accepted' in outcome ? [outcome.accepted] : []))
 }
 
-/** A batch of which nothing is refused; throws a 400 that names all that is. */
+/** A batch without refusals. Throws a 400 that names all faults otherwise. */
 function allGood<T>(outcomes: readonly Judged<T>[], listName: ListName): T[] {
   const faults = outcomes.flatMap((outcome, index) =>
     'fault' in outcome ? under(`${listName}[${index}]`, [outcome.fault]) : [],
@@ -208,7 +208,7 @@ async function judgeOrders(
     const found = { rate: rateOf(order), windowDays, postImpression, holdOf: holdNow }
     const body = orderBody(order, found)
     if ('rule' in body) return { fault: body }
-    // A reader's browser can do nothing about it, and its order has been told by then.
+    // A reader's browser cannot correct it, and its order has been reported before.
     const late = isProven(order) ? lateFault(knownOf(order), body.report, nowMs) : null
     return { accepted: { body, late } }
   })
@@ -224,12 +224,12 @@ async function findAccounts(
   return ({ orderId }) => known.get(keyText({ merchId, orderId }))?.account ?? EMPTY_ACCOUNT
 }
 
-/** Told by the merchant itself, not by a browser. */
+/** Reported by the merchant itself, not by a browser. */
 function isProven({ source }: ReadOrder): boolean {
   return source !== 'pixel'
 }
 
-/** The rate that an order was converted by before, else that of its day. */
+/** The rate by which an order was converted before, else that of its day. */
 async function findOrderRates(
   db: Db,
   orders: readonly DatedOrder[],
@@ -249,15 +249,15 @@ const REFUSALS: Readonly<Record<ReturnRefusal, string>> = {
   other_currency: 'must be an amount in the order’s currency, with no more decimals than it has',
 }
 
-/** The field of a return that its refusal is about. */
+/** The field that a refused return is about. */
 function refusedField(reason: ReturnRefusal, { amount }: Pick<ReturnBody, 'amount'>): string {
   if (reason === 'unknown_line') return 'product_id'
   return amount === undefined ? 'quantity' : 'amount'
 }
 
-/** What a return says came back. */
+/** The fields that name returned goods. */
 const GOODS = ['line', 'product_id', 'quantity'] as const
-/** Shops give one number to all that comes back in a parcel: the rest of it must not be lost. */
+/** Some shops use one return id for a whole parcel. Its other goods must not be lost silently. */
 const OTHER_GOODS = 'stands for other goods of this order already: each product needs its own'
 
 function isSameReturn(one: Omit<ReturnBody, 'order_id'>, other: Omit<ReturnBody, 'order_id'>) {
@@ -265,7 +265,7 @@ function isSameReturn(one: Omit<ReturnBody, 'order_id'>, other: Omit<ReturnBody,
   return isSameAmount && GOODS.every((name) => one[name] === other[name])
 }
 
-/** Judges returns against what is known of their orders, those before them in the batch too. */
+/** Judges returns against what is known of their orders, including earlier returns of the batch. */
 async function judgeReturns(
   deps: IntakeDeps,
   { merch_id: merchId }: IntakeMerchant,
@@ -279,13 +279,13 @@ async function judgeReturns(
     const key = { merchId, orderId }
     const record = known.get(keyText(key)) ?? emptyOrder(key)
     const before = record.account.returns.find(({ return_id }) => return_id === goods.return_id)
-    // The same return again is accepted, and changes nothing.
+    // A repeated return is accepted and changes nothing.
     if (before !== undefined) {
       return isSameReturn(before, goods)
         ? { accepted: body }
         : { fault: { field: 'id', rule: OTHER_GOODS } }
     }
-    // It is not in the log yet: later than everything that is.
+    // It is not in the log yet, so it is later than everything there.
     const late = { ...goods, event_id: MAX_ID, accepted_at_ms: goods.returned_at_ms }
     const account = addReturn(record.account, late)
     const { refused: refusals } = figuresOf(account)
@@ -299,7 +299,7 @@ async function judgeReturns(
   })
 }
 
-/** An amount without a currency is in that of its order, as far as that is known by now. */
+/** An amount without a currency is in the currency of its order, as far as that is known. */
 function inOrderCurrency(body: ReturnBody, record: OrderRecord | undefined): ReturnBody {
   if (body.amount === undefined || body.currency !== undefined) return body
   const order = record === undefined ? null : figuresOf(record.account).order

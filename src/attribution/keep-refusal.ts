@@ -1,15 +1,15 @@
-/** Keeps refused reports within the quotas of their sender and merchant. */
+/** Stores refused reports within the quotas of their sender and merchant. */
 import type { Db } from '../platform/postgres.ts'
 import type { StorageQuotas } from '../platform/storage-quota.ts'
 import { insertRefusal, type RefusedIntake, storedRefusalSize } from './intake-store.ts'
 
-/** What reports of shops may make us store (docs/spec/limits.md#storage). */
+/** Storage quotas for merchants' reports (docs/spec/limits.md#storage). */
 export type IntakeQuotas = Pick<
   StorageQuotas<'orders' | 'shop_views' | 'refused_orders' | 'refused_signed_orders'>,
   'require' | 'takeOfAddress' | 'leaveOut' | 'organizationBytesMax'
 >
 
-/** Anybody can send an unsigned report, so those of one address are bounded by themselves. */
+/** Anybody can send an unsigned report, so each client address has its own quota. */
 export async function keepRefusal(
   { db, quotas }: { readonly db: Db; readonly quotas: IntakeQuotas },
   refusal: RefusedIntake,

@@ -1,6 +1,6 @@
 /**
- * Orders as they are known right now: what the fold has written, and what lies in the log behind
- * it. Only to answer a merchant at once; the fold judges for itself.
+ * The current state of orders: what the fold has written, plus the log behind it. Used only for
+ * immediate answers to a merchant; the fold judges on its own.
  */
 import { clickIdBytes } from '../events/click-id.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE } from '../events/event.ts'
@@ -11,14 +11,16 @@ import { utcDay } from '../platform/timestamp.ts'
 import { type OrderEvent, tellEvent } from './order-event.ts'
 import { emptyOrder, findOrders, keyText, type OrderRecord } from './order-store.ts'
 
-/** The fold is seconds behind; when it is further, an answer at once is not worth the reading. */
+/**
+ * The fold is seconds behind. If it is further, reading the rest is not worth an immediate answer.
+ */
 const PENDING_EVENTS_MAX = 10_000
 
 /**
- * The orders of a merchant by `keyText`; those that nobody has told of are missing.
+ * The orders of a merchant by `keyText`; unknown ones are missing.
  *
- * What is pending is read first. So every event is in one of the two or, when it is folded in
- * between, in both, and telling it again changes nothing.
+ * Pending events are read first. An event folded in between is then in both parts, and applying it
+ * twice changes nothing.
  */
 export async function findKnownOrders(
   db: Db,
@@ -44,7 +46,7 @@ export async function findKnownOrders(
   for (const { at, ...event } of pending) {
     const key = { merchId, orderId: event.body.order_id }
     const record = orders.get(keyText(key)) ?? emptyOrder(key)
-    // Without attribution: quantities do not depend on it.
+    // Without attribution, because quantities do not depend on it.
     const account = tellEvent(record.account, { ...event, atMs: at.getTime() })
     orders.set(keyText(key), { ...record, account })
   }
@@ -54,7 +56,7 @@ export async function findKnownOrders(
 /** First key of the advisory locks; the second is an order, hashed. */
 const ORDER_LOCK = 1_918_858_868
 
-/** Locks orders (by `keyText`) until the transaction ends, in one order for everybody. */
+/** Locks orders (by `keyText`) until the transaction ends, always in the same order. */
 export async function lockOrders(tx: Db, keys: readonly string[]): Promise<void> {
   await tx.run(sql`
     select pg_advisory_xact_lock(${ORDER_LOCK}::int, hash)
@@ -63,7 +65,7 @@ export async function lockOrders(tx: Db, keys: readonly string[]): Promise<void>
     ) as wanted`)
 }
 
-/** Whether the log's table has all of these events. */
+/** Whether the log's table contains all of these events. */
 export async function areLogged(db: Db, events: readonly LogEvent[]): Promise<boolean> {
   const row = await db.row<{ count: number }>(sql`
     select count(*)::int as count from event

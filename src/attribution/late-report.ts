@@ -1,8 +1,8 @@
 /**
- * What is told of an order when it is too late: its amounts have closed, or it was rejected.
+ * Finds changes of an order that come too late: its amounts are final, or it was rejected.
  *
- * The fold passes such reports over. So the one who tells must hear of it, but not where nothing is
- * lost: a retry, or a report that is older, or less believed, than what is known.
+ * The fold ignores such reports, so the sender must learn of it. There is no fault if nothing is
+ * lost: for a retry, or for a report that is older or less trusted than the known one.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Fault } from '../platform/errors.ts'
@@ -19,9 +19,10 @@ import {
   withReport,
 } from './order-merge.ts'
 
-/** What a report would have changed, and why it cannot; null: it counts, or says nothing new. */
+/** What a report would have changed and why it cannot; null if it counts or says nothing new. */
 export function lateFault(account: OrderAccount, told: ToldReport, atMs: number): Fault | null {
-  const report = { ...told, event_id: MAX_ID } // It is not in the log yet: later than what is.
+  // It is not in the log yet, so it is later than everything there.
+  const report = { ...told, event_id: MAX_ID }
   if (addReport(account, { report, attribution: null, atMs }).ignored === null) return null
   const field = changedField(account.reports, report)
   return field === null ? null : { field, rule: whyClosed(account) }
@@ -38,7 +39,7 @@ function changedField(reports: Reports, report: OrderReport): string | null {
   return isDeepStrictEqual(goodsOf(after), goodsOf(before)) ? null : 'products'
 }
 
-/** Names may be put right at any time without a word: nobody is owed less or more for them. */
+/** Names may change at any time, because they do not affect any amount. */
 function goodsOf({ lines }: MergedOrder) {
   return lines.map(({ productId, quantity, weight }) => ({ productId, quantity, weight }))
 }

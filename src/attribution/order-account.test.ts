@@ -28,7 +28,7 @@ import { figuresOf, NOTHING } from './order-figures.ts'
 import type { OrderReport } from './order-merge.ts'
 import { AMOUNTS_OPEN_MS, locksAt, orderState } from './order-states.ts'
 
-test('the report documents’ example: lines, returns over two days, and what is left (data kit)', (t) => {
+test('the example of the report documents: lines, returns over two days, and the rest (data kit)', (t) => {
   const path = kitPath(t, 'oracles/orders-returns.json')
   if (path === null) return
   const example = JSON.parse(readFileSync(path, 'utf8')).report_example
@@ -108,7 +108,7 @@ const toldArbitrary = fc
     ),
   )
 
-test('whatever order sources and returns arrive in, and how often, the figures are the same (P41, P47)', () => {
+test('figures do not depend on the order or repetition of sources and returns (P41, P47)', () => {
   const permuted = toldArbitrary.chain((told) =>
     fc.tuple(
       fc.constant(told),
@@ -125,7 +125,7 @@ test('whatever order sources and returns arrive in, and how often, the figures a
   )
 })
 
-test('lines and returns add up to the order whatever is told (P40, P42, P43)', () => {
+test('lines and returns add up to the order, whatever is reported (P40, P42, P43)', () => {
   fc.assert(
     fc.property(toldArbitrary, (told) => {
       const { gross, net, lines, returns, isHeld } = figuresOf(tell(told))
@@ -149,7 +149,7 @@ test('a full return leaves no sale, no revenue and no commission', () => {
   assert.deepEqual(figuresOf(tell(told)).net, NOTHING)
 })
 
-test('a payment per purchase stays when the goods come back', () => {
+test('a fixed payment stays when the goods are returned', () => {
   const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 750_000 })
   const { net } = figuresOf(
     tell([{ report: report(), attribution: epp }, { back: goodsBack({ quantity: 4 }) }]),
@@ -165,7 +165,7 @@ test('a sale after a paid click counts as a sale and costs nothing more', () => 
   assert.deepEqual(net, { ...NOTHING, sales: 1, revenueMicros: micros(550_000_000) })
 })
 
-test('the first attribution stays, but for an exact click while the order is pending', () => {
+test('the first attribution stays, unless an exact click arrives while the order is pending', () => {
   const guess = { report: report(), attribution: attribution() }
   const other = { report: report(), attribution: attribution({ clickId: 'bb' }) }
   const exact = {
@@ -184,7 +184,7 @@ test('the first attribution stays, but for an exact click while the order is pen
   assert.equal(clickOf(after), 'aa')
 })
 
-test('while it is pending an order ends with the surest source, whichever is told first (P41)', () => {
+test('a pending order ends with the most trusted source, in any order of reports (P41)', () => {
   const sources = (['impression', 'visitor', 'exact'] as const).map((model, index) => ({
     report: report({ event_id: `${index + 1}` }),
     attribution: { ...attribution({ clickId: model, pubId: index }), model },
@@ -204,7 +204,7 @@ test('while it is pending an order ends with the surest source, whichever is tol
   }
 })
 
-test('a held order counts nothing until it is approved, or a trusted source tells it too', () => {
+test('a held order counts only after approval, or a report of a trusted source', () => {
   const doubtful = report({ source: 'pixel', hold: 'review' })
   const held = tell([{ report: doubtful, attribution: attribution() }])
   assert.deepEqual([figuresOf(held).hold, figuresOf(held).net], ['review', NOTHING])
@@ -212,7 +212,7 @@ test('a held order counts nothing until it is approved, or a trusted source tell
     addReport(account, { report: told, attribution: null, atMs: NOW_MS }).account
   const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
   assert.equal(figuresOf(approved).net.sales, 1)
-  // Nobody has looked at this one.
+  // Nobody has reviewed this one.
   for (const change of [{ value: '551.00' }, { currency: 'EUR' }, { lines: [] }]) {
     const unseen = hear(approved, { ...doubtful, ...change, event_id: '2' })
     assert.equal(figuresOf(unseen).hold, 'review')
@@ -220,7 +220,7 @@ test('a held order counts nothing until it is approved, or a trusted source tell
   assert.equal(figuresOf(hear(held, report())).net.sales, 1)
 })
 
-test('a purchase that was cancelled before it was told of is none, whatever its model', () => {
+test('an order reported as cancelled from the start is not a sale under any model', () => {
   for (const owner of [EPP, attribution(), attribution({ model: MODEL.cpc }), null]) {
     const first = tell([{ report: report({ is_cancelled: true }), attribution: owner }])
     assert.deepEqual(first.rejection, { reason: 'cancelled', atMs: NOW_MS })
@@ -230,7 +230,7 @@ test('a purchase that was cancelled before it was told of is none, whatever its 
   }
 })
 
-test('a click that was named takes over from a guess for which nothing is owed (P41)', () => {
+test('a named click takes over from a guess for which nothing is owed (P41)', () => {
   const exact = { ...attribution({ clickId: 'bb', pubId: 6 }), model: 'exact' as const }
   const server = { report: report({ event_id: '2' }), attribution: exact, atMs: NOW_MS + DAY_MS }
   for (const model of [MODEL.none, MODEL.cpc, MODEL.cpa]) {
@@ -241,7 +241,7 @@ test('a click that was named takes over from a guess for which nothing is owed (
   }
 })
 
-test('a click that was unknown is shown as what it is once it is known, the winner stays', () => {
+test('the evidence of an unknown click is completed when the click arrives, and the winner stays', () => {
   const unknown = { id: 'bb', at_ms: null, verdict: 'unknown_click' } as const
   const won = { id: 'aa', at_ms: 1, verdict: 'won' } as const
   const told = { report: report(), attribution: attribution(), atMs: NOW_MS }
@@ -253,7 +253,7 @@ test('a click that was unknown is shown as what it is once it is known, the winn
   assert.deepEqual(later([{ ...foreign, verdict: 'won' }]), [unknown, won], 'it did not')
 })
 
-test('an order that is held is open whatever its model, and locks when that is decided', () => {
+test('a held order stays open under any model, and locks when the hold ends', () => {
   const doubtful = report({ source: 'pixel', hold: 'review' })
   const held = tell([{ report: doubtful, attribution: EPP }])
   const laterMs = NOW_MS + 5 * DAY_MS
@@ -280,7 +280,7 @@ test('an order that is held is open whatever its model, and locks when that is d
   assert.equal(datesOf(inTime).locksAtMs, lockedMs, 'a decision within the lock does not extend it')
 })
 
-test('a cancelled order counts again when a surer source says so while it is open (P41)', () => {
+test('a cancelled order counts again if a more trusted source says so while it is open (P41)', () => {
   const cancelled = { report: report({ source: 'import', is_cancelled: true }) }
   const placed = { report: report(), attribution: attribution() }
   const first = tell([{ ...cancelled, attribution: attribution() }])
@@ -292,7 +292,7 @@ test('a cancelled order counts again when a surer source says so while it is ope
   assert.equal(addReport(person, later(1)).ignored, 'rejected', 'a person’s word stands')
 })
 
-test('no order locks before its click was found, and none anew when it is told again', () => {
+test('no order locks before its click was found, and a repeat does not change its lock', () => {
   const found = { report: report(), attribution: EPP, atMs: NOW_MS + DAY_MS }
   const owedToNobody = tell([{ report: report(), attribution: null }])
   assert.equal(datesOf(addReport(owedToNobody, found).account).locksAtMs, found.atMs)
@@ -300,7 +300,7 @@ test('no order locks before its click was found, and none anew when it is told a
   assert.equal(datesOf(addReport(locked, found).account).locksAtMs, NOW_MS)
 })
 
-test('what is locked stands while a later report is held, which counts once that is decided', () => {
+test('a locked order stands while a later report is held, which counts once approved', () => {
   const atMs = NOW_MS + DAY_MS
   const hear = (account: OrderAccount, changes: Partial<OrderReport>) =>
     addReport(account, { report: report(changes), attribution: null, atMs }).account
@@ -319,7 +319,7 @@ test('what is locked stands while a later report is held, which counts once that
   assert.equal(net.revenueMicros, 9_000_000_000)
 })
 
-test('an order without a rate counts nothing until the same report comes with one', () => {
+test('an order without a rate counts when the same report arrives with one', () => {
   const told = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
   const held = tell([{ report: told, attribution: attribution() }])
   assert.equal(figuresOf(held).hold, 'no_rate')
@@ -328,7 +328,7 @@ test('an order without a rate counts nothing until the same report comes with on
   assert.equal(figuresOf(account).net.revenueMicros, 80_083_106)
 })
 
-test('a pending order can be cancelled or rejected; a locked one keeps its commission', () => {
+test('a pending order can be cancelled or rejected, and a locked one keeps its commission', () => {
   const open = tell([{ report: report(), attribution: attribution() }])
   const cancel = report({ event_id: '2', is_cancelled: true })
   const lockedMs = locksAt(NOW_MS, MODEL.cpa)
@@ -349,7 +349,7 @@ test('a pending order can be cancelled or rejected; a locked one keeps its commi
   assert.equal(addDecision(EMPTY_ACCOUNT, reject, lockedMs).rejection, null)
 })
 
-test('amounts stop moving when the time for it is over, and the report says so', () => {
+test('amounts are final after the period, and the report says so', () => {
   const open = tell([{ report: report(), attribution: attribution() }])
   const change = report({ event_id: '2', value_micros: 1 })
   const told = { report: change, attribution: null }
@@ -360,7 +360,7 @@ test('amounts stop moving when the time for it is over, and the report says so',
   assert.equal(late.account, open)
 })
 
-test('a return of more than was bought is refused with its reason and takes nothing', () => {
+test('a return of more than was bought is refused with its reason and changes nothing', () => {
   const figures = figuresOf(
     tell([
       { report: report(), attribution: attribution() },

@@ -1,9 +1,9 @@
 /**
  * Everything known of one order.
  *
- * The account keeps only what was told: reports, returns, decisions, and the frozen attribution.
- * What follows from it in money is computed afresh whenever something is added (order-figures.ts);
- * the difference to the figures before is what the event changed.
+ * The account stores only what was reported: reports, returns, decisions, and the frozen
+ * attribution. Money is recomputed whenever something is added (order-figures.ts). The difference
+ * to the previous figures is the effect of the event.
  */
 import type { Model } from '../events/event.ts'
 import type { Micros } from '../platform/money.ts'
@@ -19,7 +19,7 @@ import {
 } from './order-merge.ts'
 import { AMOUNTS_OPEN_MS, isOpen, locksAt, type OrderDates } from './order-states.ts'
 
-/** The click an order is owed to, with the terms that were sealed when its auction ran. */
+/** The click that an order is owed to, with the terms sealed in its auction. */
 export interface Owner {
   readonly clickId: string // hex
   readonly clickAtMs: number
@@ -36,16 +36,16 @@ export interface OrderAttribution {
   readonly owner: Owner
 }
 
-/** Goods sent back, or an amount refunded, as reported. */
+/** Returned goods, or a refunded amount, as reported. */
 export interface ReportedReturn {
   readonly return_id: string
   readonly event_id: string
   readonly accepted_at_ms: number
   readonly line: number | null
   readonly product_id: string | null
-  readonly quantity: number // 0: the return names an amount
+  readonly quantity: number // 0 if the return names an amount
   readonly amount?: string // decimal text, of a line or of the whole order
-  readonly currency?: string // of the amount; absent: the order's, which was not known yet
+  readonly currency?: string // of the amount; absent means the order's, which was not known yet
   readonly returned_at_ms: number
 }
 
@@ -56,16 +56,16 @@ export interface OrderAccount {
   readonly attribution: OrderAttribution | null
   readonly evidence: readonly TouchEvidence[] // of the attribution, or why there is none
   readonly rejection: { readonly reason: string; readonly atMs: number } | null
-  readonly isClickReversed: boolean // the click it is owed to was found invalid later
-  readonly attributedAtMs?: number // when the click was found; absent: at acceptance
-  readonly wait?: Wait // absent: it was never held, or was locked before
-  /** What is believed while a report waits that came when the order was locked: see `believed`. */
+  readonly isClickReversed: boolean // the order's click was found invalid later
+  readonly attributedAtMs?: number // when the click was found; absent means at acceptance
+  readonly wait?: Wait // absent if it was never held, or was locked before
+  /** The reports that count while a report waits that arrived after the lock: see `believed`. */
   readonly stood?: Reports
 }
 
-/** A hold that began while the order was open: until it ends nothing locks (economics 4). */
+/** A hold that began while the order was open. Nothing locks until it ends. */
 interface Wait {
-  readonly endedAtMs: number | null // null: not decided yet
+  readonly endedAtMs: number | null // null while undecided
 }
 
 export const EMPTY_ACCOUNT: OrderAccount = {
@@ -82,9 +82,9 @@ export const EMPTY_ACCOUNT: OrderAccount = {
 export type IgnoredBecause = 'amounts_closed' | 'rejected'
 
 /**
- * Adds a report. The first attribution stays, but for a surer one that replaces it while the order
- * is pending; a cancelled order that was pending until now is rejected, until a report that is
- * believed more says otherwise.
+ * Adds a report. The first attribution stays, unless a more certain one replaces it while the order
+ * is pending. A pending order that is now cancelled is rejected, until a more trusted report says
+ * otherwise.
  */
 export function addReport(
   account: OrderAccount,
@@ -104,20 +104,20 @@ export function addReport(
   const reports = withReport(account.reports, report)
   const attribution = keepOrReplace({ ...open, acceptedAtMs }, heard.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
-  const isSilent = (heard.evidence ?? []).length === 0 // This report names no click at all.
+  const isSilent = (heard.evidence ?? []).length === 0 // This report names no click.
   const evidence = isFrozen || isSilent ? withLate(account, heard) : (heard.evidence ?? [])
   const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
   const since = isFoundLater ? { attributedAtMs: atMs } : {}
   const told = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
   const next = holdOf(told) === null ? told : hold(told, open, atMs)
-  // Open until now: one that was cancelled from the first never was, though it would lock at once.
+  // Open until now. An order cancelled from the start never was open, though it would lock at once.
   const reason = endIn(mostTrusted(reports))
   const isRejected = reason !== null && isOpen(datesOf(open), atMs)
   const rejection = isRejected ? { reason, atMs: account.rejection?.atMs ?? atMs } : null
   return { account: endWait({ ...next, rejection }, atMs), ignored: null }
 }
 
-/** The evidence as it was, but that a click which was unknown may have been found since. */
+/** The same evidence, completed with clicks that arrived since. */
 function withLate(
   { evidence }: OrderAccount,
   heard: { readonly evidence?: readonly TouchEvidence[] },
@@ -130,8 +130,8 @@ function withLate(
 }
 
 /**
- * The account as if not cancelled, where reports alone have cancelled it and it would still be
- * open: which report is believed must not depend on which came first (P41).
+ * The account as if not cancelled, if only reports cancelled it and it would still be open. Which
+ * report counts must not depend on the order of arrival (P41).
  */
 function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount {
   if (account.rejection === null || account.acceptedAtMs === null) return account
@@ -140,14 +140,14 @@ function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount
   return isReported && isOpen(datesOf(open), atMs) ? open : account
 }
 
-/** What waits keeps an open order open; what is locked stands as it was believed until then. */
+/** A held report keeps an open order open. A locked order stands as before. */
 function hold(told: OrderAccount, before: OrderAccount, atMs: number): OrderAccount {
   return isOpen(datesOf(before), atMs)
     ? { ...told, wait: { endedAtMs: null } }
     : { ...told, stood: believed(before) }
 }
 
-/** A hold is over when a person has decided, or a report came that leaves nothing to decide. */
+/** A hold ends when a person has decided, or when a report leaves nothing to decide. */
 function endWait(account: OrderAccount, atMs: number): OrderAccount {
   if (holdOf(account) !== null) return account
   const { stood: _, ...rest } = account
@@ -165,14 +165,14 @@ function keepOrReplace(
   return isBetter && isOpen(datesOf(account), atMs) ? found : attribution
 }
 
-/** A click that the merchant names beats a guess, and any click beats a link that was only seen. */
+/** A click that the merchant names beats a guess, and any click beats a view. */
 function isSurer(one: AttributionModel, other: AttributionModel): boolean {
   return other !== one && (one === 'exact' || other === 'impression')
 }
 
 /**
  * Adds a return; the same return id again changes nothing. It may come before its order. Returns
- * count in the order in which they were accepted, however they reached the log.
+ * count in the order of acceptance, however they reached the log.
  */
 export function addReturn(account: OrderAccount, told: ReportedReturn): OrderAccount {
   if (account.returns.some((known) => known.return_id === told.return_id)) return account
@@ -189,7 +189,7 @@ export type Decision =
 /** The body of an orderDecision event. */
 export type DecisionBody = Decision & { readonly order_id: string }
 
-/** A person's decision. Rejecting what is locked, or nobody has told of, changes nothing. */
+/** A person's decision. Rejecting a locked or unknown order changes nothing. */
 export function addDecision(account: OrderAccount, decision: Decision, atMs: number): OrderAccount {
   if (account.acceptedAtMs === null) return account
   if (decision.kind === 'approve') return endWait(passed(account), atMs)
@@ -197,7 +197,7 @@ export function addDecision(account: OrderAccount, decision: Decision, atMs: num
   return { ...account, rejection: { reason: decision.reason, atMs } }
 }
 
-/** What was told until now passes; a person who looked at it has not seen what is told later. */
+/** Approves the current reports. Later reports were not part of the decision. */
 function passed(account: OrderAccount): OrderAccount {
   const reports = Object.values(account.reports).map((report) =>
     report.hold === 'review' ? { ...report, hold: null } : report,
@@ -206,8 +206,8 @@ function passed(account: OrderAccount): OrderAccount {
 }
 
 /**
- * Its click was found invalid: rejected while that is possible; paid once it is locked. One that
- * reports have cancelled stays ended since then, whatever they say later.
+ * The click was found invalid: rejects the order while that is possible. A locked order stays paid,
+ * and an order cancelled by reports stays ended, whatever later reports say.
  */
 export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
   const decision = { kind: 'reject', reason: 'click_reversed' } as const
@@ -221,20 +221,20 @@ export function addReversal(account: OrderAccount, atMs: number): OrderAccount {
 }
 
 /**
- * The dates that an order's state follows from. An order that nobody led to is never locked, one
- * that is held not before that is decided. No lock lies before the order came to count: what a
- * payment has released by a time must stay released.
+ * The dates from which an order's state follows. An order without a click is never locked, and a
+ * held one not before the decision. No lock lies before the order counted, because a payment's
+ * released amount must not change later.
  */
 export function datesOf(account: OrderAccount): Omit<OrderDates, 'paidAtMs'> {
   return { locksAtMs: lockOf(account), rejectedAtMs: account.rejection?.atMs ?? null }
 }
 
-/** When reports stop to change what an order sold for: of one that waited, not before its end. */
+/** When an order's amounts freeze; for a held order, when the hold ends. */
 export function amountsCloseAt({ acceptedAtMs, wait }: OrderAccount): number {
   return Math.max((acceptedAtMs ?? 0) + AMOUNTS_OPEN_MS, wait?.endedAtMs ?? 0)
 }
 
-/** Whether it is held, and was open when that began: it stays open however long that takes. */
+/** Whether it is held, and was open when the hold began. It stays open for the whole hold. */
 function isWaiting({ wait }: OrderAccount): boolean {
   return wait?.endedAtMs === null
 }
@@ -252,14 +252,14 @@ function lockOf(account: OrderAccount): number {
 }
 
 /**
- * The reports that an order's figures follow from: all that was told, but that what was locked,
- * and may be paid, is not undone by a report of which nobody can say yet what it is worth.
+ * The reports that count for the figures: all of them, except that a held report cannot undo a
+ * locked order, which may be paid already.
  */
 export function believed({ stood, reports }: OrderAccount): Reports {
   return stood ?? reports
 }
 
-/** Why what was told of an order last does not count yet. */
+/** Why the latest report does not count yet. */
 export function holdOf({ reports }: OrderAccount): HoldReason | null {
   return holdIn(mostTrusted(reports))
 }

@@ -1,4 +1,7 @@
-/** What an event of the log tells of an order: the same to the fold and to a merchant that asks. */
+/**
+ * Applies an event of the log to an order. The fold and immediate answers to merchants use the same
+ * function.
+ */
 import { EVENT_TYPE } from '../events/event.ts'
 import type { TouchEvidence } from './attribute.ts'
 import {
@@ -17,13 +20,13 @@ export type OrderEvent = { readonly id: string; readonly atMs: number } & (
   | { readonly type: typeof EVENT_TYPE.orderDecision; readonly body: DecisionBody }
 )
 
-/** Who led to an order that is reported, and why. */
+/** The attribution of a reported order, with its evidence. */
 export interface Found {
   readonly attribution: OrderAttribution | null
   readonly evidence?: readonly TouchEvidence[]
 }
 
-/** The account once the event is told. */
+/** The account after the event. */
 export function tellEvent(
   account: OrderAccount,
   { id, atMs, ...told }: OrderEvent,

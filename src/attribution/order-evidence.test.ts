@@ -1,4 +1,4 @@
-/** What an order remembers of the clicks it was told with, report by report. */
+/** The clicks that an order stores as evidence, report by report. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MODEL, type Model } from '../events/event.ts'
@@ -20,14 +20,14 @@ const report: OrderReport = {
   ...{ is_new_customer: null, is_cancelled: false },
 }
 
-/** By default locked at once: EPP is not reduced by returns. */
+/** Locked at once by default, because returns do not reduce EPP. */
 function owedTo(clickId: string, model: Model = MODEL.epp): OrderAttribution {
   const owner = { clickId, clickAtMs: NOW_MS - 1000, pubId: 5, articleId: 9, campaignId: 1 }
   const terms = { model, priceMicros: micros(1_500_000), sharePpm: 1_000_000 }
   return { model: 'visitor', owner: { ...owner, ...terms } }
 }
 
-test('evidence stays with its attribution; without one, the last report that names clicks tells', () => {
+test('evidence stays with its attribution, and without one the last report with clicks counts', () => {
   const seen = (id: string): TouchEvidence => ({ id, at_ms: null, verdict: 'unknown_click' })
   const told = (account: OrderAccount, owner: OrderAttribution | null, ...ids: string[]) =>
     addReport(account, { report, attribution: owner, evidence: ids.map(seen), atMs: NOW_MS })
@@ -42,7 +42,7 @@ test('evidence stays with its attribution; without one, the last report that nam
   assert.deepEqual(ids(told(owed, owedTo('bb'), 'd')), ['c'])
 })
 
-test('an order told again is owed to a reversed click if it was before, and only then', () => {
+test('a repeated order is owed to a reversed click only if it was before', () => {
   const told = (account: OrderAccount, attribution: OrderAttribution | null) =>
     addReport(account, { report, attribution, atMs: NOW_MS }).account
   const locked = told(EMPTY_ACCOUNT, owedTo('aa'))
@@ -52,7 +52,7 @@ test('an order told again is owed to a reversed click if it was before, and only
   assert.equal(told(reversed, null).isClickReversed, true)
 })
 
-test('what is locked at once stays with its click, also when another one is named', () => {
+test('an order locked at once keeps its click, also when another one is named', () => {
   const named = { ...owedTo('bb'), model: 'exact' } as const
   const tell = (account: OrderAccount, attribution: OrderAttribution, atMs: number) =>
     addReport(account, { report, attribution, atMs }).account
@@ -60,7 +60,7 @@ test('what is locked at once stays with its click, also when another one is name
   assert.equal(tell(locked, named, NOW_MS + 1).attribution?.owner.clickId, 'aa')
 })
 
-test('a cancelled order whose click is reversed comes back by no later report', () => {
+test('no later report restores a cancelled order whose click was reversed', () => {
   const tell = (account: OrderAccount, atMs: number, changes: Partial<OrderReport> = {}) => {
     const told = { ...report, event_id: `${atMs}`, updated_at_ms: atMs, ...changes }
     return addReport(account, { report: told, attribution: owedTo('aa', MODEL.cpa), atMs })

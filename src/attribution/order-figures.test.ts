@@ -21,7 +21,7 @@ function line(cents: number, quantity: number): ReportedLine {
   return { product_id: null, name: null, brand: null, price: null, price_minor, quantity }
 }
 
-/** The lines of an order of so many micros, of which this owner gets its part. */
+/** The lines of an order of so many micros, with this owner's share. */
 function linesOf(
   order: { value_micros: number; lines: readonly ReportedLine[] },
   terms: Pick<Owner, 'model' | 'priceMicros' | 'sharePpm'>,
@@ -37,10 +37,10 @@ function linesOf(
   return figuresOf(addReport(EMPTY_ACCOUNT, told).account).lines
 }
 
-test('commission and earnings are divided by price × quantity, not by parts rounded before', () => {
+test('divides commission and earnings by price × quantity, not by rounded parts', () => {
   const lines = [line(6000, 1), line(1500, 2), line(1000, 1)]
   const epp = { model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 600_000 }
-  // A voucher paid for all but five cents, or for everything.
+  // A voucher covered all but five cents, or everything.
   for (const value_micros of [50_000, 0]) {
     const divided = linesOf({ value_micros, lines }, epp)
     assert.deepEqual(
@@ -63,7 +63,7 @@ test('commission and earnings are divided by price × quantity, not by parts rou
   )
 })
 
-test('a commission is rounded once to the micro-dollar, half to even; the publisher’s part down', () => {
+test('rounds a commission once to the micro-dollar, half to even, and the publisher’s share down', () => {
   const half = { model: MODEL.cpa, priceMicros: micros(500_000), sharePpm: 500_000 }
   const told = [1, 3, 4, 5].map((value_micros) => linesOf({ value_micros, lines: [] }, half))
   assert.deepEqual(
@@ -77,7 +77,7 @@ test('a commission is rounded once to the micro-dollar, half to even; the publis
   )
 })
 
-/** What is left of a CPA order of 10 %, of so many cents by line, after these returns. */
+/** What remains of a CPA order at 10 %, in cents by line, after these returns. */
 function leftAfter(
   cents: readonly number[],
   returns: readonly Partial<ReportedReturn>[],
@@ -113,7 +113,7 @@ const basketArbitrary = fc.array(fc.integer({ min: 1, max: 20_000 }), {
   maxLength: 5,
 })
 
-test('refunds never take more than an order, and a refund of the rest leaves nothing', () => {
+test('refunds never exceed an order, and a refund of the rest leaves nothing', () => {
   const back = fc.oneof(
     fc.record({ cents: fc.integer({ min: 1, max: 30_000 }), line: fc.constantFrom(null, 0, 1) }),
     fc.record({ line: fc.constantFrom(0, 1, 2), quantity: fc.constant(1) }),
@@ -141,7 +141,7 @@ test('refunds never take more than an order, and a refund of the rest leaves not
   )
 })
 
-test('an amount takes the same however it is split, its commission to the cent of each line', () => {
+test('splitting an amount does not change its effect, to the cent of each line’s commission', () => {
   const parts = fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(basketArbitrary, parts, (cents, amounts) => {

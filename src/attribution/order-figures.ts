@@ -1,9 +1,9 @@
 /**
- * What everything known of an order comes to in money: its lines, what came back, and what counts.
+ * Computes an order's money from everything known of it: its lines, its returns, and what counts.
  *
- * Computed afresh whenever something is told, and never stored as a truth of its own: the figures
- * depend on what was told and not on its order (P41), and a revision after a return needs no rule
- * of its own.
+ * Recomputed whenever something is added, and never stored as a separate truth. The figures depend
+ * on what was reported and not on the order of arrival (P41), and a revision after a return needs
+ * no special rule.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { MODEL } from '../events/event.ts'
@@ -33,12 +33,12 @@ import {
 interface LineFigures {
   readonly revenueMicros: Micros
   readonly commissionMicros: Micros // what the merchant owes
-  readonly earningsMicros: Micros // the publisher's part of it
+  readonly earningsMicros: Micros // the publisher's share of it
   readonly returned: number // units
   readonly refundedMinor: bigint // by amount, in minor units of the order's currency
 }
 
-/** What one return takes back of one line: amounts are positive. */
+/** The effect of one return on one line, as positive amounts. */
 interface ReturnFigures {
   readonly return_id: string
   readonly line: number
@@ -50,14 +50,15 @@ interface ReturnFigures {
 
 export interface OrderFigures {
   readonly order: MergedOrder | null // null while only returns are known
-  readonly hold: HoldReason | null // why what was told last does not count yet
-  readonly isHeld: boolean // and so nothing of it does: it was not locked before
-  readonly isCounted: boolean // somebody led to it, and it is neither held nor rejected
+  readonly hold: HoldReason | null // why the latest report does not count yet
+  // and so the order does not count at all, because it was not locked before
+  readonly isHeld: boolean
+  readonly isCounted: boolean // it has a click, and is neither held nor rejected
   readonly lines: readonly LineFigures[]
   readonly returns: readonly ReturnFigures[]
   readonly refused: readonly { readonly return_id: string; readonly reason: ReturnRefusal }[]
   readonly gross: Totals
-  readonly net: Totals // what counts now; all zero while held, rejected or nobody's
+  readonly net: Totals // what counts now; all zero while held, rejected or without a click
 }
 
 export interface Totals {
@@ -75,7 +76,7 @@ export const NOTHING: Totals = {
   earningsMicros: ZERO,
 }
 
-/** Computes all figures of an order from what was told. */
+/** Computes all figures of an order. */
 export function figuresOf(account: OrderAccount): OrderFigures {
   if (account.acceptedAtMs === null) {
     return {
@@ -114,7 +115,7 @@ export function figuresOf(account: OrderAccount): OrderFigures {
   }
 }
 
-/** The commission is rounded once, on the order; its lines are parts of that. */
+/** The commission is rounded once, on the order. Its lines are parts of that. */
 function grossOf(order: MergedOrder, owner: Owner | null): Totals {
   const commissionMicros = owner === null ? ZERO : commissionOf(order.revenueMicros, owner)
   return {
@@ -142,7 +143,7 @@ function commissionOf(revenueMicros: Micros, { model, priceMicros }: Owner): Mic
 type SharedLine = Omit<LineFigures, 'returned' | 'refundedMinor'>
 const NO_WORTH = { revenueMicros: ZERO, commissionMicros: ZERO, earningsMicros: ZERO }
 
-/** By price and quantity as told, not by the lines' revenues, which are rounded already. */
+/** By reported price and quantity, not by the lines' revenues, which are already rounded. */
 function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
   const weights = order.lines.map(({ weight }) => weight)
   const commissions = allocate(gross.commissionMicros, weights)
@@ -154,14 +155,14 @@ function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
   }))
 }
 
-/** A line with what is gone of it so far. */
+/** A line with what was returned or refunded so far. */
 interface StandingLine extends ReturnableLine {
   readonly worth: SharedLine
   readonly netMinor: bigint // its part of a net value, of which `takenMinor` is gone
   readonly takenMinor: bigint
 }
 
-/** Places every return afresh on the lines as they are believed now. */
+/** Applies every return to the lines as they are now. */
 function takeBack(
   returns: readonly ReportedReturn[],
   order: MergedOrder,
@@ -229,7 +230,7 @@ function linesAfter(
     }
   })
   if (!order.isNet) return after
-  // A net value holds as much of the returns already as it is below the value before them.
+  // A net value already reflects the returns by its distance to the value before them.
   const known = order.grossMinor - order.valueMinor
   const excess = beyond(goneOfAll(after), known) - beyond(goneOfAll(lines), known)
   const parts = allocateUnits(
@@ -276,7 +277,7 @@ function rowsOf(
   })
 }
 
-/** Only a commission on the sale (CPA) goes back with the goods (economics 6.1). */
+/** Returned goods reduce only a commission on the sale (CPA). */
 function worthGone(line: StandingLine, { isNet }: MergedOrder, owner: Owner | null): SharedLine {
   const { netMinor, takenMinor, worth } = line
   const back: LineBack = isNet
@@ -290,9 +291,7 @@ function worthGone(line: StandingLine, { isNet }: MergedOrder, owner: Owner | nu
   }
 }
 
-/**
- * Gross less returns. A cancelled order that was locked keeps its commission but is no sale.
- */
+/** Gross less returns. An order cancelled after its lock keeps its commission but is not a sale. */
 function netOf(parts: {
   order: MergedOrder
   gross: Totals
@@ -312,7 +311,7 @@ function netOf(parts: {
   }
 }
 
-/** A sale is gone when all of its units are, or all of its value by refunds of amounts. */
+/** A sale is gone when all its units were returned, or all its value was refunded. */
 function isGone(order: MergedOrder, lines: readonly StandingLine[]): boolean {
   if (lines.every(({ quantity, returned }) => quantity === returned)) return true
   if (order.grossMinor === 0n) return false

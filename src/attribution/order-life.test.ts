@@ -1,4 +1,4 @@
-/** The life of an order: what each thing that is told makes of it, by the state in which it is. */
+/** The life of an order: the effect of each event in each state. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attribution, EPP, goodsBack, NOW_MS, report, tell } from '../../test/order-account.ts'
@@ -18,9 +18,9 @@ import type { OrderReport } from './order-merge.ts'
 import { orderState } from './order-states.ts'
 
 /**
- * An order of $550 of which something is heard: its state after that, the dollars that it counts as
- * sold for, and what its publisher earns. It pays a commission of 10 %, or $1.50 a purchase, which
- * nobody takes back. LOCKED is PAID once money covers it; what a person has rejected stays so.
+ * An order of $550 and an event: its state after that, its revenue in dollars, and its publisher's
+ * earnings. It pays a commission of 10 %, or $1.50 per order, which returns do not reduce. LOCKED
+ * becomes PAID once money covers it. An order rejected by a person stays rejected.
  */
 const LIFE = `
               ten days old    held            cancelled       of a purchase   90 days old
@@ -59,7 +59,7 @@ const HEARD: Readonly<Record<string, Hear>> = {
   '$100 back': (order) => addReturn(order, goodsBack()),
   approved: (order, atMs) => addDecision(order, { kind: 'approve' }, atMs),
   rejected: (order, atMs) => addDecision(order, { kind: 'reject', reason: 'fraud' }, atMs),
-  invalid: addReversal, // the click that led to it
+  invalid: addReversal, // the order's click
 }
 
 function hear(changes: Partial<OrderReport>, found: OrderAttribution | null = null): Hear {
@@ -69,7 +69,7 @@ function hear(changes: Partial<OrderReport>, found: OrderAttribution | null = nu
   }
 }
 
-test('what is told of an order makes of it what its state allows', () => {
+test('each event has the effect that the order’s state allows', () => {
   for (const row of LIFE.trimEnd().split('\n').slice(2)) {
     const name = row.slice(0, NAME_COLUMNS).trim()
     for (const [index, { order, days }] of ORDERS.entries()) {

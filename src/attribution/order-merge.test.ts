@@ -13,11 +13,11 @@ function report(changes: Partial<OrderReport>): OrderReport {
   }
 }
 
-/** What is believed once all of these were told, in this order. */
+/** The merged order after these reports in this order. */
 const believed = (...told: OrderReport[]) =>
   mergeReports(told.reduce<Reports>((reports, one) => withReport(reports, one), {}))
 
-test('of a source the report updated last counts, though it came first; of one moment the later', () => {
+test('the report of a source with the latest update counts, and of equal ones the later event', () => {
   const later = report({ event_id: '1', updated_at_ms: NOW_MS + 1, value: '20.00' })
   const earlier = report({ event_id: '9', value: '30.00' })
   assert.equal(believed(later, earlier).value, '20.00')
@@ -28,7 +28,7 @@ test('of a source the report updated last counts, though it came first; of one m
   assert.equal(believed(next, earlier).value, '40.00')
 })
 
-test('the surest source gives the amount, and the next one what it leaves out', () => {
+test('the most trusted source gives the amount, and the next one fills its gaps', () => {
   const product = { name: 'Socks', brand: null, price: '10.00', quantity: 1 }
   const pixel = report({
     ...{ source: 'pixel', value: '99.00', value_micros: 99_000_000 },
@@ -44,7 +44,7 @@ test('the surest source gives the amount, and the next one what it leaves out', 
   assert.equal(believed(report({}), pixel).source, 's2s')
 })
 
-test('a product told in another currency than the order’s has no price, and its part as ever', () => {
+test('ignores the price of a product in another currency than the order’s', () => {
   const product = { name: null, brand: null, quantity: 1 }
   const lines = [
     { ...product, product_id: 'A', price: '60.00', price_minor: '6000' },
@@ -65,7 +65,7 @@ test('a product told in another currency than the order’s has no price, and it
   )
 })
 
-test('an order told without products is one line of one piece', () => {
+test('an order without products is one line of one unit', () => {
   const { lines } = believed(report({}))
   assert.deepEqual(
     lines.map(({ productId, quantity, revenueMicros }) => [productId, quantity, revenueMicros]),
@@ -73,7 +73,7 @@ test('an order told without products is one line of one piece', () => {
   )
 })
 
-test('a report without products keeps those its source told before, whichever comes first', () => {
+test('a report without products keeps those of its source’s earlier report, in any order', () => {
   const product = { name: 'Socks', brand: null, price: '10.00', price_minor: '1000', quantity: 1 }
   const of = (id: string, at: number, ids: readonly string[], value = '10.00') =>
     report({
@@ -95,7 +95,7 @@ test('a report without products keeps those its source told before, whichever co
       ['B', 'C'],
     )
   }
-  // The amount is the latest report's, divided as between sources; and a list replaces a list.
+  // The amount is that of the latest report, divided as between sources. A list replaces a list.
   assert.deepEqual(
     believed(listed, bare).lines.map(({ revenueMicros }) => revenueMicros),
     [10_000_000, 10_000_000],

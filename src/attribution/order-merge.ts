@@ -1,16 +1,15 @@
 /**
- * One order, told by several sources: what is believed (economics 4, De-dup key).
+ * Merges the reports of one order from several sources.
  *
- * A merchant's server, a file of another network and the tag in the reader's browser may all
- * report the same order, in any order and more than once. The key is (merchant, order id). Amounts
- * come from the most trusted source, of which the latest report counts: the same source again is a
- * revision, never a second order. So the result depends on what was reported, not on which report
- * arrived first (P41).
+ * A merchant's server, a file of another network and the tag in the reader's browser may all report
+ * the same order, in any order and repeatedly. The key is (merchant, order id). Amounts come from
+ * the latest report of the most trusted source. A further report of a source is a revision, never a
+ * second order. The result depends on what was reported, not on the order of arrival (P41).
  */
 import { type Micros, micros } from '../platform/money.ts'
 import { allocate, allocateUnits } from './allocate.ts'
 
-/** From the least to the most trusted. A browser can be made to say anything. */
+/** From the least to the most trusted. A browser can be made to send anything. */
 const SOURCES = ['pixel', 'import', 's2s'] as const
 export type Source = (typeof SOURCES)[number]
 
@@ -26,50 +25,51 @@ export interface ReportedLine {
   readonly quantity: number
 }
 
-/** The products that a report told, and when: of one source the latest list counts. */
+/** The reported products, and when: the latest list of a source counts. */
 interface ToldLines {
-  readonly event_id: string // of the event that told it
-  readonly updated_at_ms: number // orders the reports of one source; accepted-at unless told
+  readonly event_id: string // of the reporting event
+  // the time that orders reports of one source; the acceptance time unless reported
+  readonly updated_at_ms: number
   readonly lines: readonly ReportedLine[]
 }
 
-/** What a report tells, as its event carries it. Text where a number could lose digits. */
+/** A report as its event carries it. Text where a number could lose digits. */
 export interface ToldReport extends Omit<ToldLines, 'event_id'> {
   readonly source: Source
   readonly ordered_at_ms: number
-  readonly touches_until_ms?: number // the last moment of a day that was told as a plain date
+  readonly touches_until_ms?: number // the last moment of a day reported as a plain date
   readonly currency: string
   readonly value: string // as reported
-  readonly value_micros: number | null // null: no rate young enough when it was accepted
+  readonly value_micros: number | null // null if no recent rate was known at acceptance
   readonly rate_id: string | null
   readonly is_new_customer: boolean | null
   readonly is_cancelled: boolean
-  readonly is_test?: true // an order that nobody placed: never paid
+  readonly is_test?: true // a test order: never paid
   readonly is_net?: true // the value is what is left after returns
   readonly hold: HoldReason | null
 }
 
-/** Why reports alone end an order; null: they do not. */
+/** Why reports alone end an order; null if they do not. */
 export function endIn({ is_cancelled, is_test }: OrderReport): 'cancelled' | 'test' | null {
   if (is_cancelled) return 'cancelled'
   return is_test === true ? 'test' : null
 }
 
-/** One report of an order, as its account keeps it. */
+/** One report of an order, as stored in its account. */
 export interface OrderReport extends ToldReport, ToldLines {
-  /** What its source told of products in an older report, where this one tells none. */
+  /** The products from an older report of the source, if this one has none. */
   readonly listed?: ToldLines
-  /** The most that its source told in this currency, where that is more than the value. */
+  /** The highest value its source reported in this currency, if it exceeds the current value. */
   readonly peak?: string
 }
 
-/** The reports in force: at most one per source. */
+/** The current reports: at most one per source. */
 export type Reports = Readonly<Partial<Record<Source, OrderReport>>>
 
 /**
- * Adds a report; an older one of the same source than what is known changes nothing, but that it
- * may be the latest with products. Those count until others are told: a report of a new amount or
- * status says nothing of them, and what came back of them stays back.
+ * Adds a report. An older report of the same source changes nothing, unless it is the latest with
+ * products. Products count until others are reported: a new amount or status does not change them,
+ * and their returns stay.
  */
 export function withReport(reports: Reports, report: OrderReport): Reports {
   const known = reports[report.source]
@@ -81,7 +81,7 @@ export function withReport(reports: Reports, report: OrderReport): Reports {
   return { ...reports, [report.source]: withPeak(withLines(latest, listed), [known, report]) }
 }
 
-/** Values of one currency have the same decimals. */
+/** Values of one currency have the same number of decimals. */
 function withPeak(latest: OrderReport, told: readonly OrderReport[]): OrderReport {
   const values = told
     .filter(({ currency }) => currency === latest.currency)
@@ -91,7 +91,7 @@ function withPeak(latest: OrderReport, told: readonly OrderReport[]): OrderRepor
   return minorOf(most) > minorOf(latest.value) ? { ...rest, peak: most } : rest
 }
 
-/** The minor units of a value as reports hold it, with all decimals of its currency. */
+/** The minor units of a stored value, with all decimals of its currency. */
 export function minorOf(value: string): bigint {
   return BigInt(value.replace('.', ''))
 }
@@ -102,12 +102,15 @@ function withLines(report: OrderReport, listed: ToldLines | undefined): OrderRep
   return { ...report, listed: { event_id, updated_at_ms, lines } }
 }
 
-/** A kept report as it was told, to tell it again: the log must not hold what others told. */
+/**
+ * A stored report in its original form, to send it again: the log must not contain parts of other
+ * reports.
+ */
 export function asTold({ event_id: _, listed: __, peak: ___, ...told }: OrderReport): ToldReport {
   return told
 }
 
-/** Of two reports with one time stamp the one accepted later wins: event ids are time-ordered. */
+/** Of two reports with one timestamp the later accepted one wins. Event ids are time-ordered. */
 export function isNewer(report: ToldLines, known: ToldLines): boolean {
   if (report.updated_at_ms !== known.updated_at_ms) {
     return report.updated_at_ms > known.updated_at_ms
@@ -121,7 +124,7 @@ interface MergedLine {
   readonly brand: string | null
   readonly price: string | null
   readonly quantity: number
-  /** Price times quantity as told: the line's part in whatever of the order's is divided. */
+  /** Reported price times quantity: the line's weight in dividing the order. */
   readonly weight: bigint
   readonly revenueMicros: Micros
   /** The line's part of the order's value before returns, in minor units. */
@@ -129,25 +132,25 @@ interface MergedLine {
 }
 
 export interface MergedOrder {
-  readonly source: Source // whose amounts these are
+  readonly source: Source // the source of these amounts
   readonly orderedAtMs: number
   readonly currency: string
   readonly value: string
   readonly rateId: string | null
-  readonly isCancelled: boolean // or a test: no sale
+  readonly isCancelled: boolean // or a test: not a sale
   readonly isNet: boolean
   readonly valueMinor: bigint
-  readonly grossMinor: bigint // before returns: of a net value, the most that was told
+  readonly grossMinor: bigint // before returns: for a net value, the highest that was reported
   readonly revenueMicros: Micros // 0 while the rate is missing
   readonly lines: readonly MergedLine[]
 }
 
 /**
- * What is believed of an order. The most trusted report gives amounts and date; lines that its
- * source never told are the next one's.
+ * The merged order. The most trusted report gives amounts and date. If its source never reported
+ * lines, those of the next source count.
  *
- * Line revenues are the order's value divided by price times quantity, so that they add up to it
- * exactly also where the value holds shipping, or a conversion was rounded.
+ * Line revenues are the order's value divided by price times quantity, so that they add up exactly
+ * even if the value includes shipping or a conversion was rounded.
  */
 export function mergeReports(reports: Reports): MergedOrder {
   const best = mostTrusted(reports)
@@ -176,7 +179,7 @@ export function mergeReports(reports: Reports): MergedOrder {
       productId: line.product_id,
       name: line.name,
       brand: line.brand,
-      // Of another currency it would be read in the order's.
+      // A price in another currency would be read in the order's.
       price: currency === best.currency ? line.price : null,
       quantity: line.quantity,
       weight: weights[index] ?? 0n,
@@ -186,7 +189,7 @@ export function mergeReports(reports: Reports): MergedOrder {
   }
 }
 
-/** The report whose word counts where several tell the same thing. */
+/** The report that wins where several disagree. */
 export function mostTrusted(reports: Reports): OrderReport {
   const [best] = rank(reports)
   if (best === undefined) throw new RangeError('an order has at least one report')
@@ -201,12 +204,12 @@ function linesOf({ lines, listed }: OrderReport): readonly ReportedLine[] {
   return lines.length > 0 ? lines : (listed?.lines ?? [])
 }
 
-/** Why an order of which this is believed waits. */
+/** Why an order with this report is held. */
 export function holdIn({ value_micros, hold }: OrderReport): HoldReason | null {
   return value_micros === null ? 'no_rate' : hold
 }
 
-/** An order reported without its products is one line, so that it can be returned as a whole. */
+/** An order without products is one line, so that it can be returned as a whole. */
 function wholeOrder(report: OrderReport): ReportedLine {
   return {
     product_id: null,

@@ -1,15 +1,15 @@
 /**
- * The life of an order's earnings (economics 4, States):
+ * The states of an order's earnings:
  *
  *   PENDING → LOCKED → PAID          PENDING → REJECTED
  *
- * An order that is held stays pending until that is decided, whatever its lock would be; if that
- * takes longer than the lock, it locks with the decision.
+ * A held order stays pending until the decision. If that takes longer than the lock, it locks with
+ * the decision.
  *
- * While it is pending a later report may change its amounts, an exact click may replace a guess,
- * and the merchant may cancel it. Once locked it stands: what comes back after that is a negative
- * line on the next statement. States are never stored: they follow from dates that are. What each
- * thing that is told makes of an order in each state: order-life.test.ts.
+ * While an order is pending, a later report may change its amounts, an exact click may replace a
+ * guess, and the merchant may cancel it. Once locked it stands, and a later return becomes a
+ * negative line on the next statement. States are never stored; they follow from stored dates.
+ * order-life.test.ts lists the effect of each event in each state.
  */
 import { MODEL, type Model } from '../events/event.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
@@ -18,9 +18,9 @@ import type { HoldReason } from './order-merge.ts'
 export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
 
 /**
- * How long a merchant may still take its word back; per purchase (EPP) never. Our choice: an order
- * for which nothing is owed, as its click was paid or nobody's, stays open as long as any. The tag
- * often tells it first, and the click that the merchant's server then names may be owed for it.
+ * How long a merchant may cancel; never for a payment per order (EPP). An order for which nothing
+ * is owed (its click was paid, or it has none) stays open as long as any. The tag often reports it
+ * first, and it may be owed to the click that the merchant's server names later.
  */
 const LOCK_DAYS: Readonly<Record<Model, number>> = {
   [MODEL.none]: 90,
@@ -30,9 +30,9 @@ const LOCK_DAYS: Readonly<Record<Model, number>> = {
 }
 
 /**
- * How long reports may change what an order sold for, whatever the model: as long as the longest
- * lock, so that an order told by three sources ends the same whichever came first (P41). Of one
- * that waits they may until that is decided.
+ * How long reports may change an order's revenue, under every model: as long as the longest lock,
+ * so that an order from three sources ends the same in any order of arrival (P41). For a held
+ * order, until the decision.
  */
 export const AMOUNTS_OPEN_MS = 90 * DAY_MS
 
@@ -47,7 +47,7 @@ export interface OrderDates {
   readonly paidAtMs: number | null // when the merchant's money had covered all of it
 }
 
-/** The state at a moment. Locked at the very millisecond; nothing happens before its date. */
+/** The state at a moment. It locks at the very millisecond, and nothing applies before its date. */
 export function orderState(dates: OrderDates, nowMs: number): OrderState {
   if (dates.rejectedAtMs !== null && dates.rejectedAtMs <= nowMs) return 'REJECTED'
   if (nowMs < dates.locksAtMs) return 'PENDING'
@@ -59,18 +59,18 @@ export function isOpen(dates: Omit<OrderDates, 'paidAtMs'>, nowMs: number) {
   return dates.rejectedAtMs === null && nowMs < dates.locksAtMs
 }
 
-/** Why a person's word on an order would change nothing; null: it does. */
+/** Why a person's decision would change nothing; null if it has an effect. */
 export function decisionRefusal(
   order: {
     readonly state: OrderState
     readonly hold: HoldReason | null
-    readonly isTold: boolean // false: only returns of it are known
+    readonly isTold: boolean // false if only returns of it are known
   },
   kind: 'approve' | 'reject',
 ): string | null {
   const { state, hold, isTold } = order
   if (!isTold) return 'is not reported yet, only what came back of it'
-  // Also where the order stood locked when the report came that is held.
+  // Also for a report that was held after the order had locked.
   if (kind === 'approve' && hold === 'review' && state !== 'REJECTED') return null
   if (state !== 'PENDING') return `is ${state}${WHY_DECIDED[state]}`
   if (kind === 'reject') return null

@@ -1,6 +1,6 @@
 /**
- * Orders in SQL: loaded by the fold, written back whole, one round trip per table however many
- * orders a batch has. Only the fold writes here.
+ * Orders in SQL. The fold loads them and writes them back as a whole, with one round trip per table
+ * for any number of orders. Only the fold writes here.
  */
 import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, MONEY_LANE, type Model } from '../events/event.ts'
@@ -18,20 +18,20 @@ export interface OrderKey {
   readonly orderId: string
 }
 
-/** One text per order, for maps. */
+/** A unique text per order, as a map key. */
 export function keyText({ merchId, orderId }: OrderKey): string {
   return `${merchId} ${orderId}`
 }
 
-/** An order as the fold holds it. */
+/** An order as the fold uses it. */
 export interface OrderRecord extends OrderKey {
   readonly eventId: string | null // of the first report: our own id of the order
   readonly day: string | null
-  readonly isPosted: boolean // whether the ledger has an entry of it
+  readonly isPosted: boolean // whether the ledger has an entry for it
   readonly account: OrderAccount
 }
 
-/** The orders that are known; those that are not are missing. */
+/** The known orders; unknown ones are missing. */
 export function findOrders(db: Db, keys: readonly OrderKey[]): Promise<Map<string, OrderRecord>> {
   return readOrders(db, isAmong(keys))
 }
@@ -43,7 +43,7 @@ function isAmong(keys: readonly OrderKey[]): Sql {
       ${keys.map(({ orderId }) => orderId)}::text[]))`
 }
 
-/** The orders that are owed to these clicks (hex). */
+/** The orders owed to these clicks (hex). */
 export function findOrdersOfClicks(
   db: Db,
   clickIds: readonly string[],
@@ -57,8 +57,8 @@ export function ordersWithoutRate(db: Db): AsyncGenerator<OrderRecord[]> {
 }
 
 /**
- * Open orders accepted since then that are owed to no named click, though one is named that was not
- * known. An index holds just these: the condition stands there in the same words.
+ * Open orders accepted since then that name an unknown click and are not owed to a named one. A
+ * partial index covers exactly these, so the condition must use the same words.
  */
 export function ordersOfUnknownClicks(
   db: Db,
@@ -74,7 +74,7 @@ export function ordersOfUnknownClicks(
 
 const ORDERS_PER_ROUND = 500 // One batch of the event log.
 
-/** Some at a time, in the order of their keys. */
+/** In batches, in the order of their keys. */
 async function* inRounds(db: Db, condition: Sql): AsyncGenerator<OrderRecord[]> {
   let after: OrderKey = { merchId: 0, orderId: '' }
   for (;;) {
@@ -130,7 +130,7 @@ export interface FoundClick {
   readonly owner: Owner
 }
 
-/** Clicks by their ids (hex), as the fold judged them. */
+/** Clicks by their ids (hex), as judged by the fold. */
 export async function findClicks(
   db: Db,
   clickIds: readonly string[],
@@ -174,7 +174,7 @@ function toFoundClick(row: ClickRow): FoundClick {
   }
 }
 
-/** Writes orders with their lines and returns, replacing what was there. */
+/** Writes orders with their lines and returns, replacing the previous rows. */
 export async function saveOrders(tx: Db, records: readonly OrderRecord[]): Promise<void> {
   const orders = records.map((record) => ({ ...record, figures: figuresOf(record.account) }))
   await saveHeads(tx, orders)
@@ -215,7 +215,7 @@ async function saveHeads(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
   )
 }
 
-/** One document rather than thirty arrays: orders are the cold part of the money lane. */
+/** One JSON document rather than thirty arrays: orders are the cold part of the money lane. */
 async function insertRows(
   tx: Db,
   table: string,
@@ -230,7 +230,7 @@ async function insertRows(
     ${onConflict}`)
 }
 
-/** A row of merchant_order, under its columns' names. */
+/** A row of merchant_order, by column name. */
 function headOf({ merchId, orderId, eventId, day, isPosted, account, figures }: SavedOrder) {
   const { order, gross, net } = figures
   const owner = account.attribution?.owner ?? null
@@ -301,9 +301,8 @@ async function insertLines(tx: Db, orders: readonly SavedOrder[]): Promise<void>
 }
 
 /**
- * The key of an order's line in reports: checkout, merchant and product (economics 4). A second
- * line of one product gets a number, so that keys stay unique; ids are escaped, colons too, so
- * that no two lines ever share one.
+ * The key of an order's line in reports: checkout, merchant and product. Further lines of one
+ * product get a number. Ids are escaped, colons too, so that keys are unique.
  */
 function orderProductIds(
   { merchId, orderId }: OrderKey,
@@ -346,7 +345,7 @@ async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<voi
   await insertRows(tx, 'order_return', rows)
 }
 
-/** Of returns that were applied only: one that was refused, or waits for its order, has none. */
+/** Only for applied returns. A refused return, or one that waits for its order, has no lines. */
 async function insertReturnLines(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
   const rows = orders.flatMap(({ merchId, orderId, figures }) =>
     figures.returns.map((row) => ({

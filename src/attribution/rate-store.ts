@@ -1,4 +1,4 @@
-/** Published exchange rates in SQL: imported, and found for an order's day. */
+/** Published exchange rates in SQL: imports, and lookups for an order's day. */
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DOLLAR_RATE_ID, dollarRate, pickRate, RATE_AGE_DAYS_MAX, type Rate } from './currency.ts'
@@ -10,16 +10,16 @@ export interface NewRate {
   readonly currencyPerBase: string
 }
 
-/** What an import did: how many of its rates were added, and how many stood there like that. */
+/** The result of an import: rates added, and rates already stored. */
 export interface ImportedRates {
   readonly new: number
-  readonly changed: number // the source has corrected what it said of that day
+  readonly changed: number // the source has corrected its rate of that day
   readonly same: number
 }
 
 /**
- * Adds a source's rates. A correction is a row of its own: orders that were converted before keep
- * the rate that they name (economics 4). Of two rates of one day and currency the later one counts.
+ * Adds a source's rates. A correction is a separate row, so orders converted before keep their
+ * rate. Of two rates of one day and currency the later one counts.
  */
 export function insertRates(
   db: Db,
@@ -27,7 +27,7 @@ export function insertRates(
   rates: readonly NewRate[],
 ): Promise<ImportedRates> {
   return db.transaction(async (tx) => {
-    // Two imports at once would both take the other's rates for new.
+    // Two concurrent imports would otherwise both add the same rates.
     await tx.run(sql`lock table exchange_rate in share row exclusive mode`)
     const counts = await tx.row<ImportedRates>(sql`
       with told as (
@@ -67,9 +67,9 @@ export interface RateDay {
 }
 
 /**
- * Finds the rate of each currency on each day, null where none is young enough.
+ * Finds the rate of each currency on each day; null without a recent one.
  *
- * Of several rates of one day, a source's correction or another source's, the newest row wins.
+ * Of several rates of one day, from corrections or other sources, the newest row wins.
  */
 export async function findRates(
   db: Db,
@@ -92,7 +92,7 @@ export async function findRates(
     currency === 'USD' ? dollarRate(day) : pickRate(byCurrency.get(currency) ?? [], day)
 }
 
-/** Rates by their ids; a dollar needs none. */
+/** Rates by their ids. A dollar needs none. */
 export async function findRatesByIds(
   db: Db,
   rateIds: readonly string[],

@@ -1,4 +1,4 @@
-/** Bodies as they were sent: for signatures, and for keeping what is refused word for word. */
+/** Reads bodies unchanged, to verify signatures and to store refused reports. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { parseBodies } from '../platform/http.ts'
 import { validatorCompiler } from '../platform/validation.ts'
@@ -6,8 +6,8 @@ import { validatorCompiler } from '../platform/validation.ts'
 type App = Parameters<FastifyPluginAsyncTypebox>[0]
 
 /**
- * Within this plugin `request.body` is a Buffer, which handlers parse and check themselves; a
- * body's schema then only documents it.
+ * Within this plugin `request.body` is a Buffer. Handlers parse and check it themselves, and a
+ * body's schema is documentation only.
  */
 export function keepRawBodies(app: App): void {
   parseBodies(app, (body) => body)
@@ -16,7 +16,7 @@ export function keepRawBodies(app: App): void {
   )
 }
 
-/** The body's bytes, none when nothing was sent. */
+/** The body's bytes; empty without a body. */
 export function rawBody({ body }: { readonly body?: unknown }): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }

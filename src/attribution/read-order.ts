@@ -1,10 +1,10 @@
 /**
- * From what a merchant sent to the facts that the log keeps, or to everything wrong with it.
+ * Turns a merchant's report into the facts stored in the log, or into its faults.
  *
- * Pure, in steps because rates and what was told before lie in the database: `readOrder` checks
- * an order, `dateOrder` says which rate it needs, `orderBody` completes it. All that later decides
- * about money (rate, window, hold) is written into the event, so that folding it again, or by
- * somebody else, gives the same (I1).
+ * Pure, in steps because rates and earlier reports are in the database: `readOrder` checks an
+ * order, `dateOrder` says which rate it needs, `orderBody` completes it. Everything that later
+ * decides about money (rate, window, hold) is part of the event, so that every fold of it gives the
+ * same result (I1).
  */
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
@@ -18,7 +18,7 @@ import type { OrderAccount, ReportedReturn } from './order-account.ts'
 import type { HoldReason, ReportedLine, Source, ToldReport } from './order-merge.ts'
 import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
 
-/** An order that is well-formed and lacks only its rate. */
+/** A well-formed order without its rate. */
 export interface ReadOrder {
   readonly orderId: string
   readonly source: Source
@@ -37,12 +37,12 @@ export interface ReadOrder {
   readonly isNet: boolean // the value is what is left after returns
 }
 
-/** The same with its checkout time, whether it was told now, before, or not at all. */
+/** The same with its checkout time, from this report, an earlier one, or the acceptance. */
 export interface DatedOrder extends ReadOrder {
   readonly orderedAtMs: number
   readonly touchesUntilMs: number // as in OrderFacts
-  readonly day: string // UTC day of the order: of its rate
-  readonly keptRateId: string | null // it was converted by this one before
+  readonly day: string // UTC day of the order, which selects the rate
+  readonly keptRateId: string | null // the rate of an earlier conversion
 }
 
 /** The body of an order event. */
@@ -51,12 +51,12 @@ export interface OrderBody {
   readonly report: ToldReport
   readonly exact_click_id: string | null
   readonly remembered_click_ids: readonly string[]
-  readonly window_days: number // the merchant's, when the order was accepted
-  /** Where the merchant pays for links that were only seen: its rate, and those of the visitor. */
+  readonly window_days: number // the merchant's setting when the order was accepted
+  /** For merchants that pay for views: the rate, and the visitor's views. */
   readonly post_impression?: PostImpression
 }
 
-/** The clicks it names, the exact one first. */
+/** The clicks that it names, the exact one first. */
 export function clickIdsOf({ exact_click_id: exact, remembered_click_ids: others }: OrderBody) {
   return exact === null ? others : [exact, ...others]
 }
@@ -78,7 +78,7 @@ export type ReturnBody = Omit<ReportedReturn, 'event_id' | 'accepted_at_ms'> & {
 /** A shop may know only its own day, which ends in the far west twelve hours after ours. */
 const LONGEST_DAY_MS = 1.5 * DAY_MS
 
-/** Reads an order that `orderFaults` finds nothing wrong with. */
+/** Reads an order without `orderFaults`. */
 export function readOrder(
   entry: ServerOrder | CheckoutEvent,
   { source, nowMs }: { readonly source: Source; readonly nowMs: number },
@@ -124,12 +124,11 @@ export function readOrder(
 }
 
 /**
- * Gives an order its checkout time and, where it is known, the rate that goes with it.
+ * Gives an order its checkout time and, if known, the matching rate.
  *
- * Telling the same again moves neither (P47): without a time of its own a report keeps the one
- * that its source told or was given before, else that of the order's first acceptance, which no
- * report after it can change; and money of one currency and day is converted once (economics 4),
- * also where rates of that day were corrected since.
+ * A repeated report changes neither (P47). Without its own time a report keeps the one of its
+ * source's earlier report, else that of the order's first acceptance. Money of one currency and day
+ * is converted once, even if rates of that day were corrected since.
  */
 export function dateOrder(
   order: ReadOrder,
@@ -152,9 +151,9 @@ export function dateOrder(
 }
 
 /**
- * Whether its source told just this before and need not wait, or no longer. A browser repeats it
- * whenever its reader opens the page of thanks again, also where the merchant confirms its orders
- * by now or sells cheaper goods: what counts must not cease to (P47).
+ * Whether its source reported the same before, and it need not be held (any more). A browser
+ * repeats the report whenever its reader reopens the thank-you page, even if the merchant has since
+ * turned on confirmation or sells cheaper goods. An order that counts must keep counting (P47).
  */
 export function isToldAgain(order: ReadOrder, { reports }: Pick<OrderAccount, 'reports'>): boolean {
   const own = reports[order.source]
@@ -172,26 +171,30 @@ export function isToldAgain(order: ReadOrder, { reports }: Pick<OrderAccount, 'r
   )
 }
 
-/** No basket is worth more, and the figures of a row and day hold close to a million of them. */
+/** No basket is worth more, and the figures of a row and day can sum close to a million of them. */
 const ORDER_MICROS_MAX = 10_000_000 * MICROS_PER_DOLLAR
 
-/** Null for more than an order may be. */
+/** Null if the amount exceeds the maximum of an order. */
 function orderMicros(minor: bigint, exponent: number, rate: Rate): Micros | null {
   const value = toMicros(minor, exponent, rate)
   return value === null || value > ORDER_MICROS_MAX ? null : value
 }
 
-/** Whether an order of this value waits for a person; null: its value is not known yet. */
+/**
+ * Whether an order of this value waits for a person; null means that the value is not known yet.
+ */
 export type HoldOf = (valueMicros: number | null) => HoldReason | null
 
-/** The event's body, or why there is none: the amount is more than an order may be. */
+/** The event's body, or null if the amount exceeds the maximum of an order. */
 export function orderBody(
   order: DatedOrder,
   found: {
     readonly rate: Rate | null
     readonly windowDays: number
     readonly postImpression: PostImpression | null
-    /** Asked also where the value waits for a rate: with one, the order may still wait. */
+    /**
+     * Also called while the value waits for a rate, because the order may still be held with one.
+     */
     readonly holdOf: HoldOf
   },
 ): OrderBody | Fault {
@@ -226,7 +229,7 @@ export function orderBody(
   }
 }
 
-/** A report that waited for a rate, with one; null when it is more than an order may be. */
+/** A report that waited for a rate, now with one; null if it exceeds the maximum of an order. */
 export function withRate(report: ToldReport, rate: Rate): ToldReport | null {
   const exponent = ISO_4217.get(report.currency) ?? 0
   const minor = parseMinor(report.value, exponent)
@@ -236,7 +239,7 @@ export function withRate(report: ToldReport, rate: Rate): ToldReport | null {
   return { ...report, value_micros: valueMicros, rate_id: rate.rateId, hold }
 }
 
-/** Reads a return that `returnFaults` finds nothing wrong with. */
+/** Reads a return without `returnFaults`. */
 export function readReturn(entry: ReturnEntry, nowMs: number): ReturnBody {
   return {
     order_id: idText(entry.order_id),
@@ -254,12 +257,12 @@ export function readReturn(entry: ReturnEntry, nowMs: number): ReturnBody {
   }
 }
 
-/** Null when nothing is said. */
+/** Null without a time. */
 function timeOf(text: string | null | undefined): number | null {
   return parseTimestamp(text ?? '')?.getTime() ?? null
 }
 
-/** Ids that no click of ours can have are other systems' own and tell nothing. */
+/** Click ids of other systems have another form, and are ignored. */
 function clickIds(order: ServerOrder['order']): string[] {
   const listed = [...(order.click_ids ?? []), ...(order.cids ?? '').split(',')]
   const ids = listed.map((id) => id.trim().toLowerCase()).filter((id) => CLICK_ID.test(id))
@@ -267,14 +270,14 @@ function clickIds(order: ServerOrder['order']): string[] {
 }
 
 /**
- * An id, which space around it is no part of: templates print some, and files are read without it.
- * An order of the tag's and the server's would else be two, and be paid for twice.
+ * An id without the spaces around it, which some templates print. Otherwise the tag's and the
+ * server's report would be two orders, and be paid twice.
  */
 function idText(text: string | null | undefined): string {
   return clean(text)?.trim() ?? ''
 }
 
-/** Half of a surrogate pair is valid JSON and no Unicode: PostgreSQL's jsonb would refuse it. */
+/** Half a surrogate pair is valid JSON but not Unicode, and PostgreSQL's jsonb refuses it. */
 function clean(text: string | null | undefined): string | null {
   return text === null || text === undefined ? null : text.toWellFormed()
 }

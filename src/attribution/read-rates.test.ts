@@ -16,13 +16,13 @@ function faultsOf(text: string): readonly Fault[] {
   }
 }
 
-test('a central bank’s file is read: base euro, one rate per day and currency (data kit)', (t) => {
+test('reads a central bank’s file: base euro, one rate per day and currency (data kit)', (t) => {
   const path = kitPath(t, 'oracles/fx-ecb-sample.csv')
   if (path === null) return
   const text = readFileSync(path, 'utf8')
   const rates = readRates(text)
   const days = text.trim().split('\n').length - 1
-  assert.equal(rates.length, days * 13) // 13 columns: 12 of them foreign, and the euro itself
+  assert.equal(rates.length, days * 13) // 13 columns: 12 foreign currencies, and the euro itself
   const yen = {
     day: '2026-04-13',
     currency: 'JPY',
@@ -32,13 +32,13 @@ test('a central bank’s file is read: base euro, one rate per day and currency 
   assert.ok(rates.some((rate) => JSON.stringify(rate) === JSON.stringify(yen)))
 })
 
-test('a file without a single rate is refused', () => {
+test('refuses a file without a single rate', () => {
   assert.deepEqual(faultsOf('Date,USD,JPY,\n'), [
     { field: 'line 1', rule: 'rates of USD (base EUR) or of EUR (base USD) are needed' },
   ])
 })
 
-test('the base is named, or is the one of euro and dollar that the file does not quote', () => {
+test('the base is named, or the one of euro and dollar that the file does not quote', () => {
   assert.deepEqual(readRates('Date,EUR,GBP,\n2026-01-02,0.9,0.8,\n'), [
     { day: '2026-01-02', currency: 'EUR', usdPerBase: '1', currencyPerBase: '0.9' },
     { day: '2026-01-02', currency: 'GBP', usdPerBase: '1', currencyPerBase: '0.8' },
@@ -52,7 +52,7 @@ test('the base is named, or is the one of euro and dollar that the file does not
   ])
 })
 
-test('of a file that quotes both euro and dollar the base is the one at 1, else it is asked for', () => {
+test('if a file quotes euro and dollar, the base is the one at 1, or must be named', () => {
   const own = readRates('date,USD,EUR,GBP\n2026-01-02,1,0.9,0.8\n2026-01-03,1.0000,0.9,\n')
   assert.deepEqual(own, readRates('date,EUR,GBP\n2026-01-02,0.9,0.8\n2026-01-03,0.9,\n'))
   const euro = readRates('date,EUR,USD,GBP\n2026-01-02,1,1.1,0.8\n')
@@ -69,7 +69,7 @@ test('of a file that quotes both euro and dollar the base is the one at 1, else 
   }
 })
 
-test('the European Central Bank’s own files are read: its day in words, its currencies of the past', () => {
+test('reads the European Central Bank’s own files, with days in words and past currencies', () => {
   const [dollar, yen] = readRates('Date, USD, JPY, \n21 November 2026, 1.1684, 186.75, \n')
   assert.deepEqual([dollar?.day, dollar?.currency], ['2026-11-21', 'EUR'])
   assert.deepEqual([yen?.day, yen?.currencyPerBase], ['2026-11-21', '186.75'])
@@ -90,7 +90,7 @@ test('the European Central Bank’s own files are read: its day in words, its cu
   }
 })
 
-test('a file with anything wrong gives no rates but every fault with its line', () => {
+test('a file with any fault gives no rates, and lists every fault with its line', () => {
   const file = 'date,USD,XYZ\n2026-01-02,1.1,2\n2026-02-30,1.1,\n2026-01-03,0,\n'
   assert.deepEqual(faultsOf(file), [
     { field: 'line 2', rule: 'ISO 4217 has no XYZ' },
@@ -112,7 +112,7 @@ test('a currency that was not published on a day has no rate then', () => {
   assert.equal(readRates('date,USD,ISK\n2026-01-02,1.1,N/A\n2026-01-03,1.1,\n').length, 2)
 })
 
-test('a day that has not begun anywhere yet has no rate: a typing error is named', () => {
+test('refuses a day that has not begun anywhere yet, as a typing error', () => {
   const file = 'date,USD\n2026-11-24,1.1\n2026-11-25,1.1\n2026-11-26,1.1\n2099-11-23,1.1\n'
   const rule = (day: string) => `"${day}" lies in the future`
   assert.deepEqual(faultsOf(file), [

@@ -1,10 +1,10 @@
 /**
- * Published exchange rates as files: from text to rows, or to everything wrong with it.
+ * Reads files of published exchange rates into rows, or into their faults.
  *
- * Two shapes are known. Wide, as central banks publish: `date,USD,JPY,…`, units of each currency
- * for one unit of the source's base. Long: `date,currency,rate`, the same numbers below each
- * other, with `base` as an optional column. A wide file, or a long one without that column, does
- * not name its base; it is the one of euro and dollar that the file has no rates of, or has at 1.
+ * Two formats are known. Wide, as central banks publish: `date,USD,JPY,…`, units of each currency
+ * for one unit of the base. Long: `date,currency,rate`, one rate per row, with an optional column
+ * `base`. A wide file, or a long one without that column, does not name its base: it is the one of
+ * euro and dollar that the file does not quote, or quotes at 1.
  */
 import { hasColumns, readCsv, requireColumns } from '../platform/csv.ts'
 import { badRequest, type Fault } from '../platform/errors.ts'
@@ -22,15 +22,15 @@ interface Quote {
 }
 
 /**
- * Currencies that gave way to the euro or lost their zeros. The European Central Bank's history
- * goes on telling what they were worth, which prices nothing today.
+ * Currencies that were replaced by the euro or redenominated. The European Central Bank still
+ * publishes their history, which prices nothing today.
  */
 const GONE: ReadonlySet<string> = new Set('BGN CYP EEK HRK LTL LVL MTL ROL SIT SKK TRL'.split(' '))
 
-/** What a file that does not name its base may be in. */
+/** The possible bases of a file that does not name its base. */
 const BASES: readonly string[] = ['EUR', 'USD']
 
-/** The rates of a file. Throws a 400 whose faults name the lines; then none is to be used. */
+/** The rates of a file. Throws a 400 whose faults name the lines; then no rate may be used. */
 export function readRates(text: string, nowMs: number): NewRate[] {
   const lastDay = latestDay(nowMs)
   const table = readCsv(text, hasColumns(['date']))
@@ -65,11 +65,11 @@ export function readRates(text: string, nowMs: number): NewRate[] {
 
 const DAY_IN_WORDS = /^\d{1,2} [A-Z][a-z]+ \d{4}$/
 
-/** `21 November 2026`, as the bank's file of one day says it; anything else as it is. */
+/** `21 November 2026`, as in the bank's daily file; anything else unchanged. */
 function isoDay(written: string): string {
   if (!DAY_IN_WORDS.test(written)) return written
   const atMs = Date.parse(`${written} UTC`)
-  // A 31st of February would be read as a day in March.
+  // A 31st of February would become a day in March.
   const isDay = new Date(atMs).getUTCDate() === Number.parseInt(written, 10)
   return isDay ? utcDay(atMs) : written
 }
@@ -95,7 +95,7 @@ function baseOf(quotes: readonly Quote[]): string | null {
   return base === undefined || other !== undefined ? null : base
 }
 
-/** Dollars and currency for one unit of the same base; the base itself gets a rate of its own. */
+/** Dollars and currency for one unit of the same base. The base itself also gets a rate. */
 function toDollars(quotes: readonly Quote[], fileBase: string): NewRate[] {
   const rates: NewRate[] = []
   const faults: Fault[] = []

@@ -28,7 +28,7 @@ const orders = (app: App) =>
     select order_id, hold, (revenue_micros / 1000000)::int as dollars from merchant_order
     order by order_id`)
 
-test('an order that waited for a rate longer than amounts may change counts when there is one', async (t) => {
+test('an order counts once a rate arrives, even after its amounts would be final', async (t) => {
   const app = await start(t)
   await app.post('orders', { orders: [order('o1')] })
   await app.fold()
@@ -40,7 +40,7 @@ test('an order that waited for a rate longer than amounts may change counts when
   assert.equal(await releaseHeldOrders(app.deps), 0)
 })
 
-test('what a rate changes nothing of is not called released, nor told again', async (t) => {
+test('an order that a rate does not change is neither released nor repeated', async (t) => {
   const app = await start(t)
   await app.post('orders', { orders: [order('rejected')] })
   const body = JSON.stringify({ order_id: 'rejected', kind: 'reject', reason: 'fraud' })
@@ -59,7 +59,7 @@ test('what a rate changes nothing of is not called released, nor told again', as
   assert.deepEqual(told, { events: 2 })
 })
 
-test('an order that several sources told without a rate is released once', async (t) => {
+test('an order from several sources without a rate is released once', async (t) => {
   const app = await start(t)
   await app.post('orders', { orders: [order('o1')] })
   await checkout(app, order('o1'))
@@ -70,7 +70,7 @@ test('an order that several sources told without a rate is released once', async
   assert.deepEqual(await orders(app), [{ order_id: 'o1', hold: null, dollars: 150 }])
 })
 
-test('of two large orders that waited for a rate, the one that only a browser told waits on', async (t) => {
+test('of two large orders released by a rate, the one known only from a browser stays held', async (t) => {
   const app = await start(t)
   await app.post('orders', { orders: [order('by server', '9000.00')] })
   await checkout(app, order('by browser', '9000.00'))
@@ -84,7 +84,7 @@ test('of two large orders that waited for a rate, the one that only a browser to
   ])
 })
 
-test('an order that waited is told again as it was told, and keeps the products it had', async (t) => {
+test('a released order is repeated unchanged, and keeps its products', async (t) => {
   const app = await start(t)
   const products = [{ id: 'socks', price: '100.00' }]
   await app.post('orders', { orders: [{ ...order('o1'), products }] })

@@ -1,9 +1,9 @@
 /**
- * Orders that waited for an exchange rate are told again, now with one.
+ * Releases orders that waited for an exchange rate, by repeating their report with the rate.
  *
- * The report itself is repeated with the rate filled in, as an event of its own: it has the same
- * time stamp as the first, is accepted later, and so takes its place (order-merge.ts). Nothing
- * else about the order changes, and the log says when and by which rate it came to count.
+ * The repeated report is a separate event. It has the timestamp of the first and is accepted later,
+ * so it replaces it (order-merge.ts). Nothing else about the order changes, and the log records
+ * when and by which rate it came to count.
  */
 import { appendMoney, type MoneyNews } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
@@ -17,7 +17,7 @@ import { findRates } from './rate-store.ts'
 import { type OrderBody, withRate } from './read-order.ts'
 import { UsualValues } from './usual-value.ts'
 
-/** Releases what can be released by the rates there are now; the number of orders. */
+/** Releases what the current rates allow. Returns the number of orders. */
 export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
   let released = 0
   for await (const orders of ordersWithoutRate(deps.db)) {
@@ -26,7 +26,7 @@ export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
   return released
 }
 
-/** Tells again what counts by it; a report that changes nothing any more is left alone. */
+/** Repeats the reports that now count. A report without any effect is skipped. */
 async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): Promise<number> {
   const withRateOf = await converter(deps, orders)
   const atMs = deps.now()
@@ -64,7 +64,7 @@ function bodyOf(orderId: string, report: ToldReport): OrderBody {
   }
 }
 
-/** A waiting report as it is with the rate of its day; null where there is none still. */
+/** A waiting report with the rate of its day; null if there is still none. */
 async function converter(
   deps: IntakeDeps,
   orders: readonly OrderRecord[],
@@ -88,7 +88,9 @@ async function converter(
   }
 }
 
-/** Above which value a browser's report is held, by merchant: as if its rate had been there. */
+/**
+ * The values above which a browser's report is held, by merchant, as if the rate had been known.
+ */
 async function usualLimits(
   { db, now }: IntakeDeps,
   merchIds: readonly number[],

@@ -1,11 +1,10 @@
 /**
- * Orders that came into the log before the click they name are told again, now that it is there.
+ * Repeats orders that reached the log before the click they name, once the click is there.
  *
- * While the log is away each node keeps what it accepts, and brings it when the log is back: an
- * order from one node may then lie before its click from another, and nobody would be paid for it.
- * What is known of it is repeated as an event of its own, with the click that was named: so the log
- * says when it was found whom the order is owed to, and fold and reconciliation know nothing more
- * than that it was told twice.
+ * While the log is away, each node stores what it accepts and delivers it later. An order from one
+ * node may then precede its click from another, and nobody would be paid. The report is repeated as
+ * a separate event with the click that was named. So the log records when the owner was found, and
+ * the fold and reconciliation see only a repeated report.
  */
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
@@ -15,10 +14,10 @@ import { asTold } from './order-merge.ts'
 import { findBodies, findClicks, type OrderRecord, ordersOfUnknownClicks } from './order-store.ts'
 import { clickIdsOf, type OrderBody } from './read-order.ts'
 
-/** A node that was down brings its clicks when it starts again. */
+/** A node that was down delivers its clicks when it starts again. */
 const LATE_DAYS = 7
 
-/** Tells again what names clicks that have come since; the number of reports. */
+/** Repeats orders whose clicks have arrived since. Returns the number of reports. */
 export async function retellOrders(deps: IntakeDeps): Promise<number> {
   const now = new Date(deps.now())
   const since = new Date(now.getTime() - LATE_DAYS * DAY_MS)
@@ -50,15 +49,17 @@ function unknownClicksOf({ account }: Pick<OrderRecord, 'account'>): string[] {
 }
 
 /**
- * The reports in force, and the first one: what tells no more than a new amount or status, or that
- * a rate was found, names no click, and takes the place of what did.
+ * The current reports, and the first one. A report of only a new amount, status or rate names no
+ * click, and replaces the report that did.
  */
 function toldBy({ eventId, account }: OrderRecord): string[] {
   const first = eventId === null ? [] : [eventId]
   return [...first, ...Object.values(account.reports).map(({ event_id }) => event_id)]
 }
 
-/** By source what last named a click, with the report as it stands: it may be approved by now. */
+/**
+ * By source, the last report that named a click, with the current state: it may be approved by now.
+ */
 function namings(order: OrderRecord, bodies: ReadonlyMap<string, string>): OrderBody[] {
   const named = toldBy(order)
     .flatMap((eventId) => bodies.get(eventId) ?? [])
@@ -71,7 +72,7 @@ function namings(order: OrderRecord, bodies: ReadonlyMap<string, string>): Order
   })
 }
 
-/** Of an order that is owed to a guess, only the click that the merchant named may take it over. */
+/** An order owed to a guess may only be taken over by the click that the merchant named. */
 function namesFor({ account }: OrderRecord, body: OrderBody): string[] {
   const unknown = new Set(unknownClicksOf({ account }))
   const named = clickIdsOf(

@@ -8,7 +8,7 @@ import { goneMinor, goneOf, placeReturn, takenBack } from './returns.ts'
 
 const CENT_MICROS = 10_000
 
-/** What one return of `count` units takes back. */
+/** The effect of one return of `count` units. */
 function returnAmount(
   total: Micros,
   { before, count, quantity }: { before: number; count: number; quantity: number },
@@ -24,7 +24,7 @@ interface Case {
   cumulative_cents: number[]
 }
 
-test('units sent back one by one give the rows of the golden table (needs the data kit)', (t) => {
+test('units returned one by one give the rows of the golden table (needs the data kit)', (t) => {
   const path = kitPath(t, 'oracles/orders-returns.json')
   if (path === null) return
   const cases: Case[] = JSON.parse(readFileSync(path, 'utf8')).returns
@@ -45,7 +45,7 @@ test('units sent back one by one give the rows of the golden table (needs the da
   }
 })
 
-test('any way of splitting a full return nets to nothing (P43)', () => {
+test('every way of splitting a full return nets to nothing (P43)', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 ** 45 }),
@@ -85,14 +85,14 @@ const amountOf = (line: number | null, productId: string | null, amountMinor: bi
 const counts = (placed: ReturnType<typeof placeReturn>) =>
   typeof placed === 'string' ? placed : placed.map(({ line, count }) => ({ line, count }))
 
-test('a return of a product fills its lines in their order', () => {
+test('a return of a product fills its lines in order', () => {
   assert.deepEqual(counts(placeReturn(lines, unitsOf(null, 'A1', 3))), [
     { line: 0, count: 1 },
     { line: 2, count: 2 },
   ])
 })
 
-test('a line of a product that is all back gets no row of the next return', () => {
+test('a completely returned line gets no row of the next return', () => {
   const [first, ...others] = lines
   assert.ok(first)
   const allBack = [{ ...first, returned: 2 }, ...others]
@@ -106,15 +106,15 @@ test('a return names a line, a product, or one line of a product', () => {
   assert.equal(placeReturn(lines, unitsOf(null, 'Z9', 1)), 'unknown_line')
 })
 
-test('a return of more than is still out is refused whole', () => {
+test('refuses a return of more than is left as a whole', () => {
   assert.equal(placeReturn(lines, unitsOf(1, null, 2)), 'over_quantity')
   assert.equal(placeReturn(lines, unitsOf(null, 'A1', 5)), 'over_quantity')
 })
 
-test('an amount of the whole order is spread by what is left, one of a product fills its lines', () => {
+test('an amount for the order is spread by what is left, and one for a product fills its lines', () => {
   const amounts = (placed: ReturnType<typeof placeReturn>) =>
     typeof placed === 'string' ? placed : placed.map((part) => [part.line, part.amountMinor])
-  // Left are 49.99 (of a half-cent the refund keeps the larger part), 99.99 and 99.99.
+  // What is left: 49.99 (the refund keeps the larger part of a half-cent), 99.99 and 99.99.
   assert.deepEqual(amounts(placeReturn(lines, amountOf(null, null, 25_000n))), 'over_amount')
   assert.deepEqual(amounts(placeReturn(lines, amountOf(null, null, 100n))), [
     [0, 20n],
@@ -128,7 +128,7 @@ test('an amount of the whole order is spread by what is left, one of a product f
   assert.equal(placeReturn(lines, amountOf(1, null, 10_000n)), 'over_amount')
 })
 
-test('units whose value is refunded cannot come back as well', () => {
+test('units whose value was refunded cannot be returned too', () => {
   const [, one, three] = lines
   assert.ok(one && three)
   const refunded = { ...three, refundedMinor: 6_000n }
@@ -138,7 +138,7 @@ test('units whose value is refunded cannot come back as well', () => {
   assert.equal(placeReturn([one, refunded], unitsOf(2, null, 2)), 'over_amount')
 })
 
-test('units and amounts never take back more than a line, and all of it once all value is gone', () => {
+test('units and amounts never exceed a line, and take all of it when no value is left', () => {
   const step = fc.record({ units: fc.nat(3), amount: fc.nat(400) })
   fc.assert(
     fc.property(

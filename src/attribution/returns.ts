@@ -1,15 +1,15 @@
 /**
- * What goods sent back and refunds take away (docs/spec/orders-and-money.md#returns).
+ * Computes the effect of returned goods and refunds (docs/spec/orders-and-money.md#returns).
  *
- * Cumulative rounding: what is gone after k of q units is rounded once, and a return's row is the
- * difference between after and before. So any way of splitting a full return nets to exactly
+ * Cumulative rounding: the part gone after k of q units is rounded once, and a return's row is the
+ * difference between after and before. So every way of splitting a full return nets to exactly
  * nothing, and no rounding error is ever paid out.
  */
 import { type Micros, micros } from '../platform/money.ts'
 import { divideHalfEven } from '../platform/round.ts'
 import { allocateUnits, unitOf } from './allocate.ts'
 
-/** What is taken back of a line worth `total` after `returned` of its `quantity` units. */
+/** The part of a line worth `total` that is gone after `returned` of its `quantity` units. */
 export function takenBack(
   total: Micros,
   units: { readonly returned: number; readonly quantity: number },
@@ -23,7 +23,7 @@ export function takenBack(
   return micros(Number(gone * unit))
 }
 
-/** How much of a line is gone: units sent back, and refunds of amounts beyond those. */
+/** How much of a line is gone: returned units, and refunded amounts beyond those. */
 export interface LineBack {
   readonly quantity: number
   readonly returned: number // units
@@ -31,7 +31,7 @@ export interface LineBack {
   readonly refundedMinor: bigint // by amount
 }
 
-/** The value of the units that came back, half rounded down so that `unitsLeft` inverts it. */
+/** The value of the returned units, half rounded down so that `unitsLeft` inverts it. */
 function unitsMinor({ quantity, returned, valueMinor }: LineBack): bigint {
   const [units, bought] = [BigInt(returned), BigInt(quantity)]
   return (2n * valueMinor * units + bought - 1n) / (2n * bought)
@@ -42,7 +42,7 @@ export function goneMinor(line: LineBack): bigint {
   return unitsMinor(line) + line.refundedMinor
 }
 
-/** How many more units may come back: refunds of amounts have used up the value of some. */
+/** How many more units may be returned: refunds have used up the value of some. */
 function unitsLeft({ quantity, returned, valueMinor, refundedMinor }: LineBack): number {
   if (refundedMinor === 0n) return quantity - returned
   const keptMinor = valueMinor - refundedMinor
@@ -51,8 +51,8 @@ function unitsLeft({ quantity, returned, valueMinor, refundedMinor }: LineBack):
 }
 
 /**
- * What is taken back of a line worth `total` (its revenue, its commission, or the publisher's part)
- * while this much of it is gone. Rounded on the running total, and all of it once all is gone.
+ * The part of `total` (a line's revenue, commission, or publisher's share) that is gone. Rounded on
+ * the running total, and all of it once all is gone.
  */
 export function goneOf(total: Micros, line: LineBack): Micros {
   const { quantity, returned, valueMinor, refundedMinor } = line
@@ -65,14 +65,14 @@ export function goneOf(total: Micros, line: LineBack): Micros {
 
 /** A line as a return sees it. */
 export interface ReturnableLine extends LineBack {
-  readonly line: number // its place in the order, from 0
+  readonly line: number // its index in the order, from 0
   readonly productId: string | null
 }
 
-/** Why a return takes nothing back, as docs/spec/orders-and-money.md#returns lists it. */
+/** Why a return has no effect (docs/spec/orders-and-money.md#returns). */
 export type ReturnRefusal = 'unknown_line' | 'over_quantity' | 'over_amount' | 'other_currency'
 
-/** What a return names: units of goods, or an amount (then `quantity` is 0). */
+/** The content of a return: units of goods, or an amount (then `quantity` is 0). */
 export interface ReturnedGoods {
   readonly line: number | null
   readonly productId: string | null
@@ -88,9 +88,9 @@ export interface PlacedReturn {
 }
 
 /**
- * Spreads a return over the lines it can mean: the named line, the lines of the named product in
- * their order, or, for an amount that names neither, all lines by what is left of them. Refuses,
- * whole, a return of more than is left.
+ * Spreads a return over lines: the named line, the lines of the named product in order, or, for an
+ * amount that names neither, all lines by what is left of them. Refuses a return of more than is
+ * left as a whole.
  */
 export function placeReturn(
   lines: readonly ReturnableLine[],

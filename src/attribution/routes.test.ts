@@ -32,7 +32,7 @@ test('a signed batch of orders is accepted, durable, and folded', async (t) => {
   )
 })
 
-test('a request is refused when its signature, time or body is not what was signed', async (t) => {
+test('refuses a request whose signature, time or body does not match', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1')] }
   const nowSeconds = app.clock.nowMs / 1000
@@ -62,7 +62,7 @@ test('a request is refused when its signature, time or body is not what was sign
   assert.match(kept[0]?.reason ?? '', /X-Souk-Signature/)
 })
 
-test('a merchant’s new secret signs, and its old one no longer', async (t) => {
+test('a merchant’s new secret signs, and its old one no longer does', async (t) => {
   const app = await start(t)
   const changed = await updateMerchant(app.db, {
     merchId: app.merchant.merch_id,
@@ -74,7 +74,7 @@ test('a merchant’s new secret signs, and its old one no longer', async (t) => 
   assert.equal((await send(changed.postback_secret)).status, 201)
 })
 
-test('a replayed request is refused and kept; a retry under its key gets the first answer', async (t) => {
+test('refuses and stores a replayed request, and a retry under its key gets the first response', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1')] }
   assert.equal((await app.post('orders', body)).status, 201)
@@ -98,7 +98,7 @@ test('a replayed request is refused and kept; a retry under its key gets the fir
   assert.deepEqual(events, [{ id: 'o1' }, { id: 'o2' }])
 })
 
-test('a retry’s signature works once too: without its key, or under another, it is a replay', async (t) => {
+test('a retry’s signature works once, and without its key or under another it is a replay', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1')] }
   assert.equal((await app.post('orders', body, { key: 'k' })).status, 201)
@@ -112,7 +112,7 @@ test('a retry’s signature works once too: without its key, or under another, i
   assert.deepEqual(await app.db.rows(sql`select count(*) from event`), [{ count: '1' }])
 })
 
-test('an Idempotency-Key of orders is free again after 24 hours, for another body too', async (t) => {
+test('an Idempotency-Key of orders is free again after 24 hours, also for another body', async (t) => {
   const app = await start(t)
   const send = (id: string) => app.post('orders', { orders: [order(id)] }, { key: 'nightly' })
   assert.equal((await send('o1')).status, 201)
@@ -131,7 +131,7 @@ test('a key whose first request was refused may be used for the corrected one', 
   assert.equal((await app.post('orders', { orders: [order('o1')] }, { key: 'k' })).status, 201)
 })
 
-test('a click id of another system keeps no order out, long as it may be', async (t) => {
+test('a click id of another system, however long, does not block an order', async (t) => {
   const app = await start(t)
   const ours = '00112233445566778899aabbccddeeff'
   const google = 'Cj0KCQ'.padEnd(100, 'x')
@@ -146,7 +146,7 @@ test('a click id of another system keeps no order out, long as it may be', async
   assert.deepEqual(clicks, Array(2).fill({ ids: [ours], id: null }))
 })
 
-test('one wrong order refuses its whole batch, naming every fault, and is kept', async (t) => {
+test('one invalid order refuses and stores its whole batch, with every fault', async (t) => {
   const app = await start(t)
   const nowMs = app.clock.nowMs
   const future = new Date(nowMs + 10 * 60_000).toISOString()
@@ -176,14 +176,14 @@ test('one wrong order refuses its whole batch, naming every fault, and is kept',
     assert.equal(answer.status, 400, `${field}: ${answer.text}`)
     const fields = answer.json.error.data.map((fault: { field: string }) => fault.field)
     assert.ok(fields.includes(`orders[1].${field}`), `${fields} lacks ${field}`)
-    app.clock.nowMs += 1000 // Each request has a signature of its own.
+    app.clock.nowMs += 1000 // Each request has its own signature.
   }
   const [counts] = await app.db.rows(sql`
     select (select count(*) from event) as events, (select count(*) from refused_intake) as kept`)
   assert.deepEqual(counts, { events: '0', kept: String(wrong.length) })
 })
 
-test('an address stores 1 MiB of unsigned reports an hour, however many race', async (t) => {
+test('a client address stores at most 1 MiB of unsigned reports per hour, also in parallel', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1')], more: 'x'.repeat(100_000) }
   const race = async () => {
@@ -201,7 +201,7 @@ test('an address stores 1 MiB of unsigned reports an hour, however many race', a
   assert.equal(await race(), 20)
 })
 
-test('a merchant’s refused reports take 8 MiB a day at most, however many race', async (t) => {
+test('a merchant’s refused reports take at most 8 MiB per day, also in parallel', async (t) => {
   const app = await start(t)
   const body = { orders: [], more: 'x'.repeat(1_000_000) }
   const calls = Array.from({ length: 12 }, (_, at) => app.post('orders', { ...body, at }))
@@ -212,7 +212,7 @@ test('a merchant’s refused reports take 8 MiB a day at most, however many race
   assert.ok(Number(row?.told) <= 8 * 1_048_576)
 })
 
-test('an order may be worth ten million dollars, in whatever currency, and not more', async (t) => {
+test('an order may be worth up to ten million dollars, in any currency', async (t) => {
   const app = await start(t)
   const rate = { currency: 'JPY', usdPerBase: '1', currencyPerBase: '100', day: '2026-04-13' }
   await insertRates(app.db, 'ecb', [rate])
@@ -225,7 +225,7 @@ test('an order may be worth ten million dollars, in whatever currency, and not m
   ])
 })
 
-test('amounts become micro-dollars by the day’s rate; without one the order is held', async (t) => {
+test('amounts become micro-dollars by the day’s rate, and without one the order is held', async (t) => {
   const app = await start(t)
   const rate = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
   await insertRates(app.db, 'ecb', [{ ...rate, day: '2026-04-13' }])
@@ -260,7 +260,7 @@ test('amounts become micro-dollars by the day’s rate; without one the order is
   ])
 })
 
-test('a return of more than was bought is refused at once, folded or not', async (t) => {
+test('refuses a return of more than was bought at once, folded or not', async (t) => {
   const app = await start(t)
   await app.post('orders', { orders: [order('o1', {}, [SOCKS])] })
   const back = (id: string, quantity: number, changes: object = {}) => ({
@@ -288,7 +288,7 @@ test('a return of more than was bought is refused at once, folded or not', async
   assert.deepEqual(kept, { count: '4' })
 })
 
-test('other goods under the id of a return are refused, not lost, folded or not', async (t) => {
+test('refuses other goods under the id of an earlier return, folded or not', async (t) => {
   const app = await start(t)
   const products = [SOCKS, { id: 'shoes', price: '440.00' }]
   await app.post('orders', { orders: [order('o1', {}, products)] })
@@ -314,7 +314,7 @@ test('other goods under the id of a return are refused, not lost, folded or not'
   }
 })
 
-/** What is left of an order, in cents: what it sold for and its commission of 10 %. */
+/** What is left of an order in cents: revenue, and its commission of 10 %. */
 async function leftOf(app: Awaited<ReturnType<typeof start>>, orderId: string) {
   await app.fold()
   const row = await app.db.row<{ sales: number; revenue: string; commission: string }>(sql`
@@ -324,7 +324,7 @@ async function leftOf(app: Awaited<ReturnType<typeof start>>, orderId: string) {
   return [row?.sales, Number(row?.revenue), Number(row?.commission)]
 }
 
-/** A shop whose click, named by its orders, pays a commission of 10 %. */
+/** A shop whose orders name a click that pays a commission of 10 %. */
 async function startWithClick(t: Parameters<typeof start>[0]) {
   const app = await start(t)
   const world = await makePublisherWorld(app.db)
@@ -338,7 +338,7 @@ async function startWithClick(t: Parameters<typeof start>[0]) {
   return { ...app, click_id: clickId('a') }
 }
 
-test('of 15 returns of one unit that come at once one is accepted, and 14 are refused', async (t) => {
+test('of 15 concurrent returns of one unit, one is accepted and 14 are refused', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
   await app.post('orders', { orders: [order('o1', { click_id }, [{ ...SOCKS, quantity: 1 }])] })
@@ -355,7 +355,7 @@ test('of 15 returns of one unit that come at once one is accepted, and 14 are re
   assert.deepEqual(await leftOf(app, 'o1'), [0, 0, 0])
 })
 
-test('refunds of amounts add up to what is left, however many come at once', async (t) => {
+test('concurrent refunds of amounts add up to at most what is left', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
   await app.post('orders', { orders: [order('o1', { click_id }, [SOCKS])] })
@@ -390,7 +390,7 @@ test('a refund is in the order’s currency, and has an amount or a quantity', a
   assert.equal(await fieldsOf({ amount: '5.00', currency: 'USD' }), 'accepted')
 })
 
-test('a refund and a revision to what is left count once where the value is told to be net', async (t) => {
+test('a refund and a revision to the net value count once', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
   const tell = (id: string, value: string, more: object = {}) => {
@@ -416,7 +416,7 @@ test('a refund and a revision to what is left count once where the value is told
   assert.deepEqual(await leftOf(app, 'not net'), [1, 45_000, 4_500], 'value is before returns')
 })
 
-test('a test order is stored and shown as one, and pays nothing until it is told to be real', async (t) => {
+test('a test order is stored, shown as a test, and paid only after a report says it is real', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
   const tell = (more: object) => {
@@ -432,7 +432,7 @@ test('a test order is stored and shown as one, and pays nothing until it is told
   assert.deepEqual(await leftOf(app, 'o1'), [1, 55_000, 5_500])
 })
 
-test('an answer warns of unknown fields and clicks, and of values that are not the products’ sum', async (t) => {
+test('a response warns of unknown fields and clicks, and of values that differ from the products’ sum', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
   const told = async (body: { orders: object[] }) => {
@@ -475,7 +475,7 @@ test('an answer warns of unknown fields and clicks, and of values that are not t
   })
 })
 
-test('goods that came back stay back when their order is told again without products', async (t) => {
+test('returned goods stay returned when their order is repeated without products', async (t) => {
   const app = await start(t)
   const products = [
     { ...SOCKS, quantity: 1 },
@@ -497,7 +497,7 @@ test('goods that came back stay back when their order is told again without prod
   }
 })
 
-test('of an unsigned call from a browser the page is kept, and no address of its reader', async (t) => {
+test('an unsigned call from a browser is stored with its page and without its reader’s address', async (t) => {
   const app = await start(t)
   const url = `/api/v1/merchants/${app.merchant.merch_id}/orders/`
   const page = 'https://shop.example'
@@ -513,7 +513,7 @@ test('of an unsigned call from a browser the page is kept, and no address of its
   assert.deepEqual(kept, [{ origin: page }, { origin: '203.0.113.7' }])
 })
 
-test('the refused can be read back by the merchant, with body and reason', async (t) => {
+test('the merchant can read its refused reports with body and reason', async (t) => {
   const app = await start(t)
   const body = { orders: [order('o1', { currency: 'XYZ' })] }
   await app.post('orders', body)
@@ -535,14 +535,14 @@ test('the refused can be read back by the merchant, with body and reason', async
   assert.equal((await get('00'.repeat(32))).statusCode, 401)
 })
 
-test('a thousand concurrent reports of one order make one order', async (t) => {
+test('a thousand concurrent reports of one order create one order', async (t) => {
   const app = await start(t)
-  // On a busy machine some are told to come back (503), as a merchant's server then does.
+  // On a busy machine some get a 503 and retry, as a merchant's server does.
   const report = async (attempt: number): Promise<number> => {
     const { status } = await app.post('orders', { orders: [order('o1', {}, [SOCKS])], attempt })
     if (status !== 503) return status
     await sleep(500)
-    return report(attempt + 1_000) // In other bytes: a signature works once.
+    return report(attempt + 1_000) // With other bytes, because a signature works once.
   }
   const statuses = await Promise.all(Array.from({ length: 1000 }, (_, index) => report(index)))
   assert.deepEqual(new Set(statuses), new Set([201]))
@@ -553,7 +553,7 @@ test('a thousand concurrent reports of one order make one order', async (t) => {
   assert.deepEqual(rows, [{ revenue_micros: '550000000', is_each_logged: true }])
 })
 
-test('whatever JSON is sent, the answer is 201 or a 4xx, and nothing breaks', async (t) => {
+test('any JSON gets a 201 or a 4xx, and nothing breaks', async (t) => {
   const app = await start(t)
   let attempt = 0
   await fc.assert(

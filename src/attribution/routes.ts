@@ -1,8 +1,9 @@
 /**
- * Where merchants' servers report orders and returns, in signed requests (signed-request.ts).
+ * The endpoints for merchants' servers to report orders and returns, in signed requests
+ * (signed-request.ts).
  *
- * Whatever is refused is kept word for word with its reason, so that nothing a merchant told us is
- * lost while a mistake is put right.
+ * A refused request is stored unchanged with its reason, so that nothing is lost while a mistake is
+ * fixed.
  */
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -52,13 +53,13 @@ import {
 } from './schema.ts'
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-request.ts'
 
-/** Of each kind, signed and not. */
+/** Of each kind, signed and unsigned. */
 const REFUSALS_SHOWN_MAX = 500
 
 type Call = FastifyRequest<{ Params: { merch_id: number } }>
 
 const SIGNATURE = {
-  // Optional only for the validation: what lacks them is no bad request, but not signed (401).
+  // Optional only for validation: a request without them is not invalid, but unsigned (401).
   [TIMESTAMP_HEADER]: Type.Optional(
     Type.String({ description: 'Unix time, whole seconds; without it the answer is 401' }),
   ),
@@ -87,7 +88,7 @@ export const intakeRoutes =
     const deps = { ...intake, requests: new IntakeRequests(intake.db) }
     const turns = intakeTurns()
     const forReturns = returnTurns()
-    keepRawBodies(app) // The signature is over the bytes; they are parsed only when it holds.
+    keepRawBodies(app) // The signature covers the bytes, which are parsed only if it is valid.
 
     app.post(
       '/api/v1/merchants/:merch_id/orders/',
@@ -154,7 +155,7 @@ const RETURNS = {
   entryFaults: returnFaults,
 } as const
 
-/** What was accepted, and what may be wrong with it all the same. */
+/** What was accepted, with warnings. */
 interface Taken<T> {
   readonly data: readonly T[]
   readonly warnings: readonly Warning[]
@@ -187,7 +188,7 @@ async function takeReturns(
   return { data, warnings: returnWarnings(returns) }
 }
 
-/** What a signed call is answered with: the same whether it is the first or a retry. */
+/** The response to a signed call, the same for the first call and its retries. */
 type Answer<T> = ReturnType<typeof ok<T>> & { readonly warnings: ReturnType<typeof toldWarnings> }
 
 function warned<T extends TSchema>(entry: T) {
@@ -205,7 +206,7 @@ interface SignedCall {
   readonly schema: PartSchema
 }
 
-/** Verifies, claims, accepts, and remembers the answer; keeps what is refused on the way. */
+/** Verifies, claims, accepts, and stores the response; stores refused requests as well. */
 async function receive<T>(
   deps: ReceiveDeps,
   { request, endpoint, schema }: SignedCall,
@@ -238,7 +239,8 @@ async function receive<T>(
         reason: cause.message,
         faults: (cause.data ?? []) as Fault[],
         body: body.toString(),
-        // Which server it was. A browser names its page: its reader's address is nobody's business.
+        // Identifies the server. A browser is identified by its page, never by its reader's
+        // address.
         origin: request.headers.origin ?? request.clientAddress,
         isProven: cause.code !== ERRORS.badSignature.code,
       }
@@ -265,7 +267,7 @@ function signedRequest(
   }
 }
 
-/** What a retry is answered with; null: the request is ours to do. Throws when it is neither. */
+/** The response to a retry; null if the request is new. Throws if it is neither. */
 async function knownAnswer(
   { requests }: ReceiveDeps,
   request: SignedRequest,
@@ -285,7 +287,7 @@ async function knownAnswer(
   }
 }
 
-/** Without a query, and with the slash that a client may leave out: a retry is one either way. */
+/** Without a query and with the optional final slash, so that both forms are the same retry. */
 function pathOf({ url }: Call): string {
   return url.replace(/\/?(\?.*)?$/, '/')
 }

@@ -1,8 +1,8 @@
 /**
- * What merchants send: orders and returns, from a browser or from their server.
+ * Wire shapes of orders and returns, from a browser or from a merchant's server.
  *
- * One shape for an order, that of the checkout call which merchants' tags already make; a server
- * adds what only it knows (when, which click, whether it was cancelled). Money is decimal text.
+ * An order has the shape of the checkout call that merchants' tags already send. A server adds what
+ * only it knows: when, which click, whether it was cancelled. Money is decimal text.
  */
 import Type, { type Static } from 'typebox'
 import { EVENTS_PER_CALL_MAX, PAGE_URL_LENGTH_MAX } from '../events/schema.ts'
@@ -11,22 +11,22 @@ import { CURRENCY_PATTERN } from '../platform/pattern.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { RefusalRow } from './intake-store.ts'
 
-/** Orders or returns in one signed request: 100 of the largest usual size fit into 1 MiB. */
+/** Orders or returns per signed request. 100 of the largest usual size fit into 1 MiB. */
 export const BATCH_MAX = 500
 const ORDER_ID_LENGTH_MAX = 50
 const PRODUCT_ID_LENGTH_MAX = 100
-/** Products of one order; more is a wholesale list, not a reader's basket. */
+/** Products per order. More is a wholesale list, not a reader's basket. */
 export const LINES_MAX = 500
-/** A shop that sells a million of something to one reader has sent a wrong number. */
+/** A million of one product for one reader is a wrong number. */
 const QUANTITY_MAX = 1_000_000
-/** The click ids that a tag remembers; it keeps far fewer. */
+/** The click ids that a tag remembers. It stores far fewer. */
 const CLICK_IDS_MAX = 100
-/** Ids of other systems pass too and are simply unknown here; Google's have up to 100. */
+/** Ids of other systems are accepted and ignored. Google's have up to 100 characters. */
 const CLICK_ID_LENGTH_MAX = 255
 const CLICK_IDS_LENGTH_MAX = CLICK_IDS_MAX * (CLICK_ID_LENGTH_MAX + 1)
 const AMOUNT_LENGTH_MAX = 28 // 15 digits, a dot and 12 decimals: more than any currency has.
 const TIMESTAMP_LENGTH_MAX = 40
-/** Warnings of one answer: more of the same would not help anybody. */
+/** Warnings per response. More of the same would not help. */
 export const WARNINGS_MAX = 100
 
 const optionalText = (maxLength: number) => Type.Optional(orNull(Type.String({ maxLength })))
@@ -88,10 +88,10 @@ const products = Type.Optional(
   ),
 )
 
-/** An order as a reader's browser reports it. */
+/** An order as reported by a reader's browser. */
 export const CheckoutEvent = Type.Object({ order: Type.Object(orderFields), products })
 
-/** The merchant tag's call (report columns document, Merchant checkout call). */
+/** The checkout call of the merchant tag. */
 export const CheckoutBody = Type.Object({
   organization_type: Type.Literal('merchant'),
   organization_id: Type.Integer(),
@@ -104,7 +104,10 @@ export const CheckoutBody = Type.Object({
   events: Type.Array(CheckoutEvent, { minItems: 1, maxItems: EVENTS_PER_CALL_MAX }),
 })
 
-/** The merchant tag's other call: a page of the shop, seen by somebody who came through us. */
+/**
+ * The other call of the merchant tag: a shop page, viewed by a reader who came through a smart
+ * link.
+ */
 export const ShopViewBody = Type.Object({
   organization_type: Type.Literal('merchant'),
   organization_id: Type.Integer(),
@@ -125,7 +128,7 @@ export const ShopViewBody = Type.Object({
 })
 export type ShopViewBody = Static<typeof ShopViewBody>
 
-/** An order as the merchant's own server reports it. */
+/** An order as reported by the merchant's server. */
 export const ServerOrder = Type.Object({
   order: Type.Object({
     ...orderFields,
@@ -214,7 +217,7 @@ export const AcceptedOrderRecord = Type.Object({
   ),
 })
 
-/** Beside `data`: what was accepted, but may not mean what its sender thinks. */
+/** Beside `data`: accepted reports that may not mean what their sender intends. */
 export const Warnings = Type.Array(
   Type.Object({
     field: Type.String({ description: 'As in the request, such as orders[0].order.click_id' }),
@@ -238,7 +241,7 @@ export const RefusalRecord = Type.Object({
   origin: TextOrNull,
 })
 
-/** What a browser's report is answered with: no body, as in interface 4.7. */
+/** The response to a browser's report, without a body. */
 export const Stored = Type.Unsafe<undefined>({
   type: 'null',
   description: 'Durable; the body is empty',

@@ -1,9 +1,9 @@
 /**
- * Which links a visitor has only seen, for orders of merchants that pay for those (economics 4).
+ * Finds the links that a visitor has only viewed, for orders of merchants that pay for views.
  *
- * The view lanes are folded apart from the money lane, so the money fold cannot ask what had been
- * seen by then: the answer would depend on who is faster. Intake asks instead, and writes what it
- * found into the order's event; from there on it is a fact of the money lane like a rate (I1).
+ * The view lanes are folded separately from the money lane, so the money fold cannot look up views:
+ * the answer would depend on which fold is faster. The intake looks them up and writes them into
+ * the order's event. From then on they are facts of the money lane, like a rate (I1).
  */
 import type { Merchant } from '../catalog/merchant-store.ts'
 import { clickIdBytes } from '../events/click-id.ts'
@@ -12,7 +12,7 @@ import { sql } from '../platform/sql.ts'
 import { isSeenFor } from './attribute.ts'
 import type { DatedOrder, PostImpression } from './read-order.ts'
 
-/** The latest decide; a page has no more links than this that matter. */
+/** The latest views count. A page has no more relevant links than this. */
 const SEEN_MAX = 20
 
 interface SeenRow {
@@ -21,7 +21,7 @@ interface SeenRow {
   readonly seen_at: Date
 }
 
-/** What each order's visitor has seen of the merchant; null where it pays for clicks only. */
+/** The merchant's offers that each order's visitor has viewed; null if it pays for clicks only. */
 export async function findSeenLinks(
   db: Db,
   merchant: Pick<Merchant, 'merch_id' | 'post_impression_rate_ppm'>,

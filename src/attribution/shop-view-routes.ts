@@ -1,9 +1,9 @@
 /**
- * Where the merchant tag tells of pages of the shop, seen by readers who came through us.
+ * The merchant tag's call for pages of the shop, viewed by readers who came through a smart link.
  *
- * Nobody is paid for them: they show a merchant that its tag works, and whether clicks land. So
- * that is what is kept: the site, and of a landing its click. Which other pages a reader looks at
- * is the shop's business, and nobody has agreed to our knowing it.
+ * Nobody is paid for page views. They show a merchant that its tag works and that clicks arrive. So
+ * only the site is stored, and for a landing page its click. The reader's other pages are the
+ * shop's business, and nobody consented to our recording them.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { chargeCall } from '../events/call-cost.ts'
@@ -86,7 +86,7 @@ function toEvents(
       device: agent.device,
       uaFamily: agent.family,
       url: parseWebUrl(body.user.source_url)?.origin ?? null,
-      // Newest first: the others are of earlier days, and perhaps of other publishers.
+      // Newest first. The others are of earlier days, and perhaps of other publishers.
       body: JSON.stringify({ click_ids: is_landing ? click_ids.slice(0, 1) : [], is_landing }),
     }),
   )

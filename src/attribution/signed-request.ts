@@ -1,10 +1,10 @@
 /**
- * Is this request really from the merchant's server, and fresh?
+ * Verifies that a request comes from the merchant's server and is recent.
  *
- * Two headers: `X-Souk-Timestamp`, the Unix time in whole seconds, and `X-Souk-Signature`, the
+ * Two headers: `X-Souk-Timestamp` is the Unix time in whole seconds. `X-Souk-Signature` is the
  * lower-case hex of HMAC-SHA256, keyed with the merchant's postback secret, over the timestamp, a
- * dot, and the body's bytes as sent. The time is signed, so an old request cannot be dressed up as
- * a new one, and is allowed to be off by five minutes; within them a signature works once.
+ * dot, and the exact bytes of the body. The time is signed, so an old request cannot be sent as a
+ * new one. It may be off by five minutes, and within them a signature works once.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CLOCK_SKEW_MS } from './attribute.ts'
@@ -12,12 +12,12 @@ import { CLOCK_SKEW_MS } from './attribute.ts'
 export const TIMESTAMP_HEADER = 'x-souk-timestamp'
 export const SIGNATURE_HEADER = 'x-souk-signature'
 
-/** The signature of a request; for clients, tests and webhooks. */
+/** The signature of a request, for clients, tests and webhooks. */
 export function signBody(secret: string, timestamp: string, body: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()
 }
 
-/** The signature when it holds, else what is wrong with it, fit to be told to the caller. */
+/** The signature if it is valid, else a message for the caller. */
 export function verifySignature(
   request: {
     readonly timestamp: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Whose tag calls: the merchant that a call names, if it comes from one of its own pages. That is a
- * guard against accidents and other sites, not a proof: a browser can be made to say anything.
+ * Finds the merchant of a tag's call, if the call comes from one of its own pages. This guards
+ * against accidents and other sites, but proves nothing: a browser can be made to send anything.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { findMerchant, type Merchant } from '../catalog/merchant-store.ts'
@@ -13,10 +13,10 @@ import type { CheckoutBody, ShopViewBody } from './schema.ts'
 export interface TagDeps {
   readonly db: Db
   readonly now: () => number
-  readonly limits: TokenBuckets | null // per address and merchant
+  readonly limits: TokenBuckets | null // by client address and merchant
 }
 
-/** Throws 404 for no merchant, 403 for another's page. */
+/** Throws 404 for an unknown merchant, 403 for a page of another site. */
 export async function tagMerchant(
   { db }: TagDeps,
   { headers }: { headers: IncomingHttpHeaders },
@@ -29,8 +29,8 @@ export async function tagMerchant(
 }
 
 /**
- * The calling page, by its Origin header; sandboxed pages (custom pixels of shop systems) have
- * none to show and are taken by the page they name.
+ * Checks the calling page by its Origin header. Sandboxed pages (custom pixels of shop systems)
+ * have none, and are identified by the page they name.
  */
 function isOwnPage(
   { origins, domains }: Merchant,

@@ -10,7 +10,7 @@ const db = await testDatabase()
 const world = await makePublisherWorld(db)
 const merchId = world.merchant.merch_id
 
-/** What a browser may say of the merchant whose orders these are, in dollars. */
+/** The limit for browsers' orders of the merchant with these orders, in dollars. */
 async function limitAfter(
   orders: readonly {
     dollars: number
@@ -34,19 +34,19 @@ async function limitAfter(
   return (await new UsualValues(db).limitOf(merchId, NOW)) / 1_000_000
 }
 
-test('from twenty orders on, three times a merchant’s usual is the most that is believed', async () => {
+test('from twenty orders on, a browser’s order may be three times a merchant’s usual value', async () => {
   assert.equal(await limitAfter([]), 10_000)
   assert.equal(await limitAfter([{ dollars: 100, count: 19 }]), 10_000)
   assert.equal(await limitAfter([{ dollars: 100, count: 20 }]), 300)
 })
 
-test('one order in a thousand may be far off the usual', async () => {
+test('one order in a thousand may be far off the usual value', async () => {
   const usual = { dollars: 100, count: 999 }
   assert.equal(await limitAfter([usual, { dollars: 9_000, count: 1 }]), 300)
   assert.equal(await limitAfter([usual, { dollars: 9_000, count: 2 }]), 27_000)
 })
 
-test('what is usual is told by orders that count, of the last 90 days', async () => {
+test('orders that count in the last 90 days define the usual value', async () => {
   const others = [
     { dollars: 9_000, count: 50, daysAgo: 90 },
     { dollars: 9_000, count: 50, hold: 'review' },
@@ -54,14 +54,14 @@ test('what is usual is told by orders that count, of the last 90 days', async ()
   assert.equal(await limitAfter([...others, { dollars: 100, count: 20, daysAgo: 89 }]), 300)
 })
 
-test('what only browsers tell lowers the limit to a thousand dollars and never raises it', async () => {
+test('browsers’ orders lower the limit to a thousand dollars at most, and never raise it', async () => {
   const told = (dollars: number) => ({ dollars, count: 20, source: 'pixel' }) as const
   assert.equal(await limitAfter([told(700)]), 2_100)
   for (const dollars of [0, 0.01, 100]) assert.equal(await limitAfter([told(dollars)]), 1_000)
   assert.equal(await limitAfter([told(9_000)]), 10_000)
   const confirmed = { dollars: 100, count: 19 }
   assert.equal(await limitAfter([told(9_000), confirmed]), 10_000)
-  // Once the merchant's server has told enough, no browser has a say.
+  // Once the merchant's server has reported enough, browsers' orders do not count.
   for (const source of ['s2s', 'import'] as const) {
     assert.equal(await limitAfter([told(9_000), { dollars: 100, count: 20, source }]), 300)
     assert.equal(await limitAfter([told(1), { dollars: 9_000, count: 20, source }]), 27_000)

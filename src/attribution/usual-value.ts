@@ -1,23 +1,25 @@
 /**
- * Is an order that only a browser tells of within what its merchant usually sells?
+ * Limits the value of an order known only from a browser to the merchant's usual values.
  *
- * Anybody can make a browser say anything, so an order far above the merchant's usual values waits
- * for a person or for the merchant's server to confirm it (economics 4, Intake).
+ * Anybody can make a browser send anything, so an order far above the merchant's usual values waits
+ * for a person or for the merchant's server to confirm it.
  */
 import { LRUCache } from 'lru-cache'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 
 const DAYS = 90
-/** Fewer orders than this say nothing about what is usual. */
+/** Fewer orders do not define a usual value. */
 const ORDERS_MIN = 20
-/** Three times what all but one in a thousand orders stay under is no longer a good day. */
+/**
+ * Three times the value that all but one in a thousand orders stay under is no longer a good day.
+ */
 const FAR_OFF_FACTOR = 3
 /**
- * Until a merchant's server has told its record: few readers' baskets cost more than ten thousand
- * dollars. Browsers alone may lower it and never raise it, or orders made up to stay just below
- * the limit would lift it threefold at a time. They lower it to a thousand dollars at most, or
- * twenty orders of a cent, made up, would keep all honest ones waiting for a person.
+ * The limit until the merchant's server has reported enough orders: few baskets cost more than ten
+ * thousand dollars. Browsers' orders may lower it, but never raise it, or forged orders just below
+ * the limit would triple it each time. They lower it to a thousand dollars at most, or twenty
+ * forged orders of a cent would hold every honest one.
  */
 const UNCONFIRMED_MAX_MICROS = 10_000_000_000
 const UNCONFIRMED_MIN_MICROS = 1_000_000_000
@@ -55,13 +57,13 @@ export class UsualValues {
 }
 
 interface UsualRow {
-  readonly confirmed: string // orders that a server or another network's file has told as well
+  readonly confirmed: string // orders also reported by a server or another network's file
   readonly confirmed_high: string | null
   readonly told: string
   readonly told_high: string | null
 }
 
-/** Null where too few orders say what is usual. */
+/** Null if too few orders define a usual value. */
 function limitBy(orders = '0', high: string | null = null): number | null {
   return Number(orders) < ORDERS_MIN ? null : FAR_OFF_FACTOR * Number(high)
 }

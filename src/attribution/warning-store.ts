@@ -1,4 +1,4 @@
-/** How often orders and returns of a merchant were accepted with a warning, in SQL. */
+/** Counts accepted orders and returns with warnings by merchant, in SQL. */
 
 import { deleteWhere } from '../platform/delete-in-batches.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -6,10 +6,10 @@ import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { WARNING_KINDS, type Warning, type WarningKind } from './intake-warnings.ts'
 
-/** Of how many days an operator is shown the counts. */
+/** The number of days whose counts an operator sees. */
 export const WARNINGS_SHOWN_DAYS = 30
 
-/** Adds warnings to a merchant's day: one row per kind, whatever is sent. */
+/** Adds warnings to a merchant's day: one row per kind. */
 export async function countWarnings(
   db: Db,
   { merchId, atMs, warnings }: { merchId: number; atMs: number; warnings: readonly Warning[] },
@@ -46,7 +46,7 @@ export const NO_WARNINGS = Object.fromEntries(
   WARNING_KINDS.map((kind) => [kind, 0]),
 ) as WarningCounts
 
-/** Deletes the counts that nobody is shown any more; the number deleted. */
+/** Deletes expired counts. Returns their number. */
 export function deleteOldWarnings(db: Db, now: Date): Promise<number> {
   const day = utcDay(now.getTime() - WARNINGS_SHOWN_DAYS * DAY_MS)
   return deleteWhere(db, 'intake_warning', sql`day < ${day}::date`)
