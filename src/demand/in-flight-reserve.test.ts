@@ -49,10 +49,11 @@ class Campaign {
   }
 }
 
-test('the reserve is the expected cost and 2.33 of its standard deviations', () => {
-  assert.equal(reserveMicros(0, PRICE), 0)
+test('the reserve is the expected cost and 2.33 of its standard deviations, less a quarter click', () => {
   // Six clicks of $0.35: $2.10, and 2.33 √6 of them more.
-  assert.equal(reserveMicros(6 * PRICE, PRICE), Math.ceil(PRICE * (6 + 2.33 * Math.sqrt(6))))
+  assert.equal(reserveMicros(6 * PRICE, PRICE), Math.ceil(PRICE * (5.75 + 2.33 * Math.sqrt(6))))
+  assert.equal(reserveMicros(0.01 * PRICE, PRICE), 0)
+  assert.equal(reserveMicros(0, PRICE), 0)
 })
 
 test('twenty readers reserve nothing, further ones the campaign’s click rate', () => {

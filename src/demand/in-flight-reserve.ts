@@ -3,7 +3,6 @@
  * click finds a budget that pays it. Auctions cost their sender nothing, so they move the estimate
  * by a bounded amount only. Rule, numbers and bound: docs/spec/budgets.md#reserve-for-open-results
  */
-import { LRUCache } from 'lru-cache'
 
 /** One address unit counts once for a campaign in this time. */
 const READER_WINDOW_MS = 30 * 60_000
@@ -32,6 +31,8 @@ const PRIOR_DELAY_MS = 60_000
 const DELAY_FACTOR = 3.5
 /** One-sided normal quantile of 99 %. */
 const SURE_Z = 2.33
+/** Less than this part of a click is not reserved, or no budget's last click could be spent. */
+const NEGLIGIBLE_CLICKS = 0.25
 
 /** A mean over the last `max` values or so. */
 class RollingMean {
@@ -52,7 +53,8 @@ class RollingMean {
 
 /** What all campaigns of a node share: which readers were counted, and how long clicks take. */
 export class Readers {
-  readonly #countedAt = new LRUCache<string, number>({ max: READERS_MAX })
+  /** In the order of counting. No LRUCache: that one takes its memory before it is needed. */
+  readonly #countedAt = new Map<string, number>()
   readonly #logDelay = new RollingMean(Math.log(PRIOR_DELAY_MS), 200)
 
   /** Whether this address unit counts as another reader of the campaign, which it then has been. */
@@ -60,7 +62,12 @@ export class Readers {
     const key = `${campaignId} ${address}`
     const countedAtMs = this.#countedAt.get(key)
     if (countedAtMs !== undefined && Math.abs(nowMs - countedAtMs) < READER_WINDOW_MS) return false
+    this.#countedAt.delete(key)
     this.#countedAt.set(key, nowMs)
+    if (this.#countedAt.size > READERS_MAX) {
+      const { value: oldest } = this.#countedAt.keys().next()
+      if (oldest !== undefined) this.#countedAt.delete(oldest)
+    }
     return true
   }
 
@@ -134,5 +141,6 @@ export class OpenResults {
 
 /** What to keep back where clicks worth `expectedMicros` are to come: more come one time in 100. */
 export function reserveMicros(expectedMicros: number, priceMicros: number): number {
-  return Math.ceil(expectedMicros + SURE_Z * Math.sqrt(expectedMicros * priceMicros))
+  const likely = expectedMicros + SURE_Z * Math.sqrt(expectedMicros * priceMicros)
+  return Math.max(0, Math.ceil(likely - NEGLIGIBLE_CLICKS * priceMicros))
 }
