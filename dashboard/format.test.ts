@@ -68,6 +68,7 @@ test('a URL is shown as host, path and query, and an invalid one unchanged', () 
     ['https://www.shop.example/p/1?x=1#y', 'shop.example/p/1?x=1'],
     ['https://shop.example/', 'shop.example'],
     ['https://awww.shop.example:8080/a/', 'awww.shop.example:8080/a'],
+    ['https://xn--bcher-kva.example:8080/a', 'bücher.example:8080/a'],
     ['not an address', 'not an address'],
   ])
 })

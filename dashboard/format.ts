@@ -1,4 +1,6 @@
 /** Formats numbers, amounts and times. Amounts arrive as exact decimal strings. */
+import { unicodeHost } from './unicode-host.ts'
+
 const WHOLE = new Intl.NumberFormat('en-US')
 const MICROS_DIGITS = 6
 const PPM_DIGITS = 4 // In percent.
@@ -64,5 +66,6 @@ export function shortUrl(address: string): string {
   // Safari 17, the last version for older Macs, has no `URL.parse`.
   if (!URL.canParse(address)) return address
   const url = new URL(address)
-  return (url.host.replace(/^www\./, '') + url.pathname + url.search).replace(/\/$/, '')
+  const host = unicodeHost(url.host.replace(/^www\./, ''))
+  return (host + url.pathname + url.search).replace(/\/$/, '')
 }

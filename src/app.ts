@@ -38,7 +38,7 @@ import type { HotRoute } from './platform/hot-http.ts'
 import { createHttp, type Http } from './platform/http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
-import { lostPage } from './redirect/pages.ts'
+import { lostPage, tooLongPage } from './redirect/pages.ts'
 import { dashboardMerchantRoutes } from './reports/dashboard-merchant-routes.ts'
 import { dashboardPaymentRoutes } from './reports/dashboard-routes.ts'
 import { merchantRoutes } from './reports/merchant-routes.ts'
@@ -139,6 +139,7 @@ async function buildHttp(node: Node): Promise<Http> {
     isTrustedProxy: addressIndex(config.trustedProxies),
     matchHot: hotRoutes(node),
     lostPage,
+    tooLongPage,
     onAnswer: node.metrics.answered,
     isUnavailable: (error) => error instanceof LogUnavailable,
   })
@@ -198,12 +199,12 @@ function intakeDeps(node: Node, nextId: () => string) {
 
 /** What the dashboard shows to who has logged in. */
 function insideDashboard(
-  { config, database: db, edge, ids }: Node,
+  { config: bases, database: db, edge, ids }: Node,
   { onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'>,
 ) {
-  const { linkUrl, receiptHours } = config
+  const { receiptHours } = bases
   return [
-    dashboardLinkRoutes({ db, linkUrl, nextId: () => ids.next(), now, onLink }),
+    dashboardLinkRoutes({ db, bases, nextId: () => ids.next(), now, onLink }),
     dashboardStatsRoutes({ db, now }),
     dashboardAuctionRoutes({ db, receiptHours, now }),
     dashboardPaymentRoutes({ db, now }),
@@ -228,6 +229,7 @@ function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): P
     newPerHour: config.linkmateNewPerHour,
     limits: buckets(config.rateLimits.linkmate),
     heldPublisher: (slug) => node.edge.market.publishersBySlug.get(slug),
+    merchantsVersion: () => node.edge.market.merchantsVersion,
     onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
     mayStore: (organizationId, address, bytes) =>
       node.quotas.take('links', { address, organizationId, rows: 1, bytes }),

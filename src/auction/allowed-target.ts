@@ -6,12 +6,10 @@
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { AMP_CACHES } from '../platform/article-url.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
 import { isAmpLabelOf } from './amp-label.ts'
 import { type Market, merchantOfHost, type Publisher } from './market.ts'
-
-/** Hosts that serve copies of publishers' pages; the publisher's name is part of the host. */
-const AMP_CACHES = ['cdn.ampproject.org', 'bing-amp.com', 'ampproject.net']
 
 /** Whether everyone may be redirected: to a merchant, or to a host that the publisher allows. */
 export function isAllowedTarget(

@@ -87,3 +87,24 @@ test('an answer is JSON of the documented form, whatever feeds and articles cont
     }),
   )
 })
+
+test('shows a merchant’s host in its own letters', () => {
+  const shop = { ...merchant, domains: ['xn--bcher-kva.example'] }
+  const writeAnswer = answerWriter({
+    brand: 'service',
+    auctionUrl: 'https://bid.example',
+    edge: { market: { merchants: new Map([[shop.merch_id, shop]]) } },
+  })
+  const product: OfferRow = {
+    ...{ offer_id: '5', merch_id: 9, product_id: '7', title: 'B', image_url: null },
+    ...{ url: 'https://www.xn--bcher-kva.example/p', price_micros: '1', is_in_stock: true },
+    category_id: null,
+  }
+  const result = { consent: 1 } as HeldAuction['result']
+  const held: HeldAuction = { url: product.url, product, receipt: null, winner: null, result }
+  const binding = { auctionId: '1', uidService: '5', url: product.url, uuid: '' }
+  const [entry] = JSON.parse(writeAnswer(held, 'x', binding)).data
+  const { canonical_host, url } = entry.auction_result.product.merchant
+  assert.equal(canonical_host, 'bücher.example')
+  assert.equal(url, 'https://www.xn--bcher-kva.example/')
+})

@@ -6,7 +6,7 @@
  * escaping.
  */
 import { formatCents } from '../platform/money.ts'
-import { isOnDomain, parseWebUrl } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl, unicodeHost } from '../platform/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { OfferRow } from './link-store.ts'
 import type { Market, Merchant } from './market.ts'
@@ -89,7 +89,9 @@ class ShownProducts {
       merchant: {
         id: offer.merch_id,
         // If a shop has several sites, the one that `url` belongs to.
-        canonical_host: merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
+        canonical_host: unicodeHost(
+          merchant?.domains.find((domain) => isOnDomain(host, domain)) ?? host,
+        ),
         name: merchant?.name ?? '',
         url: url === null ? '' : `${url.origin}/`,
       },

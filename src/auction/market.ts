@@ -30,6 +30,8 @@ export interface Market {
   readonly publishersBySlug: ReadonlyMap<string, Publisher> // By lower-case slug.
   readonly merchants: ReadonlyMap<number, Merchant>
   readonly merchantsByDomain: ReadonlyMap<string, number>
+  /** Equal while the same domains belong to merchants: pages ask again when it changes. */
+  readonly merchantsVersion: string
   readonly campaigns: ReadonlyMap<number, Campaign>
   /**
    * Auction ids; few, because an operator names each. Sealed results are followed without the link.
@@ -59,6 +61,9 @@ export function loadMarket(db: Db, version: number): Promise<Market> {
   return db.transaction(read, { isSnapshot: true })
 }
 
+/** Enough to tell one set of domains from the next. */
+const VERSION_DIGITS = 8
+
 /** Builds the look-ups of a snapshot. */
 export function indexMarket(parts: {
   version: number
@@ -77,9 +82,14 @@ export function indexMarket(parts: {
     merchantsByDomain: new Map(
       merchants.flatMap(({ merch_id, domains }) => domains.map((domain) => [domain, merch_id])),
     ),
+    merchantsVersion: versionOf(merchants.flatMap(({ domains }) => domains)),
     campaigns: new Map(campaigns.map((item) => [item.campaign_id, item])),
     disabledLinks: new Set(disabledLinks.map((item) => item.auction_id)),
   }
+}
+
+function versionOf(domains: readonly string[]): string {
+  return hash('sha1', domains.toSorted().join(' ')).slice(0, VERSION_DIGITS)
 }
 
 /**

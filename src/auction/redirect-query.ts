@@ -1,4 +1,5 @@
 /** Writes and reads the five parameters of redirect and pixel URLs. */
+import { readReaderQuery } from '../platform/reader-query.ts'
 import type { SealBinding } from './seal.ts'
 
 /** `id` is the sealed result, which binds the others. */
@@ -15,7 +16,7 @@ export function readRedirectQuery(
   text: string,
   words: readonly string[],
 ): { readonly id: string; readonly binding: SealBinding } {
-  const query = new URLSearchParams(text)
+  const query = readReaderQuery(text)
   const uids = words.map((word) => query.get(`uid_${word}`))
   return {
     id: query.get('ar') ?? '',

@@ -6,12 +6,13 @@
  * batch is durable (I2).
  */
 import type { PublisherSettings } from '../accounts/publisher.ts'
+import { type ArticleAddress, readArticleUrl } from '../platform/article-url.ts'
 import { badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { readJson } from '../platform/json-body.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
-import { keyOfUrl, originAndPath, parseWebUrl } from '../platform/url.ts'
+import { referrerName } from '../platform/url.ts'
 import { compileCheck } from '../platform/validation.ts'
 import { chargeCall } from './call-cost.ts'
 import { consentOf } from './consent.ts'
@@ -91,7 +92,7 @@ async function record(
   const { address, body: sent } = request
   const call = { address, body: sent ?? Buffer.alloc(0), nowMs: deps.now() }
   const charge = chargeCall(deps.limits, call)
-  const { body, sourceUrl, auctionIds } = await readBatch(request, type)
+  const { body, article, auctionIds } = await readBatch(request, type)
   const pubId = body.organization_id
   charge(pubId)
   const publisher = await deps.findPublisher(pubId)
@@ -112,9 +113,9 @@ async function record(
     uaFamily: agent.family,
     country: deps.countryOf(request),
     consent: consentOf(body.user.consent, { headers, byDefault }),
-    url: sourceUrl.origin + sourceUrl.pathname,
-    urlKey: keyOfUrl(sourceUrl),
-    referrer: originAndPath(body.user.previous_url ?? ''),
+    url: article.url.origin + article.url.pathname,
+    urlKey: article.key,
+    referrer: referrerName(body.user.previous_url ?? ''),
   }
   const owners = await linkOwners(deps, auctionIds)
   const events = auctionIds.map((auctionId) => {
@@ -133,7 +134,7 @@ async function record(
 
 interface Batch {
   readonly body: PageImpressions
-  readonly sourceUrl: URL
+  readonly article: ArticleAddress
   readonly auctionIds: readonly (string | null)[] // one per event; null: a page impression
 }
 
@@ -141,9 +142,9 @@ interface Batch {
 const SOURCE_URL_PATH = ['body', 'user', 'user.source_url']
 
 /** The address of a body that may have faults. */
-function readSourceUrl(body: unknown): URL | null {
+function readSourceUrl(body: unknown): ArticleAddress | null {
   const text = (body as { user?: { source_url?: unknown } | null } | null)?.user?.source_url
-  return typeof text === 'string' ? parseWebUrl(text) : null
+  return typeof text === 'string' ? readArticleUrl(text) : null
 }
 
 async function readBatch(request: HotRequest, type: EventType): Promise<Batch> {
@@ -151,18 +152,18 @@ async function readBatch(request: HotRequest, type: EventType): Promise<Batch> {
   const body = await readJson(request, isOfPage ? PageImpressions : LinkImpressions)
   const faults = (isOfPage ? pageFaults : linkFaults)(body)
   const batch = body as PageImpressions | LinkImpressions
-  const sourceUrl = readSourceUrl(body)
+  const article = readSourceUrl(body)
   // Not in the schema, which would read each address a second time.
-  if (sourceUrl === null && !faults.some(({ field }) => SOURCE_URL_PATH.includes(field))) {
+  if (article === null && !faults.some(({ field }) => SOURCE_URL_PATH.includes(field))) {
     faults.push({ field: 'user.source_url', rule: WEB_URL_RULE })
   }
-  if (faults.length > 0 || sourceUrl === null) throw badRequest(faults)
+  if (faults.length > 0 || article === null) throw badRequest(faults)
   // A session's page impression counts once, so a call's several are one row. By type, not by
   // what an event holds: a page impression may carry any extra fields.
   const auctionIds = isOfPage
     ? [null]
     : (batch as LinkImpressions).events.map((event) => event.auction_id)
-  return { body: batch, sourceUrl, auctionIds }
+  return { body: batch, article, auctionIds }
 }
 
 async function linkOwners(

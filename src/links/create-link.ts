@@ -1,11 +1,14 @@
 /** Creates one smart link with its article (POST /api/v1/smart_links). */
 import assert from 'node:assert/strict'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
+import { readArticleUrl } from '../platform/article-url.ts'
 import type { Fault } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
-import { urlKey } from '../platform/url.ts'
+import { parseWebUrl } from '../platform/url.ts'
+import { isOwnLink, type OwnBases } from './link-url.ts'
 import type { CreateSmartLinkBody } from './schema.ts'
 import type { SmartLinkWish } from './store.ts'
+import { unwrapUrl } from './unwrap.ts'
 
 /** Faults of a missing `pub_id`. Only a key with exactly one publisher may omit it. */
 export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'>): Fault[] {
@@ -17,23 +20,33 @@ export function pubIdFaults(pubId: unknown, { pubIds }: Pick<KeyHolder, 'pubIds'
   return [{ field: 'pub_id', rule }]
 }
 
+/** A link to one of our own links would run an auction for a page that nobody sells. */
+export function ownLinkFaults(url: unknown, bases: OwnBases): Fault[] {
+  const written = typeof url === 'string' ? parseWebUrl(url) : null
+  if (written === null) return []
+  const inside = parseWebUrl(unwrapUrl(written.href) ?? '')
+  const isOwn = [written, inside].some((one) => one !== null && isOwnLink(one, bases))
+  const rule = 'is a smart link already: use the URL of the product page'
+  return isOwn ? [{ field: 'url', rule }] : []
+}
+
 /** Reads a valid body. Throws a 403 for another user's publisher. */
 export function readLinkWish(
   body: CreateSmartLinkBody,
   { holder, at }: { holder: Pick<KeyHolder, 'uid' | 'pubIds'>; at: Date },
 ): SmartLinkWish {
   const { article_url: articleUrl, url = null } = body
-  const key = urlKey(articleUrl)
+  const address = readArticleUrl(articleUrl)
   const publicationDate = parseTimestamp(body.article_publication_date ?? '')
   const pubId = body.pub_id ?? (holder.pubIds.length === 1 ? holder.pubIds[0] : undefined)
-  assert(key !== null && pubId !== undefined)
+  assert(address !== null && pubId !== undefined)
   requireOwnPublisher(holder, pubId)
   return {
     article: {
       pubId,
       uid: holder.uid,
-      url: articleUrl,
-      urlKey: key,
+      url: address.href,
+      urlKey: address.key,
       name: body.article_name,
       publicationDate,
       at,

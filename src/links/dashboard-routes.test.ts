@@ -16,7 +16,7 @@ async function start(t: TestContext) {
   const seen: string[] = []
   const inside = dashboardLinkRoutes({
     db,
-    linkUrl: 'https://go.example',
+    bases: { linkUrl: 'https://go.example', auctionUrl: 'https://auction.example' },
     nextId: () => String(last++),
     now: () => new Date('2026-03-02T10:00:00Z'),
     onLink: ({ auction_id }) => seen.push(auction_id),

@@ -9,9 +9,9 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
 import type { Db } from '../platform/postgres.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
-import { readLinkWish } from './create-link.ts'
+import { ownLinkFaults, readLinkWish } from './create-link.ts'
 import { LinkPage, LinkQuery } from './dashboard-schema.ts'
-import { findAuctionId, smartLinkUrl } from './link-url.ts'
+import { findAuctionId, type OwnBases, smartLinkUrl } from './link-url.ts'
 import { CreateSmartLinkBody, SmartLinkRecord, toSmartLinkRecord } from './schema.ts'
 import {
   insertSmartLink,
@@ -22,15 +22,16 @@ import {
 
 export interface DashboardLinkDeps {
   readonly db: Db
-  readonly linkUrl: string
+  readonly bases: OwnBases
   readonly nextId: () => string
   readonly now: () => Date
   readonly onLink: (link: SmartLinkRecord) => void
 }
 
 export const dashboardLinkRoutes =
-  ({ db, linkUrl, nextId, now, onLink }: DashboardLinkDeps): FastifyPluginAsyncTypebox =>
+  ({ db, bases, nextId, now, onLink }: DashboardLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { linkUrl } = bases
     app.get(
       '/dashboard/api/publishers/:pub_id/links/',
       {
@@ -58,6 +59,9 @@ export const dashboardLinkRoutes =
     app.post(
       '/dashboard/api/publishers/:pub_id/links/',
       {
+        config: {
+          rules: ({ body }) => ownLinkFaults((body as { url?: unknown } | null)?.url, bases),
+        },
         schema: {
           operationId: 'createMyLink',
           params: PublisherParams,

@@ -10,6 +10,7 @@
  */
 import { cutText } from '../platform/characters.ts'
 import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
+import { readReaderQuery } from '../platform/reader-query.ts'
 
 /**
  * Ids since February 2024 have at least ten characters. Anything shorter is a path such as
@@ -99,7 +100,7 @@ export function findAuctionId(text: string): string | null {
 
 /** Reads a wrapper's query, with or without the `?`. The first of repeated parameters counts. */
 export function readWrapperQuery(search: string): WrapperQuery {
-  const query = new URLSearchParams(search)
+  const query = readReaderQuery(search)
   return {
     url: filled(text(query.get('url'))),
     publisherSlug: filled(text(query.get('publisher_slug'))),
@@ -111,7 +112,7 @@ export function readWrapperQuery(search: string): WrapperQuery {
 
 /** Reads the labels of a click from its query, including `?u1=x?amp=true`. */
 export function readClickLabels(search: string): ClickLabels {
-  const query = new URLSearchParams(search.replaceAll('?', '&'))
+  const query = readReaderQuery(search.replaceAll('?', '&'))
   return {
     u1: label(query.get('u1')),
     utmSource: label(query.get('utm_source')),

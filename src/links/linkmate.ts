@@ -36,6 +36,7 @@ export function linkKey(url: string, isExclusive: boolean): string {
 export function wantedLinks(links: LinkMateBody['links'], rules: LinkMateRules): WantedLink[] {
   const wanted = new Map<string, WantedLink>()
   for (const { raw_url: written, exclusive_match_requested = false } of links) {
+    if (written === null) continue
     // Half a surrogate pair has no UTF-8 form. Storage would return it as U+FFFD.
     const raw_url = written.toWellFormed()
     const mark = readMark(raw_url)

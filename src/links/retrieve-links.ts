@@ -2,10 +2,11 @@
 
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
+import { type ArticleAddress, readArticleUrl } from '../platform/article-url.ts'
 import { ApiError, badRequest, notFound } from '../platform/errors.ts'
 import { WEB_URL_RULE } from '../platform/field-types.ts'
 import type { Db } from '../platform/postgres.ts'
-import { parseWebUrl, siteHost, urlKey, withoutReader } from '../platform/url.ts'
+import { parseWebUrl, siteHost, withoutReader } from '../platform/url.ts'
 import type { OwnBases } from './link-url.ts'
 import { linkKey, parentDomains, type WantedLink, wantedLinks } from './linkmate.ts'
 import type { LinkMateBody } from './schema.ts'
@@ -16,6 +17,7 @@ import {
   findOrCreateLinks,
   listMerchantDomains,
   lockKeylessCount,
+  type RetrievedLinkRow,
   renameArticle,
   storedLinkSize,
   type WantedArticle,
@@ -45,56 +47,67 @@ export interface LinkMateCall {
 export async function retrieveLinks(
   deps: LinkMateDeps,
   { pubId, holder, address, body }: LinkMateCall,
-): Promise<FoundLinkRow[]> {
-  const articleUrl = parseWebUrl(body.article.url)
-  if (articleUrl === null) throw badRequest([{ field: 'article.url', rule: WEB_URL_RULE }])
+): Promise<RetrievedLinkRow[]> {
+  const page = readArticleUrl(body.article.url)
+  if (page === null) throw badRequest([{ field: 'article.url', rule: WEB_URL_RULE }])
   const publisher = await findPublisher(deps.db, pubId)
   if (publisher === null) throw notFound(`No publisher ${pubId}`)
   if (holder !== null) requireOwnPublisher(holder, pubId)
   if (!publisher.is_partner) throw new ApiError('notPartner')
 
   const ownDomains = publisher.domains
+  const { url: articleUrl } = page
   const rules = { articleUrl, ownDomains, bases: deps.bases, unwraps: body.unwrap_links ?? true }
-  const wanted = await inScope(deps.db, publisher, wantedLinks(body.links, rules))
-  const article = toArticle(body, { publisher, holder, at: deps.now() })
+  const everyLink = wantedLinks(body.links, rules)
+  const isMonetizable = await monetizableLinks(deps.db, everyLink)
+  // A publisher may narrow LinkMate to hosts that some merchant of the network owns.
+  const wanted = publisher.linkmate_scope === 'all' ? everyLink : everyLink.filter(isMonetizable)
+  const article = toArticle(body, { page, publisher, holder, at: deps.now() })
   const found = await findOrCreate(deps, { article, wanted, address })
   const byKey = new Map(found.map((link) => [linkKey(link.url, link.is_exclusive), link]))
-  const links = wanted.flatMap(({ url, isExclusive }) => byKey.get(linkKey(url, isExclusive)) ?? [])
+  const links = wanted.flatMap((link) => {
+    const row = byKey.get(linkKey(link.url, link.isExclusive))
+    return row === undefined ? [] : { ...row, is_monetizable: isMonetizable(link) }
+  })
   deps.onLinks(links)
   // Links disabled by the operator are not returned.
   return links.filter(({ state }) => state === 'active')
 }
 
 function toArticle(
-  { article: { name, url } }: LinkMateBody,
-  { publisher, holder, at }: { publisher: Publisher; holder: KeyHolder | null; at: Date },
+  { article: { name } }: LinkMateBody,
+  of: { page: ArticleAddress; publisher: Publisher; holder: KeyHolder | null; at: Date },
 ): WantedArticle {
-  const key = urlKey(url)
-  if (key === null) throw new Error('an article address was not checked')
+  const { page, publisher, holder, at } = of
   // Without a key, the URL comes from a reader's browser.
-  const kept = holder === null ? withoutReader(url) : url
+  const kept = holder === null ? withoutReader(page.href) : page.href
   return {
     pubId: publisher.pub_id,
     uid: publisher.uid,
     url: kept,
-    urlKey: key,
-    name: name.trim() === '' ? kept : name, // A page without a title still has a URL.
+    urlKey: page.key,
+    name: name?.trim() ? name : kept, // A page without a title still has a URL.
     publicationDate: null,
     at,
     isTrusted: holder !== null,
   }
 }
 
-/** A publisher may limit LinkMate to hosts owned by merchants of the network. */
-async function inScope(
+/** Tells which links lead to a merchant of the network, by their host or the host inside. */
+async function monetizableLinks(
   db: Db,
-  publisher: Publisher,
   wanted: readonly WantedLink[],
-): Promise<readonly WantedLink[]> {
-  if (publisher.linkmate_scope === 'all' || wanted.length === 0) return wanted
-  const domainsOf = ({ target }: WantedLink) => parentDomains(siteHost(target))
-  const merchants = await listMerchantDomains(db, [...new Set(wanted.flatMap(domainsOf))])
-  return wanted.filter((link) => domainsOf(link).some((domain) => merchants.has(domain)))
+): Promise<(link: WantedLink) => boolean> {
+  const domains = new Map(wanted.map((link) => [link, linkDomains(link)]))
+  const all = [...new Set([...domains.values()].flat())]
+  const owned = all.length === 0 ? new Set() : await listMerchantDomains(db, all)
+  return (link) => domains.get(link)?.some((domain) => owned.has(domain)) ?? false
+}
+
+function linkDomains({ url, target }: WantedLink): string[] {
+  const written = parseWebUrl(url)
+  const hosts = new Set([target, ...(written === null ? [] : [written])].map(siteHost))
+  return [...hosts].flatMap(parentDomains)
 }
 
 interface WantedLinks {

@@ -13,8 +13,9 @@ import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/idempotenc
 import { SharedWork } from '../platform/shared-work.ts'
 import type { TokenBuckets } from '../platform/token-bucket.ts'
 import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
-import { pubIdFaults, readLinkWish } from './create-link.ts'
+import { ownLinkFaults, pubIdFaults, readLinkWish } from './create-link.ts'
 import { once } from './idempotency-store.ts'
+import type { OwnBases } from './link-url.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
   CreateHeaders,
@@ -45,6 +46,8 @@ export interface PageLinkDeps extends LinkMateDeps {
   readonly heldPublisher: (
     slug: string,
   ) => Pick<Publisher, 'pub_id' | 'is_partner' | 'domains'> | undefined
+  /** Changes when merchants join or leave. */
+  readonly merchantsVersion: () => string
 }
 
 export interface CreateLinkDeps
@@ -66,7 +69,7 @@ export const createLinkRoute =
     app.post(
       '/api/v1/smart_links/',
       {
-        config: { rules: createFaults },
+        config: { rules: (request) => createFaults(request, bases) },
         onRequest: keys.require,
         schema: {
           operationId: 'createSmartLink',
@@ -93,10 +96,11 @@ export const createLinkRoute =
     )
   }
 
-function createFaults(request: FastifyRequest): Fault[] {
-  const body = request.body as { readonly pub_id?: unknown } | null
+function createFaults(request: FastifyRequest, bases: OwnBases): Fault[] {
+  const body = request.body as { readonly pub_id?: unknown; readonly url?: unknown } | null
   return [
     ...pubIdFaults(body?.pub_id, holderOf(request)),
+    ...ownLinkFaults(body?.url, bases),
     ...idempotencyKeyFaults(request.headers['idempotency-key']),
   ]
 }
@@ -148,7 +152,13 @@ function makeRetrieve(deps: PageLinkDeps): typeof inTurn {
 }
 
 const pageTagRoute =
-  ({ db, bases, brand, heldPublisher }: PageLinkDeps): FastifyPluginAsyncTypebox =>
+  ({
+    db,
+    bases,
+    brand,
+    heldPublisher,
+    merchantsVersion,
+  }: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v0/publishers/:slug/amp_config/',
@@ -171,7 +181,9 @@ const pageTagRoute =
         // Callers that did not ask for more get the documented response only.
         if (request.query.page_tag === undefined) return ok(200, { amp_config })
         const { auctionUrl: auction_url, linkUrl: link_url } = bases
-        const page_tag = { auction_url, link_url, brand, domains: publisher.domains }
+        const { domains } = publisher
+        const merchants_version = merchantsVersion()
+        const page_tag = { auction_url, link_url, brand, domains, merchants_version }
         return ok(200, { amp_config, page_tag })
       },
     )

@@ -1,11 +1,11 @@
 /** Wire shapes of articles, smart links, LinkMate, and the page tag's configuration. */
 import Type, { type Static } from 'typebox'
-import { rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
+import { orNull, rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
 import { IdempotencyKey } from '../platform/idempotency-key.ts'
 import { encodeBase62 } from '../platform/ids.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
-import type { CreatedLinkRow, FoundLinkRow } from './store.ts'
+import type { CreatedLinkRow, RetrievedLinkRow } from './store.ts'
 
 export const ARTICLE_NAME_LENGTH_MAX = 255 // The limit of the interface, for all endpoints.
 const LINKS_MAX = 500 // The longest articles of shops have about 300 links.
@@ -58,12 +58,15 @@ export const SmartLinkRecord = Type.Object({
 
 export const LinkMateBody = Type.Object({
   article: Type.Object({
-    name: Type.String({ maxLength: ARTICLE_NAME_LENGTH_MAX }),
+    name: orNull(
+      Type.String({ maxLength: ARTICLE_NAME_LENGTH_MAX }),
+      'Empty or null: the article is named after its URL',
+    ),
     url: webUrl(),
   }),
   links: Type.Array(
     Type.Object({
-      raw_url: rawUrl(),
+      raw_url: orNull(rawUrl(), 'An entry that is no absolute http(s) URL is left out'),
       exclusive_match_requested: Type.Optional(Type.Boolean({ default: false })),
     }),
     { maxItems: LINKS_MAX },
@@ -87,6 +90,10 @@ export const RetrievedLink = Type.Object({
   datetime_updated: Timestamp,
   pub_id: Type.Integer(),
   exclusive_match_requested: Type.Boolean(),
+  is_monetizable: Type.Boolean({
+    description:
+      'Whether a merchant of the network owns the link’s host, or the host that it unwraps to',
+  }),
 })
 
 export const PageTagConfig = Type.Object({
@@ -98,6 +105,9 @@ export const PageTagConfig = Type.Object({
         link_url: Type.String(),
         brand: Type.String(),
         domains: Type.Array(Type.String()),
+        merchants_version: Type.String({
+          description: 'Changes when merchants join or leave, or change their domains',
+        }),
       },
       { description: 'What our own page tag needs besides; only for `?page_tag=1`' },
     ),
@@ -132,7 +142,7 @@ export function toSmartLinkRecord(
   }
 }
 
-export function toRetrievedLink(row: FoundLinkRow): Static<typeof RetrievedLink> {
+export function toRetrievedLink(row: RetrievedLinkRow): Static<typeof RetrievedLink> {
   return {
     auction_id: row.auction_id,
     url: row.url,
@@ -142,5 +152,6 @@ export function toRetrievedLink(row: FoundLinkRow): Static<typeof RetrievedLink>
     datetime_updated: formatTimestamp(row.datetime_updated),
     pub_id: row.pub_id,
     exclusive_match_requested: row.is_exclusive,
+    is_monetizable: row.is_monetizable,
   }
 }

@@ -59,6 +59,12 @@ export interface FoundLinkRow {
   readonly datetime_updated: Date
 }
 
+/** A link as LinkMate answers it. */
+export interface RetrievedLinkRow extends FoundLinkRow {
+  /** A merchant of the network owns the link's host, or the host that the link unwraps to. */
+  readonly is_monetizable: boolean
+}
+
 /**
  * The properties that distinguish the links of an article. Whether to unwrap is one of them,
  * because it changes the destination, as the lock does.

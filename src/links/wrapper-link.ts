@@ -1,10 +1,11 @@
 /** Finds or creates the smart link behind a wrapper URL at its click. */
 
 import { findPublisher } from '../accounts/publisher-store.ts'
+import { readArticleUrl } from '../platform/article-url.ts'
 import { cutText } from '../platform/characters.ts'
 import type { IdSource } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres.ts'
-import { urlKey, withoutReader } from '../platform/url.ts'
+import { withoutReader } from '../platform/url.ts'
 import { wrapperUrl } from './link-url.ts'
 import { ARTICLE_NAME_LENGTH_MAX } from './schema.ts'
 import {
@@ -95,14 +96,14 @@ async function articleOf(deps: WrapperLinkDeps, wanted: WantedWrapperLink): Prom
   }
   const named = wanted.articleUrl === null ? null : withoutReader(wanted.articleUrl)
   const url = named ?? wrapperUrl(deps.linkUrl, elsewhere)
-  const key = urlKey(url)
-  if (key === null) throw new Error(`"${url}" is no web address`)
+  const address = readArticleUrl(url)
+  if (address === null) throw new Error(`"${url}" is no web address`)
   return {
     pubId: publisher.pub_id,
     uid: publisher.uid,
-    url,
-    urlKey: key,
-    name: name ?? named ?? 'Links outside articles',
+    url: address.href,
+    urlKey: address.key,
+    name: name ?? (named && address.href) ?? 'Links outside articles',
     publicationDate: null,
     at: new Date(deps.now()),
     isTrusted: false,

@@ -4,6 +4,7 @@
  * Each rule is in the schema, so one answer can list the faults of all fields.
  */
 import Type, { type TSchema } from 'typebox'
+import { characterCount } from './characters.ts'
 import { isId, SMALL_ID_MAX } from './ids.ts'
 import { ID_PATTERN, ID_RULE } from './pattern.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from './timestamp.ts'
@@ -14,6 +15,7 @@ const TIMESTAMP_LENGTH_MAX = 64
 
 const URL_WORDS = 'an absolute http(s) URL'
 export const WEB_URL_RULE = `must be ${URL_WORDS}`
+const URL_LENGTH_RULE = `must not have more than ${MAX_URL_CHARACTERS} characters`
 export const URL_SIZE_RULE = `must have at most ${MAX_URL_ENCODED_BYTES} bytes percent-encoded`
 
 /** An absolute http(s) URL that fits into a link and into the redirect URL that carries it. */
@@ -29,10 +31,10 @@ export function webUrl(description?: string) {
 /** Any text in place of a URL; if it is one, it must fit into a link. */
 export function rawUrl() {
   return Type.Refine(
-    Type.String({ maxLength: MAX_URL_CHARACTERS }),
+    Type.String(),
     // Up to 500 values are checked at once, so the cheap test comes first.
     (value) => typeof value !== 'string' || fitsUrlLimits(value) || !isWebUrl(value),
-    () => URL_SIZE_RULE,
+    (value) => (characterCount(value) > MAX_URL_CHARACTERS ? URL_LENGTH_RULE : URL_SIZE_RULE),
   )
 }
 

@@ -120,10 +120,14 @@ export function hotServer(options: HotServerOptions) {
   }
 }
 
-/** Answers a request that no route has seen. */
+/** Refuses a request that no route has seen. */
 export function refuse(req: IncomingMessage, res: ServerResponse, known: ApiError): void {
-  const id = requestId(req.headers['x-request-id'])
-  send(res, errorReply(known), { id, isHead: req.method === 'HEAD' })
+  answer(req, res, errorReply(known))
+}
+
+/** Answers a request that no route has seen. */
+export function answer(req: IncomingMessage, res: ServerResponse, reply: HotReply): void {
+  send(res, reply, { id: requestId(req.headers['x-request-id']), isHead: req.method === 'HEAD' })
 }
 
 /** Caches may keep a 200 or a 404 by themselves, past the moment of which it tells. */

@@ -2,7 +2,13 @@
  * The HTTP server: Fastify for everything that is not hot, with the limits, the error envelope,
  * request ids, CORS and OpenAPI that all endpoints share.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import swagger from '@fastify/swagger'
@@ -23,6 +29,7 @@ import { ErrorEnvelope, failure } from './envelope.ts'
 import { ApiError, badRequest, notFound, tooLarge } from './errors.ts'
 import {
   type Answer,
+  answer,
   BODY_BYTES_MAX,
   behindBody,
   errorReply,
@@ -66,6 +73,12 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const STALLED_TIMEOUT_MS = 300_000
 /** The longest address: a wrapper link that carries a destination of 6,000 bytes. */
 const HEADER_BYTES_MAX = 16_384
+/**
+ * What is read of a longer header section, to see where its reader wants to go. Cookies of a shared
+ * parent domain reach some 32 KiB (docs/spec/links-and-tags.md#long-header-sections).
+ */
+const READ_HEADER_BYTES_MAX = 65_536
+const HEADER_RULE = `address and headers together must have at most ${HEADER_BYTES_MAX} bytes`
 
 export interface HttpOptions {
   readonly log: FastifyBaseLogger
@@ -74,6 +87,8 @@ export interface HttpOptions {
   readonly matchHot: (path: string) => HotRoute | null
   /** What a person sees who follows an address outside of the API that leads nowhere. */
   readonly lostPage?: () => HotReply
+  /** What a person sees whose browser sent more headers than are read. */
+  readonly tooLongPage?: () => HotReply
   /** Told of each answer, hot or not. */
   readonly onAnswer?: (answer: Answer) => void
   /** Errors of the domain that mean "storage cannot take it now". */
@@ -104,7 +119,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
       // No hook sees these.
       reply.send(sentOf(body, request, reply))
     },
-    clientErrorHandler: refuseUnreadable,
+    clientErrorHandler: (error, socket) => refuseUnreadable(error, socket, options),
     serverFactory: (handler) => makeServer(options, handler),
   })
 
@@ -172,12 +187,21 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     req.url = originForm(req.url ?? '/')
     if (lacksHost(req)) refuse(req, res, badRequest([{ field: 'Host', rule: 'is required' }]))
+    else if (headBytes(req) > HEADER_BYTES_MAX) serveLong(req, res)
     else if (!isHot(req, res)) handler(req, res)
+  }
+  // Readers are led on however many cookies their browser holds for our domain.
+  const serveLong = (req: IncomingMessage, res: ServerResponse): void => {
+    const isForReaders = isReaderPath(req.url)
+    if (isForReaders && isHot(req, res)) return
+    const page = isForReaders ? options.tooLongPage?.() : undefined
+    if (page === undefined) refuse(req, res, badRequest([{ field: 'request', rule: HEADER_RULE }]))
+    else answer(req, res, page)
   }
   // Node would refuse these two by itself, without an envelope. What is expected beside
   // 100-continue need not be met (RFC 9110, 10.1.1).
   const limits = {
-    maxHeaderSize: HEADER_BYTES_MAX,
+    maxHeaderSize: READ_HEADER_BYTES_MAX,
     requireHostHeader: false,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   }
@@ -190,6 +214,18 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
   server.timeout = STALLED_TIMEOUT_MS
   return server
+}
+
+/** The bytes of an address and its headers, give or take their separators. */
+function headBytes({ url = '', rawHeaders }: IncomingMessage): number {
+  let bytes = url.length
+  for (const text of rawHeaders) bytes += text.length
+  return bytes
+}
+
+/** Outside of the API, and at the redirect, answers are for people. */
+function isReaderPath(url = '/'): boolean {
+  return !url.startsWith('/api/') || /^\/api\/v1\/redirect\/?(?:\?|$)/.test(url)
 }
 
 /** HTTP lets a client name its target whole, as it does towards a proxy (RFC 9112, 3.2.2). */
@@ -308,8 +344,16 @@ function pageFor(
   return isPerson === true && lostPage !== undefined ? lostPage() : null
 }
 
-/** What is no HTTP, or too long to be read as such, gets the envelope all the same. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+function firstLine(packet: unknown): string {
+  return Buffer.isBuffer(packet) ? packet.toString('latin1', 0, HEADER_BYTES_MAX) : ''
+}
+
+/** What is no HTTP, or too long to be read as such, is answered all the same. */
+function refuseUnreadable(
+  error: NodeJS.ErrnoException & { readonly rawPacket?: unknown },
+  socket: Socket,
+  { tooLongPage }: HttpOptions,
+): void {
   // Time is up for connections, too, that browsers open ahead of need: an answer to nothing would
   // be taken for that of the next click. One that is closed is opened again.
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
@@ -317,16 +361,22 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy()
     return
   }
-  const rule =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? `address and headers together must have at most ${HEADER_BYTES_MAX} bytes`
-      : 'is not valid HTTP'
-  const body = JSON.stringify(failure(badRequest([{ field: 'request', rule }])))
-  const id = `x-request-id: ${requestId(undefined)}`
-  const type = 'content-type: application/json; charset=utf-8\r\nx-content-type-options: nosniff'
-  const head = `${type}\r\nconnection: close\r\n${id}`
-  const rest = `cache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}`
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${head}\r\n${rest}\r\n\r\n${body}`)
+  const isTooLong = error.code === 'HPE_HEADER_OVERFLOW'
+  const rule = isTooLong ? HEADER_RULE : 'is not valid HTTP'
+  // Of so long a head the address has mostly gone by; a program that calls the API never sends one.
+  const path = /^[A-Z]+ (\S+)/.exec(firstLine(error.rawPacket))?.[1]
+  const page = isTooLong && isReaderPath(path) ? tooLongPage?.() : undefined
+  const reply = page ?? errorReply(badRequest([{ field: 'request', rule }]))
+  const headers = {
+    'x-content-type-options': 'nosniff',
+    ...reply.headers,
+    connection: 'close',
+    'x-request-id': requestId(undefined),
+    'content-length': String(Buffer.byteLength(reply.body ?? '')),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const status = `${reply.status} ${STATUS_CODES[reply.status]}`
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${reply.body ?? ''}`)
 }
 
 /** Bodies of the routes of `app` are read by `parse`; what is no JSON by its type is a 415. */

@@ -30,6 +30,7 @@ const FAMILIES = [
   'stm_', // Sailthru
   'bsft_', // Blueshift
   'trk_', // Listrak
+  'amp_', // AMP caches and viewers
 ]
 
 const OF_A_FAMILY = new RegExp(`^(?:${FAMILIES.join('|')})`, 'i')
@@ -98,6 +99,11 @@ const NAMES: ReadonlySet<string> = new Set([
   '_branch_match_id',
   '_branch_referrer',
   '__twitter_impression',
+  // AMP caches and viewers.
+  'usqp',
+  'aoh',
+  'ampshare',
+  '__amp_source_origin',
   's_cid',
   'cmpid',
   'mkt_tok',

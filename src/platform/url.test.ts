@@ -7,10 +7,12 @@ import { kitPath } from '../../test/kit.ts'
 import {
   canonicalUrl,
   fitsUrlLimits,
+  hostForDisplay,
   isOnDomain,
   parseWebUrl,
   siteHost,
   trimUrl,
+  unicodeHost,
   urlKey,
   withoutReader,
 } from './url.ts'
@@ -205,4 +207,14 @@ test('a URL without reader data still names its page', () => {
   ]) {
     kept(same, same)
   }
+})
+
+test('shows a host in its own letters, and one that is no valid punycode as it is', () => {
+  assert.equal(unicodeHost('xn--bcher-kva.example'), 'bücher.example')
+  for (const host of ['books.example', 'xn--0.example', '[::1]']) {
+    assert.equal(unicodeHost(host), host)
+  }
+  const { shown, ascii } = hostForDisplay('https://Bücher.example:8443/p')
+  assert.deepEqual([shown, ascii], ['bücher.example:8443', 'xn--bcher-kva.example:8443'])
+  assert.deepEqual(hostForDisplay('x'), { shown: 'x', ascii: 'x' })
 })

@@ -8,6 +8,7 @@
  * only misses a match. The canonical text is a key; nobody is ever redirected to it.
  */
 import { hash } from 'node:crypto'
+import { domainToUnicode } from 'node:url'
 import { characterCount } from './characters.ts'
 import { isTrackingParameter } from './tracking-parameters.ts'
 
@@ -66,6 +67,19 @@ export function siteHost(url: URL): string {
   return withoutWww(url.hostname)
 }
 
+/** A host's name with its own letters, for people; addresses and look-ups have the ASCII form. */
+export function unicodeHost(host: string): string {
+  return domainToUnicode(host) || host // Empty where a label is no valid punycode.
+}
+
+/** Host and port of an address as people read them, and as the network knows them. */
+export function hostForDisplay(address: string): { shown: string; ascii: string } {
+  const url = URL.parse(address)
+  if (url === null) return { shown: address, ascii: address }
+  const port = url.port === '' ? '' : `:${url.port}`
+  return { shown: unicodeHost(url.hostname) + port, ascii: url.host }
+}
+
 /** True for `shop.example` and every host below it, where `domain` is `shop.example`. */
 export function isOnDomain(host: string, domain: string): boolean {
   return host === domain || (host.endsWith(domain) && host.at(-domain.length - 1) === '.')
@@ -85,6 +99,14 @@ export function canonicalUrl(url: URL): string {
 export function originAndPath(address: string): string | null {
   const url = parseWebUrl(address)
   return url === null ? null : url.origin + url.pathname
+}
+
+/** `android-app://com.example.reader/…`: what Android's apps send instead of a page's address. */
+const APP_REFERRER = /^android-app:\/\/([\w.-]{1,255})(?:[/?#]|$)/i
+
+/** Where a reader came from, as it is kept: a page without its query, or the name of an app. */
+export function referrerName(referrer: string): string | null {
+  return APP_REFERRER.exec(referrer.trim())?.[1] ?? originAndPath(referrer)
 }
 
 /**

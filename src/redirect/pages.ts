@@ -2,6 +2,7 @@
 
 import type { HotReply } from '../platform/hot-http.ts'
 import { type Html, html } from '../platform/html.ts'
+import { hostForDisplay } from '../platform/url.ts'
 
 /** A browser that does not know light-dark() takes its own colours of the reader's scheme. */
 const STYLE = `:root{color-scheme:light dark}body{font:1.125rem/1.5 system-ui,sans-serif;
@@ -39,11 +40,22 @@ export function lostPage(): HotReply {
   return messagePage(404, 'This link leads nowhere', text)
 }
 
+/** The browser sent more than is read: in practice cookies, so the way out is without them. */
+export function tooLongPage(): HotReply {
+  const text =
+    'Your browser sent too much data with this link, usually cookies. Delete the cookies of this ' +
+    'site, or open the link in a private window.'
+  return messagePage(431, 'This link could not be opened', text)
+}
+
 /** Shown to a reader who comes from elsewhere: names the host and lets the reader decide. */
 export function leavingPage(url: string): HotReply {
-  const host = URL.parse(url)?.host ?? url
+  const { shown: host, ascii } = hostForDisplay(url)
+  // Letters of two alphabets can look alike: the name that a browser looks up tells them apart.
+  const inAscii = ascii === host ? null : html`<p class="note">Its technical name is ${ascii}.</p>`
   const content = html`<h1>You are leaving for ${host}</h1>
 <p><a rel="noopener nofollow" href="${url}">Continue to ${host}</a></p>
+${inAscii}
 <p class="note">This link was not opened from the page it was made for, so it does not forward by
 itself.</p>`
   return { status: 200, headers: { ...HEADERS }, body: page(`Continue to ${host}`, content) }

@@ -14,7 +14,7 @@ import { REASON } from '../events/reason.ts'
 import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
 import { readAuctionId, readClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
-import { originAndPath } from '../platform/url.ts'
+import { referrerName } from '../platform/url.ts'
 import {
   answerClick,
   type Click,
@@ -246,7 +246,7 @@ async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotRepl
     visitorId,
     isVisitorReturned: known !== null,
     labels: readClickLabels(query),
-    referrer: originAndPath(headers.referer ?? ''),
+    referrer: referrerName(headers.referer ?? ''),
   })
   if (visitorId !== null && reply.status === 302 && !seen.request.isHead) {
     reply.headers['set-cookie'] = visitorCookie(visitorId, deps.isHttps)

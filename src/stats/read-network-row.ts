@@ -1,7 +1,7 @@
 /** One line of another network's report, as far as the line itself says. */
 import { currencyWords, readCurrency } from '../catalog/read-currency.ts'
 import { CLICK_ID } from '../events/click-id.ts'
-import { urlKey } from '../platform/url.ts'
+import { readArticleUrl } from '../platform/article-url.ts'
 import {
   type FoundColumns,
   type LineStatus,
@@ -155,7 +155,7 @@ class Row {
       advertiser: this.#text('advertiser'),
       clickId: CLICK_ID.test(subId) ? subId : null,
       slug: this.#text('publisher')?.toLowerCase() ?? null,
-      urlKey: urlKey(this.#cell('article_url')),
+      urlKey: readArticleUrl(this.#cell('article_url') ?? '')?.key ?? null,
       clicks: this.#count('clicks') ?? 0,
       sales: this.#count('sales'),
     }

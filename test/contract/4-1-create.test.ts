@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/platform/sql.ts'
 import { urlKey } from '../../src/platform/url.ts'
-import { type Answer, LINK_URL, startApi } from '../api.ts'
+import { type Answer, AUCTION_URL, LINK_URL, startApi } from '../api.ts'
 import { whileWritten } from '../database.ts'
 
 const PATH = '/api/v1/smart_links/'
@@ -216,6 +216,21 @@ test('every fault is named with its field, and nothing is created', async () => 
     for (const field of fields.slice(0, 3)) assert.ok(answer.failure().message.includes(field))
   }
   assert.equal(await count(), before)
+})
+
+test('refuses a smart link to a link of ours', async () => {
+  const id = '312345678901234567'
+  const own = [
+    `${LINK_URL}/${id}`,
+    `${LINK_URL}/${id}/?u1=x`,
+    `${LINK_URL}/link/?url=https%3A%2F%2Fshop.example&publisher_slug=x`,
+    `${AUCTION_URL}/api/v1/redirect/?a=${id}`,
+  ]
+  const wrapped = `https://go.skimresources.com/?url=${encodeURIComponent(own[0] ?? '')}`
+  for (const url of [...own, wrapped]) {
+    const answer = await create({ ...BODY, url })
+    assert.deepEqual([answer.status, answer.failure().fields], [400, ['url']], url)
+  }
 })
 
 test('the longest name and URL are accepted, unknown fields are ignored', async () => {

@@ -68,6 +68,7 @@ test('each URL gets a link with every field, in the order sent, echoed byte for 
     datetime_updated: first.datetime_updated,
     pub_id: ann.pubId,
     exclusive_match_requested: false,
+    is_monetizable: false,
   })
   assert.equal(typeof first.auction_id, 'string')
   assert.ok(Number.isInteger(first.smart_link_id))
@@ -179,6 +180,73 @@ test('a publisher may narrow it to the hosts of the network', async () => {
   const body = { article, links: [{ raw_url: `${wrapped}2` }], unwrap_links: false }
   const unlooked = await send(body, bob.pubId)
   assert.deepEqual(unlooked.entry<{ smart_links: Link[] }>().smart_links, [])
+})
+
+test('says of each link whether a merchant of the network owns its host or the one inside', async () => {
+  const settings = { ...MERCHANT_DEFAULTS, name: 'Own', domains: ['owned.example'] }
+  await insertMerchant(api.db, settings)
+  const wrapped = `https://go.skimresources.com/?url=${encodeURIComponent('https://owned.example/w')}`
+  const urls = ['https://www.owned.example/p', 'https://encyclopedia.example/x', wrapped]
+  const flags = async (more: object) => {
+    const links = urls.map((raw_url) => ({ raw_url }))
+    const answer = await send({ article: ARTICLE, links, ...more })
+    const { smart_links } = answer.entry<{ smart_links: { is_monetizable: boolean }[] }>()
+    return smart_links.map(({ is_monetizable }) => is_monetizable)
+  }
+  assert.deepEqual(await flags({}), [true, false, true])
+  assert.deepEqual(await flags({ unwrap_links: false }), [true, false, false])
+  const { merch_id } = await insertMerchant(api.db, {
+    ...MERCHANT_DEFAULTS,
+    name: 'Late',
+    domains: ['encyclopedia.example'],
+  })
+  assert.ok(merch_id > 0)
+  assert.deepEqual(await flags({}), [true, true, true], 'as soon as the merchant has joined')
+})
+
+test('leaves out an entry without a web address instead of refusing the call', async () => {
+  const good = 'https://shop.example/good'
+  const raw = [null, '', ' ', 'x'.repeat(5_000), `data:image/png;base64,${'A'.repeat(9_000)}`, good]
+  const answer = await send({ article: ARTICLE, links: raw.map((raw_url) => ({ raw_url })) })
+  assert.equal(answer.status, 200, answer.text)
+  const { smart_links } = answer.entry<{ smart_links: Link[] }>()
+  assert.deepEqual(
+    smart_links.map(({ url }) => url),
+    [good],
+  )
+})
+
+test('names an article without a title after its URL', async () => {
+  for (const [name, key] of [
+    [null, undefined],
+    ['', undefined],
+    [null, ann.key],
+  ] as const) {
+    const url = `https://daily.example/untitled-${String(name)}-${key === undefined}`
+    const links = [{ raw_url: 'https://shop.example/untitled' }]
+    const answer = await send({ article: { name, url }, links }, ann.pubId, key)
+    assert.equal(answer.status, 200, answer.text)
+    const row = await api.db.row(sql`select name from article where url = ${url}`)
+    assert.deepEqual(row, { name: url })
+  }
+})
+
+test('takes AMP copies of an article for the article', async () => {
+  const url = 'https://shop.example/amp'
+  const page = 'https://daily.example/copied'
+  const [first] = await linksOf([url, `${page}#part`], { name: 'Copied', url: page })
+  for (const copy of [
+    'https://daily-example.cdn.ampproject.org/c/s/daily.example/copied?usqp=mq331AQ&amp_js_v=0.1',
+    'https://www.google.com/amp/s/daily.example/copied/amp/',
+    'https://daily.example/copied?amp=1',
+  ]) {
+    const links = await linksOf([url, 'https://daily.example/other'], { name: 'Copied', url: copy })
+    assert.deepEqual(links, [first], copy)
+  }
+  const fresh = 'https://new-example.cdn.ampproject.org/c/s/new.example/first?amp_js_v=1'
+  await linksOf([url], { name: 'First', url: fresh })
+  const row = await api.db.row(sql`select url from article where name = 'First'`)
+  assert.deepEqual(row, { url: 'https://new.example/first' })
 })
 
 test('a link that the operator disabled is not returned', async () => {
@@ -390,6 +458,9 @@ test('the page tag reads its configuration by slug, in any case, from any origin
     data: [{ amp_config: { linkmate_enabled: true, publisher_id: ann.pubId } }],
   })
   assert.equal(answer.headers.get('access-control-allow-origin'), 'https://x.example')
+  const ofTag = await api.call(`/api/v0/publishers/${publisher?.slug}/amp_config/?page_tag=1`)
+  const { page_tag } = ofTag.entry<{ page_tag: Record<string, unknown> }>()
+  assert.match(String(page_tag.merchants_version), /^[0-9a-f]{8}$/)
   const outsider = await read(bob.publishers[1]?.slug ?? '')
   assert.deepEqual(outsider.entry(), {
     amp_config: { linkmate_enabled: false, publisher_id: bob.publishers[1]?.pub_id },

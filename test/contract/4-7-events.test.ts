@@ -63,6 +63,17 @@ test('impressions before the article exists count once it is created that day', 
   assert.equal(await impressionsOf('later'), 1)
 })
 
+test('a page impression of an AMP copy is one of its article, and an app is kept by its name', async () => {
+  await market.link(KETTLE, { article: 'copied' })
+  const source_url =
+    'https://daily-example.cdn.ampproject.org/c/s/daily.example/copied?amp_js_v=0.1&usqp=x'
+  await send(PAGE, batch([{}], { source_url, previous_url: 'android-app://com.reader.app/x' }))
+  await send(PAGE, batch([{}], { source_url: 'https://daily.example/copied?amp=1' }))
+  assert.equal(await impressionsOf('copied'), 2)
+  const row = await api.db.row(sql`select url from event where referrer = 'com.reader.app'`)
+  assert.deepEqual(row, { url: 'https://daily.example/copied' })
+})
+
 test("a robot's impression is stored, not counted, and takes no reader's place", async () => {
   await market.link(KETTLE, { article: 'robots' })
   const body = batch([{}], { source_url: 'https://daily.example/robots' })

@@ -5,6 +5,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { EVENT_TYPE } from '../../src/events/event.ts'
 import { REASON } from '../../src/events/reason.ts'
 import { encodeBase62 } from '../../src/platform/ids.ts'
 import { micros } from '../../src/platform/money.ts'
@@ -150,6 +151,63 @@ test('blanks around a URL, and line breaks in it, never reach the reader', async
     }
     assert.equal(api.app.node.destinations.get(auctionId), KETTLE)
   }
+})
+
+test('an HTML-escaped ampersand in a redirect or smart link is read as the one that was meant', async () => {
+  const auctionId = await market.link(KETTLE, { isExclusive: true })
+  for (const escaped of ['&amp;', '&amp%3B', '&%23038;']) {
+    const { auction_result } = await runAuction(api, auctionId)
+    await think()
+    const [address = '', query = ''] = auction_result.redirect_url.split('?')
+    const written = `${address}?${query.replaceAll('&', escaped)}${escaped}u1=${escaped.length}`
+    const { status, location } = await follow(api, written)
+    assert.equal(status, 302)
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1\?cid=/)
+    const click = await lastClick()
+    assert.notEqual(click?.reason, REASON.sealBroken, escaped)
+    assert.equal(click?.u1, String(escaped.length))
+  }
+  await follow(api, `/${auctionId}?x=1&amp;u1=mail&amp;utm_source=letter`)
+  const click = await lastClick()
+  assert.deepEqual([click?.u1, click?.utm_source], ['mail', 'letter'])
+})
+
+test('an app that a reader comes from is kept by its name', async () => {
+  const auctionId = await market.link(KETTLE, { isExclusive: true })
+  const referrerOf = async (referer: string) => {
+    await follow(api, `/${auctionId}`, { referer })
+    await api.app.settled()
+    const row = await api.db.row<{ referrer: string | null }>(
+      sql`select referrer from event where type = ${EVENT_TYPE.click} order by seq desc limit 1`,
+    )
+    return row?.referrer
+  }
+  assert.equal(await referrerOf('android-app://com.google.android.gm/'), 'com.google.android.gm')
+  assert.equal(await referrerOf('android-app://com.reader.app/https/x'), 'com.reader.app')
+  assert.equal(await referrerOf('android-app://?x'), null)
+})
+
+test('a reader whose browser sends more headers than are taken is led on, or sees a plain page', async () => {
+  const auctionId = await market.link(KETTLE, { isExclusive: true })
+  const cookie = (bytes: number) => ({ cookie: `x=${'y'.repeat(bytes)}` })
+  const { auction_result } = await runAuction(api, auctionId)
+  for (const path of [`/${auctionId}`, wrapper(KETTLE), auction_result.redirect_url]) {
+    const { status, location } = await follow(api, path, cookie(40_000))
+    assert.equal(status, 302, path)
+    assert.match(location, /^https:\/\/kettles\.example\/p\/1/)
+  }
+  for (const [path, bytes] of [
+    [`/${auctionId}`, 100_000],
+    ['/dashboard/', 40_000],
+    ['/nowhere', 40_000],
+    ['/nowhere', 300_000],
+  ] as const) {
+    const { status, text } = await follow(api, path, cookie(bytes))
+    assert.equal(status, 431, path)
+    assert.match(text, /^<!doctype html>.*cookies/s)
+  }
+  const program = await api.call('/api/v1/tokeninfo/', { headers: cookie(40_000) })
+  assert.deepEqual([program.status, program.failure().fields], [400, ['request']])
 })
 
 test('an unknown smart link is a plain page with 404', async () => {

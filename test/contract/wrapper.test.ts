@@ -94,6 +94,25 @@ test('a foreign page is no article of the publisher and is not stored', async ()
   assert.deepEqual(rows, [])
 })
 
+test('a wrapper that a template has escaped twice names its publisher and its article', async () => {
+  const page = 'https://daily.example/escaped'
+  for (const ampersand of ['&amp;', '&amp;amp;', '&%23038;']) {
+    const more = `${ampersand}article_url=${encodeURIComponent(page)}`
+    const written = wrapper(KETTLE, more).replace('&publisher', `${ampersand}publisher`)
+    assert.notEqual(await recorded(written), null, written)
+  }
+  const rows = await api.db.rows(sql`select name from article where url = ${page}`)
+  assert.deepEqual(rows, [{ name: page }])
+})
+
+test('the page for readers from elsewhere names a host in its own letters and in ASCII', async () => {
+  const { text } = await follow(api, wrapper('https://bücher.example:8443/p'))
+  assert.match(text, /leaving for bücher\.example:8443</)
+  assert.match(text, /xn--bcher-kva\.example:8443/)
+  const plain = await follow(api, wrapper('https://books.example/p'))
+  assert.doesNotMatch(plain.text, /technical name/)
+})
+
 test('a wrapper creates no link for HEAD, a prefetch or a robot', async () => {
   const links = async () =>
     (await api.db.row<{ n: string }>(sql`select count(*) as n from smart_link`))?.n
