@@ -7,11 +7,12 @@
  */
 
 import { findCsvHeader, firstTextLine, HEADER_CHARACTERS_MAX } from '../platform/csv-reader.ts'
-import { findColumns, missingColumns } from './feed-columns.ts'
+import { fieldFinder, findColumns, missingColumns } from './feed-columns.ts'
 import type { FeedEntry, FeedParser } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFormat } from './feed-format.ts'
 import { feedDecoder } from './feed-text.ts'
+import { findXmlElements } from './find-xml-element.ts'
 import { csvParser } from './read-csv.ts'
 import { jsonlParser } from './read-jsonl.ts'
 import { XmlParser } from './read-xml.ts'
@@ -95,23 +96,43 @@ function withLineFeeds(parser: FeedParser): FeedParser {
 function parserOf(start: string, { format, isLast }: Choice): Chosen | null {
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
-  // XML knows the word in capitals only: of such a page its parser would find no element at all.
-  if (/^<!doctype html/i.test(text)) {
-    throw new FeedError('no product feed: its first element is <html>, not <rss>')
-  }
   if (firstLine(text).includes('\0')) {
     throw new FeedError('the feed is no text: a spreadsheet, or packed twice')
   }
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
-      return { parser: new XmlParser(), rest: text }
+      return xmlOf(start, isLast)
     case 'jsonl':
       return { parser: jsonlParser(), rest: start }
     case 'tsv':
       return csvOf(start, { separator: '\t', isLast })
     case 'csv':
       return csvOf(start, { isLast })
+    case 'unknown': {
+      const chosen = csvOf(start, { isLast: false })
+      if (chosen !== null || !isLast) return chosen
+      if (TAGS.test(text)) return xmlOf(start, isLast)
+      if (OBJECT_LINE.test(text)) return { parser: jsonlParser(), rest: start }
+      throw noHeader(start, undefined)
+    }
   }
+}
+
+// What XML and JSON lines show when their first byte is wrong.
+const TAGS = /<[a-z][^<>]*>(?:[^<>]*<\/?[a-z][^<>]*>){5}/i
+const OBJECT_LINE = /\n\s*\{\s*"/
+
+function xmlOf(start: string, isLast: boolean): Chosen | null {
+  // The same part of the feed is looked at, whatever the pieces in which it arrives.
+  if (!isLast && start.length < HEADER_CHARACTERS_MAX) return null
+  const fieldOf = fieldFinder()
+  const { root, item } = findXmlElements(start.slice(0, HEADER_CHARACTERS_MAX), fieldOf)
+  if (item !== null) return { parser: new XmlParser({ root, item }, fieldOf), rest: start }
+  if (root === '') throw new FeedError('no product feed: it has no XML element')
+  throw new FeedError(
+    `no product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
+      'a title, a link and a price; name the repeated element with --element',
+  )
 }
 
 function csvOf(
@@ -139,13 +160,13 @@ function noHeader(start: string, separator: string | undefined): FeedError {
   )
 }
 
-function guessFormat(text: string): Exclude<FeedFormat, 'auto'> {
-  if (text.startsWith('<')) return 'xml'
-  if (text.startsWith('{')) return 'jsonl'
-  if (text.startsWith('[')) {
+function guessFormat(text: string): Exclude<FeedFormat, 'auto'> | 'unknown' {
+  if (/^<[a-z_?!]/i.test(text)) return 'xml'
+  if (/^\{\s*["}]/.test(text)) return 'jsonl'
+  if (/^\[\s*[{\]]/.test(text)) {
     throw new FeedError('the feed is one JSON list; write one object a line (JSON lines) instead')
   }
-  return 'csv'
+  return 'unknown'
 }
 
 function firstLine(text: string): string {

@@ -1,201 +1,204 @@
 /**
- * Reads RSS 2.0 and Atom feeds with Google's namespace (`g:`).
+ * Reads XML feeds: RSS 2.0, Atom, and any other document that repeats one element for each product.
  *
- * The parser knows the five entities of XML and no others: what a DOCTYPE declares is never
- * expanded, and `&eacute;` stays text (titles are decoded later). A fault inside an item costs
- * that item. Only the item's own children are read: `g:shipping` has a price of its own.
+ * The text is first cut into items at the tags of that element, and each item is parsed alone
+ * (xml-item.ts). So a fault in one item, such as a CDATA section that is not closed, cannot reach
+ * another item. An item whose text holds another item's tag is rejected, and the next one is read.
  */
-
-import { SaxesParser, type SaxesTagPlain } from 'saxes'
 import { ROW_CHARACTERS_MAX } from '../platform/csv-reader.ts'
-import { type FoundField, fieldFinder } from './feed-columns.ts'
-import { type FeedEntry, type FeedParser, FieldGatherer } from './feed-entry.ts'
-import { FeedError } from './feed-error.ts'
+import type { FoundField } from './feed-columns.ts'
+import type { FeedEntry, FeedParser, ReadFault } from './feed-entry.ts'
+import type { XmlElements } from './find-xml-element.ts'
+import { ItemNames, readXmlItem, withoutEntities } from './xml-item.ts'
 
-const GOOGLE_NAMESPACE = 'http://base.google.com/ns/1.0'
+const TEXT_SHOWN = 2_000
+const SPACE = 0x20
+const SLASH = 0x2f
+const GREATER = 0x3e
 
-/** No feed is nested deeper; a bound, because every open element is kept in memory. */
-const DEPTH_MAX = 32
+const DOCTYPE = /^\s*(?:<\?xml[^<>]*>\s*)?<!DOCTYPE[^[\]<>]*(?:\[[^\]]{0,100000}\]\s*)?>/i
 
-// A `&` that is no entity is the commonest fault in feeds and hurts nothing: it stays text. What
-// follows a close tag that closed too much is still read.
-const HARMLESS = /entity|only one root|outside of root/
-const CLOSED_BY_ANOTHER_TAG = /unexpected close tag/
-
-/** To the parser all of a table is text before the first element. */
-const NO_ELEMENT = 'no product feed: it has no XML element'
-
-interface Item {
-  readonly line: number
-  readonly depth: number
-  readonly gatherer: FieldGatherer
-  fault: string | null
-  characters: number
-}
-
-/** Throws FeedError for a document that is no feed (its first element), or nested without end. */
 export class XmlParser implements FeedParser {
   isCut = false
-  readonly #parser = new SaxesParser({ xmlns: false, position: true })
-  readonly #fieldOf = fieldFinder()
-  #entries: FeedEntry[] = []
-  #depth = 0
-  #hasRoot = false
-  #prefix = 'g:'
-  #item: Item | null = null
-  /** An item whose end tag was just read: an error about that very tag still comes after it. */
-  #ended: Item | null = null
-  #field: FoundField | null = null
+  readonly #names: ItemNames
+  readonly #root: string
+  readonly #openTag: string
+  readonly #closeTag: string
+  /** So much of the end of the text may be the beginning of a tag. */
+  readonly #tailLength: number
+  #idName: string | null = null
+  /** Text not yet read; `#line` is the line of its first character. */
   #text = ''
-  #charactersSinceEvent = 0
+  #line = 1
+  /** Inside an item that is longer than allowed: nothing counts until the next tag of an item. */
+  #isSkipping = false
+  #isBegun = false
+  #isRootClosed = false
+  #entries: FeedEntry[] = []
 
-  constructor() {
-    this.#parser.on('opentag', (tag) => this.#open(tag))
-    this.#parser.on('closetag', () => this.#close())
-    this.#parser.on('text', (text) => this.#read(text))
-    this.#parser.on('cdata', (text) => this.#read(text))
-    this.#parser.on('error', (error) => this.#fault(error.message))
+  constructor(
+    { root, item }: XmlElements & { readonly item: string },
+    fieldOf: (name: string) => FoundField | null,
+  ) {
+    this.#root = root
+    this.#openTag = `<${item}`
+    this.#closeTag = `</${item}`
+    this.#tailLength = Math.max(item.length, root.length) + 8
+    this.#names = new ItemNames(fieldOf)
   }
 
   push(text: string, isLast: boolean): FeedEntry[] {
-    // A feed that opens a tag, comment or text and never ends it would fill the memory.
-    this.#charactersSinceEvent += text.length
-    this.#parser.write(text)
-    if (this.#charactersSinceEvent > 2 * ROW_CHARACTERS_MAX) {
-      const tooLong = `an element of the feed is longer than ${ROW_CHARACTERS_MAX} characters`
-      throw new FeedError(this.#hasRoot ? tooLong : NO_ELEMENT)
-    }
-    if (isLast) this.#end()
-    this.#flush()
+    this.#text += text
+    if (!this.#isBegun) this.#begin()
+    while (this.#readNext(isLast));
     const entries = this.#entries
     this.#entries = []
     return entries
   }
 
-  #open(tag: SaxesTagPlain): void {
-    this.#flush()
-    this.#charactersSinceEvent = 0
-    this.#depth++
-    if (this.#depth > DEPTH_MAX) throw new FeedError(`the feed is nested deeper than ${DEPTH_MAX}`)
-    if (this.#depth === 1) this.#openRoot(tag)
-    this.#learnPrefix(tag)
-    const item = this.#item
-    if (item === null) {
-      if (tag.name === 'item' || tag.name === 'entry') this.#item = this.#newItem()
-      return
-    }
-    if (this.#depth !== item.depth + 1) return
-    const isGoogle = tag.name.startsWith(this.#prefix)
-    const name = isGoogle ? tag.name.slice(this.#prefix.length) : tag.name
-    const found = name.includes(':') ? null : this.#fieldOf(name)
-    if (found === null) return
-    // `g:id` is the merchant's, plain `id` may be Atom's; both by the order of their names.
-    this.#field = { field: found.field, rank: found.rank * 2 + (isGoogle ? 0 : 1) }
-    this.#text = ''
-    if (name === 'link') {
-      const { href, rel = 'alternate' } = tag.attributes
-      if (href !== undefined && rel === 'alternate') this.#text = href
-    }
+  /** What a DOCTYPE declares is passed over: it may hold text that looks like an item. */
+  #begin(): void {
+    this.#isBegun = true
+    const doctype = DOCTYPE.exec(this.#text)?.[0]
+    if (doctype !== undefined) this.#drop(doctype.length)
   }
 
-  #openRoot(tag: SaxesTagPlain): void {
-    // A close tag that closed too much: whether the end of the feed is its end is not known.
-    if (this.#hasRoot) this.isCut = true
-    else if (!/^(rss|feed|rdf:RDF|channel|items)$/.test(tag.name)) {
-      throw new FeedError(
-        `no product feed: its first element is <${tag.name.slice(0, 40)}>, not <rss>`,
-      )
-    }
-    this.#hasRoot = true
+  /** Reads what stands before the next item, or an item; false when more text is needed. */
+  #readNext(isLast: boolean): boolean {
+    const text = this.#text
+    const start = this.#find(this.#openTag, 0)
+    if (start === 0) return this.#readItem(isLast)
+    const close = this.#find(this.#closeTag, 0)
+    const end = Math.min(start ?? text.length, close ?? text.length)
+    const comment = this.#isSkipping ? -1 : text.slice(0, end).indexOf('<!--')
+    if (comment !== -1) return this.#readComment(comment, isLast)
+    if (close === end) return this.#readStrayEnd(close, isLast)
+    if (start !== null) return this.#pass(start)
+    if (isLast) {
+      this.#pass(text.length)
+      this.isCut ||= !this.#isRootClosed
+    } else this.#pass(text.length - this.#tailLength)
+    return false
   }
 
-  /** Any element may declare a namespace; tools that write items apart do so in each. */
-  #learnPrefix({ attributes }: SaxesTagPlain): void {
-    for (const name in attributes) {
-      if (attributes[name] === GOOGLE_NAMESPACE && name.startsWith('xmlns:')) {
-        this.#prefix = `${name.slice('xmlns:'.length)}:`
-      }
-    }
+  /** Moves over text between items; a prefix may be declared in it, and the feed's root closed. */
+  #pass(end: number): boolean {
+    if (end <= 0) return false
+    const passed = this.#text.slice(0, end)
+    this.#names.declareIn(passed)
+    this.#isRootClosed ||= passed.includes(`</${this.#root}`)
+    if (this.#text.startsWith(this.#openTag, end)) this.#isSkipping = false
+    return this.#drop(end)
   }
 
-  #newItem(): Item {
-    return {
-      line: this.#parser.line,
-      depth: this.#depth,
-      gatherer: new FieldGatherer(),
-      fault: null,
-      characters: 0,
+  /** Where a tag of the item's element begins; null when the text has none as far as it goes. */
+  #find(tag: string, from: number): number | null {
+    for (let at = this.#text.indexOf(tag, from); at !== -1; at = this.#text.indexOf(tag, at + 1)) {
+      const next = this.#text.charCodeAt(at + tag.length)
+      if (Number.isNaN(next)) return null // What follows decides, once it is here.
+      if (next === GREATER || next === SLASH || next <= SPACE) return at
     }
+    return null
   }
 
-  #close(): void {
-    this.#charactersSinceEvent = 0
-    const item = this.#item
-    if (item !== null && this.#depth === item.depth + 1 && this.#field !== null) {
-      item.gatherer.set(this.#field.field, this.#field.rank, this.#text.trim())
-      this.#field = null
+  #readItem(isLast: boolean): boolean {
+    const text = this.#text
+    this.#isRootClosed = false
+    const tagEnd = text.indexOf('>')
+    if (tagEnd !== -1 && text[tagEnd - 1] === '/' && !text.slice(1, tagEnd).includes('<')) {
+      return this.#take(tagEnd + 1)
     }
-    if (item !== null && this.#depth === item.depth) {
-      this.#ended = item
-      this.#item = null
+    const close = this.#find(this.#closeTag, 1)
+    const next = this.#find(this.#openTag, 1)
+    if (next !== null && (close === null || next < close)) {
+      const item = this.#openTag.slice(1)
+      const why = `the item contains the tag of another <${item}>: it is not closed`
+      return this.#reject('row_malformed', why, next)
     }
-    this.#depth--
+    const end = close === null ? -1 : text.indexOf('>', close)
+    if (end !== -1) return this.#take(end + 1)
+    if (text.length > ROW_CHARACTERS_MAX) return this.#rejectLong()
+    if (isLast) {
+      this.isCut = true
+      this.#reject('row_truncated', 'the feed ends inside this item', text.length)
+    }
+    return false
   }
 
-  #read(text: string): void {
-    this.#charactersSinceEvent = 0
-    if (this.#item === null) return
-    this.#item.characters += text.length
-    if (this.#field !== null && this.#item.characters <= ROW_CHARACTERS_MAX) this.#text += text
+  #take(end: number): boolean {
+    const markup = this.#text.slice(0, end)
+    if (markup.length > ROW_CHARACTERS_MAX) return this.#rejectLong()
+    if (this.#root === this.#openTag.slice(1)) this.#isRootClosed = true
+    const { fields, idName, fault } = readXmlItem(markup, this.#names)
+    if (fault !== null) return this.#reject('row_malformed', fault, end)
+    this.#idName = idName ?? this.#idName
+    this.#entries.push({ kind: 'row', line: this.#line, fields })
+    return this.#drop(end)
   }
 
-  #fault(message: string): void {
-    if (HARMLESS.test(message)) return
-    const what = message.replace(/^\d+:\d+: /, '')
-    if (this.#item !== null) this.#item.fault ??= what
-    else if (this.#ended !== null && CLOSED_BY_ANOTHER_TAG.test(what)) this.#ended.fault ??= what
+  /** An item whose opening tag was lost: its closing tag is all that is left of it. */
+  #readStrayEnd(close: number, isLast: boolean): boolean {
+    const end = this.#text.indexOf('>', close)
+    if (end === -1 && !isLast) return false
+    const wasSkipping = this.#isSkipping
+    this.#isSkipping = false
+    const next = end === -1 ? this.#text.length : end + 1
+    if (wasSkipping) return this.#drop(next)
+    return this.#reject('row_malformed', 'an item is closed that was not opened', next)
   }
 
-  /** Hands out the item that ended, now that no error about its end tag can follow. */
-  #flush(): void {
-    const item = this.#ended
-    if (item === null) return
-    this.#ended = null
-    const { line, fault, characters } = item
-    if (characters > ROW_CHARACTERS_MAX) {
-      const detail = `the item is longer than ${ROW_CHARACTERS_MAX} characters`
-      this.#entries.push({ kind: 'bad', line, reason: 'row_too_long', detail, text: '', id: null })
-    } else if (fault !== null) {
-      const text = JSON.stringify(item.gatherer.finish())
-      this.#entries.push({
-        kind: 'bad',
-        line,
-        reason: 'row_malformed',
-        detail: fault,
-        text,
-        id: null,
-      })
-    } else {
-      this.#entries.push({ kind: 'row', line, fields: item.gatherer.finish() })
+  /**
+   * A comment between items. One that holds another comment was not closed, and neither was one
+   * that is longer than any item: then what follows is read as if it was not there.
+   */
+  #readComment(at: number, isLast: boolean): boolean {
+    const end = this.#text.indexOf('-->', at + 4)
+    const another = this.#text.indexOf('<!--', at + 4)
+    const isOver = another !== -1 || this.#text.length - at > ROW_CHARACTERS_MAX || isLast
+    if (end === -1 && !isOver) {
+      this.#pass(at)
+      return false
     }
+    if (end !== -1 && (another === -1 || end < another)) return this.#pass(end + 3)
+    const detail = 'a comment between items is not closed'
+    return this.#reject('row_malformed', detail, at + 4)
   }
 
-  #end(): void {
-    if (!this.#hasRoot) throw new FeedError(NO_ELEMENT)
-    const item = this.#item
-    if (this.#depth > 0) this.isCut = true
-    if (item !== null) {
-      const detail = 'the feed ends inside this item'
-      const text = JSON.stringify(item.gatherer.finish())
-      this.#entries.push({
-        kind: 'bad',
-        line: item.line,
-        reason: 'row_truncated',
-        detail,
-        text,
-        id: null,
-      })
-    }
-    // Closing the parser here would only report the same as errors.
+  #rejectLong(): boolean {
+    const detail = `the item is longer than ${ROW_CHARACTERS_MAX} characters`
+    this.#isSkipping = true
+    return this.#reject('row_too_long', detail, this.#openTag.length)
   }
+
+  #reject(reason: ReadFault, detail: string, end: number): boolean {
+    const markup = this.#text.slice(0, end)
+    const id = this.#idName === null ? null : idIn(markup, this.#idName)
+    const text = markup.slice(0, TEXT_SHOWN)
+    this.#entries.push({ kind: 'bad', line: this.#line, reason, detail, text, id })
+    return this.#drop(end)
+  }
+
+  #drop(end: number): boolean {
+    const text = this.#text
+    for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
+      this.#line++
+    }
+    this.#text = text.slice(end)
+    return true
+  }
+}
+
+/** The id in an item's markup; null unless exactly one element or attribute of that name has it. */
+function idIn(markup: string, name: string): string | null {
+  const isAttribute = name.startsWith('@')
+  const bare = (isAttribute ? name.slice(1) : name).replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')
+  const begins = isAttribute
+    ? new RegExp(`\\s${bare}\\s*=`, 'g')
+    : new RegExp(`<${bare}[\\s>]`, 'g')
+  const whole = isAttribute
+    ? new RegExp(`^<[^<>]*?\\s${bare}\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`)
+    : new RegExp(`<${bare}(?:\\s[^<>]*)?>(?:<!\\[CDATA\\[([^<\\]]*)\\]\\]>|([^<]*))</${bare}\\s*>`)
+  const found = whole.exec(markup)
+  const count = [...markup.matchAll(begins)].length
+  return found !== null && count === 1 ? withoutEntities(found[1] ?? found[2] ?? '').trim() : null
 }
