@@ -1129,6 +1129,20 @@ create table webhook_delivery (
 CREATE INDEX webhook_delivery_created ON webhook_delivery USING btree (created_at);
 CREATE INDEX webhook_delivery_due ON webhook_delivery USING btree (webhook_id, due_at, delivery_id) WHERE (due_at IS NOT NULL);
 
+create table what_if_job (
+  job_id uuid not null default gen_random_uuid(),
+  uid integer not null,
+  state text not null default 'waiting'::text,
+  auctions integer not null default 0,
+  auctions_done integer not null default 0,
+  result jsonb,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint what_if_job_pkey PRIMARY KEY (job_id),
+  constraint what_if_job_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint what_if_job_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
+);
+
 create view current_offer as
  SELECT offer.offer_id,
     offer.from_generation,

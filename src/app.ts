@@ -17,6 +17,7 @@ import { intakeRoutes } from './attribution/routes.ts'
 import { shopViewRoutes } from './attribution/shop-view-routes.ts'
 import { UsualValues } from './attribution/usual-value.ts'
 import { dashboardAuctionRoutes } from './auction/dashboard-routes.ts'
+import { dayRunRoutes } from './auction/day-run-routes.ts'
 import { isOwnPage as isOnOwnDomain } from './auction/market.ts'
 import { resultRoutes } from './auction/result-routes.ts'
 import type { RateLimit } from './config.ts'
@@ -173,6 +174,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(statsRoutes({ db, keys })) //                 4.4
     const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
     await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
+    await http.register(dayRunRoutes({ db, keys, baseUrl, now, onError: onDayError(log) }))
     await http.register(reportRoutes({ db, keys, now }))
     await http.register(merchantRoutes({ db, keys, now }))
     await http.register(reversalRoutes({ ...intake, keys })) // the operator's
@@ -211,6 +213,8 @@ function insideDashboard(
     dashboardMerchantRoutes({ db, now, overCap: () => edge.overCap }),
   ]
 }
+
+const onDayError = (log: Node['log']) => errorTeller(log, 'a day was not run again')
 
 function hotRoutes(node: Node): (path: string) => HotRoute | null {
   const { roles } = node.config

@@ -7,6 +7,7 @@ import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store
 import { retellOrders } from './attribution/retell-orders.ts'
 import { deleteOldWarnings } from './attribution/warning-store.ts'
 import { deleteUnclickedReceipts } from './auction/receipt-store.ts'
+import { deleteOldJobs } from './auction/what-if-job-store.ts'
 import { isModelYoung } from './demand/learn-store.ts'
 import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
@@ -177,6 +178,7 @@ async function forgetRequests({ database, now }: Node): Promise<void> {
   await deleteOldRefusals(database, new Date(now()))
   await deleteOldStoredBytes(database, new Date(now()))
   await deleteOldWarnings(database, new Date(now()))
+  await deleteOldJobs(database, new Date(now()))
 }
 
 async function forgetDeliveries({ database, now }: Node): Promise<void> {

@@ -22,7 +22,7 @@ import {
   type Warning,
   warningFaults,
 } from './intake-warnings.ts'
-import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
+import { type IntakeQuotas, keepRefusal, type SentReport } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
 import { type HoldOf, readOrder } from './read-order.ts'
 import { CheckoutBody, Stored } from './schema.ts'
@@ -122,7 +122,7 @@ async function keepWarnings(
     faults: warningFaults(warnings),
     isAccepted: true,
   }
-  await keepRefusal(deps, kept, request.clientAddress)
+  await keepRefusal(deps, kept, sentReport(request))
 }
 
 /** The stored fields of any call. */
@@ -130,7 +130,6 @@ function toldCall({ now }: CheckoutDeps, request: FastifyRequest) {
   return {
     at: new Date(now()),
     endpoint: 'checkout',
-    body: rawBody(request).toString().replace(WEB_ADDRESS, '$1'),
     origin: request.headers.origin ?? null,
     isProven: false,
   }
@@ -142,6 +141,14 @@ function toldCall({ now }: CheckoutDeps, request: FastifyRequest) {
  * once.
  */
 const WEB_ADDRESS = /(https?:\\?\/\\?\/[^\s"?#]*)(?:[?#][^\s"]*)?/gi
+
+function sentReport(request: FastifyRequest): SentReport {
+  return {
+    address: request.clientAddress,
+    body: rawBody(request),
+    toText: (body) => body.toString().replace(WEB_ADDRESS, '$1'),
+  }
+}
 
 async function keepRefused(
   deps: CheckoutDeps,
@@ -155,7 +162,7 @@ async function keepRefused(
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
   }
-  await keepRefusal(deps, refusal, request.clientAddress)
+  await keepRefusal(deps, refusal, sentReport(request))
 }
 
 /**

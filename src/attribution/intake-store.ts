@@ -199,8 +199,11 @@ export interface RefusedIntake {
 /** The size of a refusal's row without its texts, with its indexes. */
 const REFUSAL_ROW_BYTES = 300
 
-export function storedRefusalSize({ body, reason, faults }: RefusedIntake): number {
-  return REFUSAL_ROW_BYTES + Buffer.byteLength(body) + reason.length + JSON.stringify(faults).length
+export function storedRefusalSize(
+  { reason, faults }: Omit<RefusedIntake, 'body'>,
+  body: Uint8Array,
+): number {
+  return REFUSAL_ROW_BYTES + body.length + reason.length + JSON.stringify(faults).length
 }
 
 /**
@@ -210,14 +213,17 @@ export function storedRefusalSize({ body, reason, faults }: RefusedIntake): numb
 export function insertRefusal(
   db: Db,
   refusal: RefusedIntake,
-  { kind, bytesMax }: { readonly kind: string; readonly bytesMax: number },
+  {
+    kind,
+    bytes,
+    bytesMax,
+  }: { readonly kind: string; readonly bytes: number; readonly bytesMax: number },
 ): Promise<boolean> {
   const { at, merchId, endpoint, reason, faults, body, origin, isProven } = refusal
-  const [organizationId, bytes] = [merchId ?? 0, storedRefusalSize(refusal)]
   const isAccepted = refusal.isAccepted ?? false
   return db.transaction(async (tx) => {
     if (isAccepted && (await isWarnedEnough(tx, refusal))) return true
-    const taken = { day: utcDay(at), kind, organizationId, bytes }
+    const taken = { day: utcDay(at), kind, organizationId: merchId ?? 0, bytes }
     if (!(await takeStoredBytes(tx, taken, bytesMax))) return false
     // Escapes characters that PostgreSQL's text cannot contain.
     const text = body.toWellFormed().replaceAll('\0', '\\u0000')

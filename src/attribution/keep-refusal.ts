@@ -9,16 +9,32 @@ export type IntakeQuotas = Pick<
   'require' | 'takeOfAddress' | 'leaveOut' | 'organizationBytesMax'
 >
 
+export interface SentReport {
+  readonly address: string
+  readonly body: Buffer
+  /** The body as it is stored; asked for only where it is. */
+  readonly toText: (body: Buffer) => string
+}
+
 /** Anybody can send an unsigned report, so each client address has its own quota. */
 export async function keepRefusal(
   { db, quotas }: { readonly db: Db; readonly quotas: IntakeQuotas },
-  refusal: RefusedIntake,
-  address: string,
+  refusal: Omit<RefusedIntake, 'body'>,
+  { address, body, toText }: SentReport,
 ): Promise<void> {
   const kind = refusal.isProven ? 'refused_signed_orders' : 'refused_orders'
-  const organizationId = refusal.merchId ?? 0
-  const wanted = { address, organizationId, rows: 1, bytes: storedRefusalSize(refusal) }
+  const bytes = storedRefusalSize(refusal, body)
+  const wanted = { address, organizationId: refusal.merchId ?? 0, rows: 1, bytes }
   if (!quotas.takeOfAddress(kind, wanted)) return
   const bytesMax = quotas.organizationBytesMax(kind)
-  if (!(await insertRefusal(db, refusal, { kind, bytesMax }))) quotas.leaveOut(kind, wanted)
+  const isKept = await insertRefusal(
+    db,
+    { ...refusal, body: toText(body) },
+    {
+      kind,
+      bytes,
+      bytesMax,
+    },
+  )
+  if (!isKept) quotas.leaveOut(kind, wanted)
 }

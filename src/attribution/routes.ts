@@ -238,13 +238,13 @@ async function receive<T>(
         endpoint,
         reason: cause.message,
         faults: (cause.data ?? []) as Fault[],
-        body: body.toString(),
         // Identifies the server. A browser is identified by its page, never by its reader's
         // address.
         origin: request.headers.origin ?? request.clientAddress,
         isProven: cause.code !== ERRORS.badSignature.code,
       }
-      await keepRefusal(deps, refusal, request.clientAddress)
+      const toText = (sent: Buffer) => sent.toString()
+      await keepRefusal(deps, refusal, { address: request.clientAddress, body, toText })
     }
     throw cause
   }

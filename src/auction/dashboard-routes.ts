@@ -6,18 +6,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher } from '../accounts/session.ts'
 import { envelope, ok } from '../platform/envelope.ts'
-import type { Db } from '../platform/postgres.ts'
+import type { Database } from '../platform/postgres.ts'
 import { HOUR_MS } from '../platform/timestamp.ts'
+import { CLIENT_PATIENCE_MS } from '../platform/turns.ts'
 import { NoFill } from './dashboard-schema.ts'
 import { DayRuns, dayFaults } from './day-runs.ts'
-import { NoFillRun } from './no-fill.ts'
 import { NoFillQuery } from './result-schema.ts'
 
 /** About 2 s of work. A person does not wait for the minutes that a million auctions take. */
 const AUCTIONS_MAX = 20_000
 
 interface DashboardAuctionDeps {
-  readonly db: Db
+  readonly db: Database
   readonly receiptHours: number
   readonly now: () => Date
 }
@@ -26,6 +26,7 @@ export const dashboardAuctionRoutes =
   ({ db, receiptHours, now }: DashboardAuctionDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const days = new DayRuns(db) // Separate from programs, which process whole days.
+    app.addHook('onClose', () => days.close())
     app.get(
       '/dashboard/api/publishers/:pub_id/no_fill/',
       {
@@ -41,13 +42,15 @@ export const dashboardAuctionRoutes =
         const { pub_id: pubId } = await requireOwnedPublisher(db, request)
         const { date: day } = request.query
         const keptFromMs = now().getTime() - receiptHours * HOUR_MS
-        const run = new NoFillRun()
-        const held = await days.sample({ pubId, day, auctionsMax: AUCTIONS_MAX }, run)
+        const { reasons, totals, auctions } = await days.run({
+          ...{ pubId, day, auctionsMax: AUCTIONS_MAX, run: { kind: 'noFill' } },
+          ...{ owner: `publisher ${pubId}`, patienceMs: CLIENT_PATIENCE_MS },
+        })
         return ok(200, {
-          held,
-          ...run.totals(),
+          held: auctions,
+          ...totals,
           is_complete: Date.parse(day) >= keptFromMs,
-          reasons: run.report(),
+          reasons,
         })
       },
     )

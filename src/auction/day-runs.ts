@@ -1,73 +1,78 @@
-/** Runs a publisher's auctions of a day again, in slices. */
-import { setImmediate as turn } from 'node:timers/promises'
+/** Runs publishers' days again, each on a thread of its own and a few at a time. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import type { Fault } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
+import type { Database } from '../platform/postgres.ts'
 import { parseTimestamp } from '../platform/timestamp.ts'
 import { FairTurns } from '../platform/turns.ts'
-import { unpackReceipt } from './receipt.ts'
-import { countReceipts, type PublisherDay, receiptsOfPublisher } from './receipt-store.ts'
-import type { LoggedAuction } from './what-if.ts'
+import type { DayReports, DayRun } from './day-run.ts'
+import type { DayNews, DayOrder } from './day-run-thread.ts'
+import type { PublisherDay } from './receipt-store.ts'
 
-/**
- * Concurrent days. Each computes in slices that redirects wait for; a hundred at once, which one
- * key may request, would make them wait for a hundred slices.
- */
+const THREAD = new URL('./day-run-thread.ts', import.meta.url)
+/** Each keeps a core busy for as long as it takes. */
 const DAYS_AT_ONCE = 2
-/**
- * A day of a million auctions takes minutes. Requests that clients gave up still run, so without
- * this limit they would pile up ahead of later ones.
- */
-const TURN_PATIENCE_MS = 30_000
-/** About 3 ms of computing, which redirects then wait for (with 30 candidates). */
-const AUCTIONS_PER_TURN = 50
 
-/** Receives each auction. */
-interface DayRun {
-  add(logged: LoggedAuction): void
+export interface Progress {
+  readonly auctions: number // of the day
+  readonly done: number
+}
+
+export interface DayWanted<Run extends DayRun> extends PublisherDay {
+  /** Of whom only one runs at a time: others of the same wait for it. */
+  readonly owner: string
+  readonly run: Run
+  readonly auctionsMax?: number
+  readonly onProgress?: (progress: Progress) => void
+  /** How long it may wait for its start; absent: for as long as it takes. */
+  readonly patienceMs?: number
 }
 
 export class DayRuns {
-  readonly #db: Db
-  readonly #turns = new FairTurns(DAYS_AT_ONCE, { patienceMs: TURN_PATIENCE_MS })
+  readonly #db: Database
+  readonly #turns = new FairTurns(DAYS_AT_ONCE)
+  readonly #threads = new Set<Worker>()
+  #isClosed = false
 
-  constructor(db: Db) {
+  constructor(db: Database) {
     this.#db = db
   }
 
-  /**
-   * Runs all auctions while other requests are served. Rejects with a 503 if too many days are
-   * queued.
-   */
-  run<Run extends DayRun>(wanted: PublisherDay, run: Run): Promise<Run> {
-    return this.#turns.run(wanted.pubId, async () => {
-      await this.#hand(wanted, run)
-      return run
-    })
+  /** Rejects with a 503 when patience ends before it could start. */
+  run<Run extends DayRun>(wanted: DayWanted<Run>): Promise<DayReports[Run['kind']]> {
+    const { owner, patienceMs = null } = wanted
+    return this.#turns.run(owner, () => this.#runThread(wanted), patienceMs)
   }
 
-  /** The same for an even sample of about `auctionsMax`; returns how many auctions the day has. */
-  sample(
-    { auctionsMax, ...wanted }: PublisherDay & { readonly auctionsMax: number },
-    run: DayRun,
-  ): Promise<number> {
-    return this.#turns.run(wanted.pubId, async () => {
-      const held = await countReceipts(this.#db, wanted)
-      await this.#hand({ ...wanted, share: Math.min(1, auctionsMax / held) }, run)
-      return held
-    })
+  /** Ends the runs, those that wait included: their callers learn that they failed. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()))
   }
 
-  async #hand(wanted: PublisherDay & { readonly share?: number }, run: DayRun): Promise<void> {
-    for await (const receipts of receiptsOfPublisher(this.#db, wanted)) {
-      for (const [index, { packed, clicks }] of receipts.entries()) {
-        if (index % AUCTIONS_PER_TURN === 0) await turn()
-        run.add({ auction: unpackReceipt(packed), clicks })
-      }
-    }
+  async #runThread<Run extends DayRun>(wanted: DayWanted<Run>): Promise<DayReports[Run['kind']]> {
+    if (this.#isClosed) throw new Error('the service is stopping')
+    const { pubId, day, run, auctionsMax = null, onProgress } = wanted
+    const { connection } = this.#db
+    const workerData: DayOrder = { connection, wanted: { pubId, day }, run, auctionsMax }
+    // Without the flags of this process: a test runner's mean nothing to the thread.
+    const thread = new Worker(THREAD, { workerData, execArgv: [] })
+    this.#threads.add(thread)
+    const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
+    let report: DayReports[keyof DayReports] | undefined
+    // Under `node --watch` Node sends messages of its own the same way.
+    thread.on('message', (news: DayNews | { readonly kind?: never }) => {
+      if (news.kind === 'progress') onProgress?.(news)
+      else if (news.kind === 'report') report = news.report
+    })
+    thread.unref()
+    await ended.finally(() => this.#threads.delete(thread))
+    if (report === undefined) throw new Error('the thread ended without a report')
+    return report as DayReports[Run['kind']]
   }
 }
 
-/** Faults beyond the schema's digits, such as 30 February. */
+/** What a schema of digits cannot say: there is no 30 February. */
 export function dayFaults({ date }: { date?: unknown }): Fault[] {
   const isDay = typeof date === 'string' && parseTimestamp(date) !== null
   return isDay ? [] : [{ field: 'date', rule: 'must be a day, YYYY-MM-DD' }]

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { BETA_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { orNull } from '../platform/field-types.ts'
+import { UUID_PATTERN } from '../platform/pattern.ts'
 import { WORDS_TOLD } from './loss-reason.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 
@@ -85,6 +86,26 @@ export const WhatIf = Type.Object({
     Type.Object({ merch_id: Type.Integer(), before: Type.Integer(), after: Type.Integer() }),
     { description: 'Auctions won by merchant, before and after; merchant 0 is nobody' },
   ),
+})
+
+export const WhatIfJobParams = Type.Object({ job_id: Type.String({ pattern: UUID_PATTERN }) })
+
+export type WhatIfJob = Static<typeof WhatIfJob>
+export const WhatIfJob = Type.Object({
+  job_id: Type.String(),
+  url: Type.String({ description: 'Shows the progress, and then the result' }),
+  state: Type.Union(
+    [
+      Type.Literal('waiting'),
+      Type.Literal('running'),
+      Type.Literal('done'),
+      Type.Literal('failed'),
+    ],
+    { description: 'failed: ask again' },
+  ),
+  auctions: Type.Integer({ description: 'Of the day; 0 while the job waits' }),
+  auctions_done: Type.Integer(),
+  result: orNull(WhatIf, 'null unless done'),
 })
 
 export type NoFillReason = Static<typeof NoFillReason>
