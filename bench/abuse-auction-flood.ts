@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { micros } from '../src/platform/money.ts'
 import { makePublisherWorld } from '../test/publisher-world.ts'
+import { isReconciled } from './abuse-service.ts'
 import { openDatabaseOf } from './database.ts'
 import { type LoadRequest, runLoad } from './load.ts'
 import { startService } from './service.ts'
@@ -54,7 +55,7 @@ export async function floodAuctions(): Promise<boolean> {
         `${READERS} auctions readers elsewhere won ${before} before, ${during} during, ${after} after`,
     )
   }
-  return isHeld
+  return (await isReconciled(dataDir)) && isHeld
 }
 
 async function makeTargets(dataDir: string): Promise<Target[]> {

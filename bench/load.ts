@@ -19,6 +19,7 @@ export interface LoadResult {
   readonly answers: number
   readonly rate: number // responses per second
   readonly p50: number // milliseconds
+  readonly p95: number
   readonly p99: number
   readonly p999: number
 }
@@ -27,7 +28,7 @@ export interface LoadOptions {
   readonly port: number
   readonly connections: number
   readonly seconds: number
-  readonly status: number // any other status fails the run
+  readonly status: number | null // any other status fails the run; null: none does
   readonly requests: readonly LoadRequest[]
 }
 
@@ -180,7 +181,14 @@ function summary(latencies: number[], started: number): LoadResult {
   const at = (share: number) =>
     Math.round((latencies[Math.floor(latencies.length * share)] ?? 0) * 100) / 100
   const answers = latencies.length
-  return { answers, rate: answers / elapsed, p50: at(0.5), p99: at(0.99), p999: at(0.999) }
+  return {
+    answers,
+    rate: answers / elapsed,
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    p999: at(0.999),
+  }
 }
 
 function toMessage({ method, path, headers, body }: LoadRequest): Buffer {
@@ -197,8 +205,8 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LENGTH = Buffer.from('ontent-length: ') // Matches both spellings of the first letter.
 
 /** Parses responses. Each connection has one request in flight, so responses never share a read. */
-function answerReader(status: number, { onAnswer, onError }: ConnectionEvents) {
-  const wanted = `HTTP/1.1 ${status} `
+function answerReader(status: number | null, { onAnswer, onError }: ConnectionEvents) {
+  const wanted = status === null ? 'HTTP/1.1 ' : `HTTP/1.1 ${status} `
   let early = Buffer.alloc(0) // the start of a response whose header is incomplete
   let missing = 0 // missing bytes of the body
   return (buffer: Buffer, bytes: number): void => {
