@@ -56,7 +56,7 @@ const candidate = fc.record({
   category: fc.constantFrom(0, 222, 1_999_999_999),
   flight: rarely(flight, {}),
   budgetOk: rarely(fc.constant(false), true),
-  ptr: rarely(evenly(0, 1), 1),
+  paceFactor: rarely(evenly(0, 1), 1),
 })
 
 export const request: fc.Arbitrary<RequestSpec> = fc.record({

@@ -49,7 +49,7 @@ export interface CandidateSpec {
   readonly category?: number // Default: none. It only selects other floors.
   readonly flight?: Partial<Omit<CampaignFlight, 'index'>>
   readonly budgetOk?: boolean
-  readonly ptr?: number
+  readonly paceFactor?: number
 }
 
 export interface RequestSpec {
@@ -81,9 +81,9 @@ const VERSION = 7
 export function makeSet(specs: readonly CandidateSpec[], spec: RequestSpec = {}): CandidateSet {
   const { nowMs = NOON_MS, originalMerchant = 0, isExclusive = false } = spec
   const state = createCampaignState(specs.length)
-  specs.forEach(({ budgetOk = true, ptr = 1, roasFactor = 1 }, index) => {
+  specs.forEach(({ budgetOk = true, paceFactor = 1, roasFactor = 1 }, index) => {
     state.budgetOk[index] = Number(budgetOk)
-    state.ptr[index] = ptr
+    state.paceFactor[index] = paceFactor
     state.roasFactor[index] = roasFactor
   })
   const always = { isActive: true, startsAtMs: null, endsAtMs: null, feedImportedAtMs: null }

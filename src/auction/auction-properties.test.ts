@@ -18,6 +18,7 @@ import { LOSS } from './loss-code.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import { runAuction } from './run-auction.ts'
 
+const unit = evenly(0, 1)
 const RUNS = { numRuns: sized(200, { soak: 5_000 }) }
 
 /** The same candidates with another bid for one of them. */
@@ -279,9 +280,8 @@ test('P12: each of k equal candidates wins one time in k, within four standard e
 })
 
 test('P13: without exploration no draw affects the outcome', () => {
-  const steady = candidates.map((specs) => specs.map((spec) => ({ ...spec, ptr: 1 })))
   fc.assert(
-    fc.property(steady, request, resultNumber, resultNumber, (specs, asked, one, other) => {
+    fc.property(candidates, request, resultNumber, resultNumber, (specs, asked, one, other) => {
       const still: RequestSpec = { ...asked, epsilonPpm: 0 }
       const a = hold(specs, still, one).outcome
       const b = hold(specs, still, other).outcome
@@ -329,17 +329,74 @@ test('P15: without candidates nobody wins, and the reason says so', () => {
   )
 })
 
-test('a pacing coin passes as often as its rate, and the same result draws the same coin', () => {
-  const AUCTIONS = 20_000
-  const set = makeSet([{ name: 'A', ptr: 0.3 }])
-  const outcome = createOutcome()
-  let passed = 0
-  for (let n = 0; n < AUCTIONS; n++) {
-    runAuction(set, makeRequest(), numberOf(n), outcome)
-    if (outcome.winner === 0) passed += 1
+/** The same candidates with another pacing factor for one of them. */
+function withPace(specs: readonly CandidateSpec[], name: string, paceFactor: number) {
+  return specs.map((spec) => (spec.name === name ? { ...spec, paceFactor } : spec))
+}
+
+test('a paced campaign pays at most its typed bid times its factor', () => {
+  fc.assert(
+    fc.property(candidates, request, resultNumber, unit, (specs, asked, number, factor) => {
+      const paced = specs.map((spec) => ({ ...spec, paceFactor: factor }))
+      const { outcome, set } = hold(paced, asked, number)
+      const { winner } = outcome
+      if (winner < 0 || set.model[winner] !== MODEL.cpc) return
+      const typed = (asked.isExclusive ? set.posted : set.value)[winner] ?? 0
+      assert.ok(outcome.priceMicros <= Math.floor(typed * Math.fround(factor)))
+    }),
+    RUNS,
+  )
+})
+
+test('a lower pacing factor wins no auction that a higher one lost, and never at a higher price', () => {
+  const factors = fc.tuple(unit, unit).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
+  fc.assert(
+    fc.property(candidates, request, resultNumber, factors, (specs, asked, number, [low, high]) => {
+      const name = specs[0]?.name ?? ''
+      const [less, more] = [low, high].map((at) => hold(withPace(specs, name, at), asked, number))
+      if (less?.winner !== name) return
+      assert.equal(more?.winner, name)
+      assert.ok(less.outcome.priceMicros <= (more?.outcome.priceMicros ?? 0))
+      // The same rate, but for a rounding of one part in a million.
+      assert.ok(less.outcome.ratePpm <= (more?.outcome.ratePpm ?? 0) + 1)
+    }),
+    RUNS,
+  )
+})
+
+test('a second-price winner pays the same at every factor that still wins', () => {
+  const market = [
+    { name: 'A', bidMicros: 600_000 },
+    { name: 'B', bidMicros: 300_000 },
+  ]
+  const at = (paceFactor: number) => {
+    const { winner, outcome } = hold(withPace(market, 'A', paceFactor))
+    return [winner, outcome.priceMicros]
   }
-  const bound = 4 * Math.sqrt(AUCTIONS * 0.3 * 0.7)
-  assert.ok(Math.abs(passed - AUCTIONS * 0.3) < bound, `${passed} of ${AUCTIONS}`)
+  assert.deepEqual(at(1), ['A', 300_000])
+  assert.deepEqual(at(0.75), ['A', 300_000])
+  assert.deepEqual(at(0.25), ['B', 150_000])
+})
+
+test('a bid that pacing alone takes below the floor is paced; one below it anyway is not', () => {
+  const loss = (bidMicros: number, paceFactor: number) =>
+    hold([{ name: 'A', bidMicros, paceFactor }], { floorMicros: 200_000 }).losses.A
+  assert.equal(loss(400_000, 0.25), 'paced')
+  assert.equal(loss(100_000, 0.25), 'belowFloor')
+  assert.equal(loss(400_000, 0.5), undefined)
+})
+
+test('a factor lowers the expected value of a commission campaign, and its second rate', () => {
+  const cpa = { name: 'S', model: 'cpa', orders: 10, clicks: 1_000 } as const
+  const specs = [
+    { ...cpa, valuePerOrderMicros: 80_000_000 },
+    { name: 'B', bidMicros: 300_000 },
+  ]
+  const at = (paceFactor: number) => hold(withPace(specs, 'S', paceFactor))
+  const [whole, half, little] = [at(1), at(0.5), at(0.25)]
+  assert.deepEqual([whole.winner, half.winner, little.winner], ['S', 'S', 'B'])
+  assert.ok(Math.abs(half.outcome.score - 400_000) < 1e-6)
+  assert.equal(little.outcome.priceMicros, 200_000)
 })
 
 test('exploring sometimes finds the better of two unknown merchants, and reports its cost', () => {

@@ -40,9 +40,9 @@ test('a candidate set sees a campaign start, run out of budget and be paced, wit
   set.state.budgetOk[0] = 0
   assert.equal(winner(), -1)
   set.state.budgetOk[0] = 1
-  set.state.ptr[0] = 0
+  set.state.paceFactor[0] = 0
   assert.equal(winner(), -1)
-  set.state.ptr[0] = 1
+  set.state.paceFactor[0] = 1
   assert.equal(winner(), 0)
 })
 

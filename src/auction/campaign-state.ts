@@ -15,17 +15,20 @@ export interface CampaignState {
   readonly live: Uint8Array
   /** 1 while another win can be paid; written by the lease book (docs/spec/budgets.md). */
   readonly budgetOk: Uint8Array
-  /** The pass-through rate of pacing, 0 to 1. Float32, because a receipt stores it exactly. */
+  /** The part of its bid that pacing leaves, 0 to 1. Float32: a receipt stores it exactly. */
+  readonly paceFactor: Float32Array
+  /** Receipts of rule version 1: the share of auctions that a pacing coin let through. Else 1. */
   readonly ptr: Float32Array
   /** A ROAS goal's multiplier of the bid's ceiling; 1 without a goal. */
   readonly roasFactor: Float32Array
 }
 
-/** No campaign is active until `refreshLive`; all are funded and pass. */
+/** No campaign is active until `refreshLive`; all are funded and bid in full. */
 export function createCampaignState(campaigns: number): CampaignState {
   return {
     live: new Uint8Array(campaigns),
     budgetOk: new Uint8Array(campaigns).fill(1),
+    paceFactor: new Float32Array(campaigns).fill(1),
     ptr: new Float32Array(campaigns).fill(1),
     roasFactor: new Float32Array(campaigns).fill(1),
   }

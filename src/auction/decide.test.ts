@@ -202,7 +202,6 @@ test('a daily budget is paced along the traffic of the publishers it may appear 
     { ...campaign(2, 1, 0.1), ...daily, block_publishers: [1] },
     { ...campaign(3, 1, 0.1), ...daily }, // Half of them have.
     { ...campaign(4, 1, 0.1), ...daily, allow_publishers: [1, 2], block_publishers: [1] },
-    // So expensive that seven dollars are fewer than twenty clicks.
     { ...campaign(5, 1, 0.1), ...daily, exclusive_bid_micros: String(DOLLAR / 2) },
     { ...campaign(6, 1, 0.5), ...daily, exclusive_bid_micros: String(DOLLAR / 10) },
     { ...campaign(7, 1, 0.1), budget_micros: String(10 * DOLLAR) },
@@ -223,10 +222,14 @@ test('a daily budget is paced along the traffic of the publishers it may appear 
   const { link, ...rest } = linkTo([offer(1, 100)], false)
   const data = { ...rest, link: { ...link, pub_id: 2 } }
   const { set, outcome } = receiptOf(decider, data)
-  const paced = Array.from(set.campaignId, (id, at) =>
-    outcome.losses[at] === LOSS.paced ? [id] : [],
-  ).flat()
-  assert.deepEqual(paced.toSorted(), [1, 2, 3, 4])
+  const idsOf = (isSuch: (at: number) => boolean) =>
+    Array.from(set.campaignId, (id, at) => (isSuch(at) ? [id] : []))
+      .flat()
+      .toSorted()
+  const lowered = idsOf((at) => (set.state.paceFactor[at] ?? 1) < 1)
+  assert.deepEqual(lowered, [1, 2, 3, 4, 5, 6])
+  const silent = idsOf((at) => outcome.losses[at] === LOSS.paced)
+  assert.ok(silent.includes(1) && !silent.includes(3), `${silent}`)
 })
 
 test('leases are requested for campaigns with a click price and a budget that may run now', () => {

@@ -9,6 +9,7 @@ import type { Outcome } from './outcome.ts'
 import {
   type AuctionRequest,
   CONFIDENCE_MIN_PPM,
+  pacedValue,
   priceMax,
   referencePrice,
   reservePrice,
@@ -58,10 +59,8 @@ function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
     }
     case LOSS.price:
       return priceDetail(held, i)
-    case LOSS.paced: {
-      const pass = set.state.ptr[set.campaign[i] as number] as number
-      return `${percent(pass)} of its auctions pass at present.`
-    }
+    case LOSS.paced:
+      return pacedDetail(held, i)
     case LOSS.belowFloor:
       return `${worthWords(held, i)}; the floor is ${floorWords(held, i)}.`
     case LOSS.outbid:
@@ -69,6 +68,17 @@ function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
     default:
       return null
   }
+}
+
+function pacedDetail(held: Rerun, i: number): string {
+  const { set, request } = held
+  const at = set.campaign[i] as number
+  const factor = set.state.paceFactor[at] as number
+  const pass = set.state.ptr[at] as number
+  if (pass < 1) return `${percent(pass)} of its auctions passed at that time.`
+  const offered = (request.isExclusive ? set.posted : set.value)[i] as number
+  const paced = dollars(pacedValue(offered, factor, set.model[i] as number))
+  return `Pacing lowered ${dollars(offered)} to ${paced}; the floor is ${floorWords(held, i)}.`
 }
 
 function priceDetail({ set, request }: Rerun, i: number): string {
@@ -137,11 +147,15 @@ export function explainPrice(held: Rerun, audience: Audience): string {
   return `${rule}, its score ${dollars(outcome.runnerUpScore)} over the winner's weight ${weight}.`
 }
 
-/** The typed bid, if a ROAS goal lowered it; otherwise empty. */
+/** The typed bid, if pacing or a ROAS goal lowered it; otherwise empty. */
 function typedWords({ set, request, outcome }: Rerun): string {
   const { winner, priceMicros } = outcome
   const typed = (request.isExclusive ? set.posted : set.value)[winner] as number
   if (typed === priceMicros) return ''
+  const factor = set.state.paceFactor[set.campaign[winner] as number] as number
+  if (pacedValue(typed, factor, MODEL.cpc) === priceMicros) {
+    return `, ${dollars(typed)}, lowered so that its daily budget lasts the day`
+  }
   return `, ${dollars(typed)}, lowered to what a click is worth to its ROAS goal`
 }
 

@@ -87,7 +87,7 @@ test('a candidate is shown with every number that counted', () => {
       roasFactor: 0.5,
       quality: 0.8,
       confidencePpm: 980_000,
-      ptr: 0.75,
+      paceFactor: 0.75,
       budgetOk: false,
     },
     { name: 'B', model: 'epp', orders: 20, clicks: 800, valuePerOrderMicros: 1_500_000.4 },
@@ -105,6 +105,7 @@ test('a candidate is shown with every number that counted', () => {
     loss: a?.loss,
     bid: '0.60',
     exclusive_bid: '0.45',
+    paced_bid: '0.45',
     roas_ceiling: '0.25',
     orders_per_click: null,
     evidence_clicks: null,
@@ -112,7 +113,8 @@ test('a candidate is shown with every number that counted', () => {
     price: null,
     quality: 0.8,
     confidence: 0.98,
-    pass_through: 0.75,
+    pace_factor: 0.75,
+    pass_through: 1,
     is_funded: false,
     is_in_stock: true,
     is_live: true,
@@ -272,7 +274,7 @@ test('the price is explained by the rule that set it', () => {
 test('an auction without a winner says why, and so does each candidate', () => {
   const specs = [
     { name: 'A', budgetOk: false },
-    { name: 'B', bidMicros: 9_000, ptr: 0 },
+    { name: 'B', bidMicros: 90_000, paceFactor: 0 },
   ]
   const told = explainAuction(stored(specs))
   assert.equal(told.outcome.won, false)

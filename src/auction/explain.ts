@@ -33,7 +33,13 @@ import { lossReason } from './loss-reason.ts'
 import { winnerPropensity } from './propensity.ts'
 import type { StoredAuction } from './receipt.ts'
 import { replayStored, rerun } from './replay.ts'
-import { closestReason, RULE_VERSION, referencePrice, reservePrice } from './run-auction.ts'
+import {
+  canReplay,
+  closestReason,
+  pacedValue,
+  referencePrice,
+  reservePrice,
+} from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
 /** Explains a receipt to its publisher (null), or to merchants as far as it concerns them. */
@@ -42,7 +48,7 @@ export function explainAuction(
   merchIds: ReadonlySet<number> | null = null,
 ): Explanation {
   const { set, request } = auction
-  const isOfOurRules = auction.ruleVersion === RULE_VERSION
+  const isOfOurRules = canReplay(auction.ruleVersion)
   // Intermediate numbers come from running it again; codes and prices are the stored ones.
   const { values, weights, scores } = rerun(auction)
   const outcome = { ...auction.outcome, values, weights, scores }
@@ -183,6 +189,7 @@ function explainCandidate(held: Rerun, i: number, audience: Audience): Explained
     price: knownAmount(set.price[i] as number),
     quality: set.quality[i] as number,
     confidence: (set.confidencePpm[i] as number) / PPM,
+    pace_factor: set.state.paceFactor[at] as number,
     pass_through: set.state.ptr[at] as number,
     is_funded: set.state.budgetOk[at] === 1,
     is_in_stock: set.isInStock[i] === 1,
@@ -192,13 +199,16 @@ function explainCandidate(held: Rerun, i: number, audience: Audience): Explained
   }
 }
 
-function explainValue({ set }: Rerun, i: number) {
+function explainValue({ set, request }: Rerun, i: number) {
   const isCpc = set.model[i] === MODEL.cpc
+  const pace = set.state.paceFactor[set.campaign[i] as number] as number
+  const typed = (request.isExclusive ? set.posted : set.value)[i] as number
   const ceiling = set.ceiling[i] as number
   const factor = set.state.roasFactor[set.campaign[i] as number] as number
   return {
     bid: isCpc ? formatExact(set.value[i] as number) : null,
     exclusive_bid: isCpc ? formatExact(set.posted[i] as number) : null,
+    paced_bid: isCpc ? formatExact(pacedValue(typed, pace, MODEL.cpc)) : null,
     roas_ceiling: Number.isFinite(ceiling) ? formatExact(roasBid(Infinity, ceiling, factor)) : null,
     orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
     evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),

@@ -102,6 +102,11 @@ const ExplainedCandidate = Type.Object({
   loss: orNull(ExplainedReason),
   bid: orNull(Dollars, 'CPC'),
   exclusive_bid: DollarsOrNull,
+  paced_bid: orNull(
+    Dollars,
+    'CPC: the typed bid (on an exclusive link `exclusive_bid`) × `pace_factor`, rounded down to a ' +
+      'whole micro-dollar',
+  ),
   roas_ceiling: orNull(Dollars, 'The most that its ROAS goal bears for a click'),
   orders_per_click: orNull(Type.Number(), 'CPA and EPP, the mean'),
   evidence_clicks: NumberOrNull,
@@ -109,7 +114,15 @@ const ExplainedCandidate = Type.Object({
   price: orNull(Dollars, 'What the reader pays; null: unknown'),
   quality: Type.Number(),
   confidence: Type.Number(),
-  pass_through: Type.Number(),
+  pace_factor: Type.Number({
+    description:
+      'The part of its bid (CPC) or of its expected value (CPA, EPP) that pacing left, so that a ' +
+      'daily budget lasts the day; 1: all of it',
+  }),
+  pass_through: Type.Number({
+    description:
+      'Under rule version 1, the share of its auctions that pacing let pass; 1 in later versions',
+  }),
   is_funded: Type.Boolean(),
   is_in_stock: Type.Boolean(),
   is_live: Type.Boolean(),
@@ -126,9 +139,9 @@ const ExplainedCandidate = Type.Object({
 /** The rules of run-auction.ts for readers who recompute a receipt; a test holds them to it. */
 export const RECEIPT_TOLD = [
   'How the outcome follows from the candidates. One that fails a check has its reason in `loss` ' +
-    'and no `value_micros`. That of another is for CPC its `bid`, or on an exclusive link its ' +
-    '`exclusive_bid`, and `roas_ceiling` at most; for CPA and EPP `orders_per_click` × ' +
-    '`value_per_order`, of which an auction that `explored` draws the first.',
+    'and no `value_micros`. That of another is for CPC its `paced_bid`, and `roas_ceiling` at ' +
+    'most; for CPA and EPP `orders_per_click` × `value_per_order` × `pace_factor`, of which an ' +
+    'auction that `explored` draws the first.',
   '`reader_benefit` is e to the power of `beta` × (`reference_price` − `price`) ÷ ' +
     '`reference_price`, that quotient being −`tolerance` at least, 0.3 at most, and 0 where the ' +
     'price is not known. `weight` is `quality` × `confidence` × `reader_benefit`, and ' +

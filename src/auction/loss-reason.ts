@@ -71,8 +71,8 @@ const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'wor
   },
   paced: {
     name: 'Budget Paced',
-    publisher: "The merchant's budget is spread over the day and let this auction pass.",
-    merchant: 'Your budget is spread over the day: a larger one would let more auctions pass.',
+    publisher: "The merchant's budget is spread over the day, which kept it out of this auction.",
+    merchant: 'Your budget is spread over the day: a larger one would lower your bid less.',
   },
   unfunded: {
     name: 'Budget Exhausted',

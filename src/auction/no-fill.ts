@@ -13,7 +13,7 @@ import { lossReason } from './loss-reason.ts'
 import type { StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
 import type { NoFillReason } from './result-schema.ts'
-import { type AuctionRequest, CONFIDENCE_MIN_PPM, priceMax, RULE_VERSION } from './run-auction.ts'
+import { type AuctionRequest, CONFIDENCE_MIN_PPM, canReplay, priceMax } from './run-auction.ts'
 import { ANY_DEVICE } from './targeting.ts'
 import type { LoggedAuction } from './what-if.ts'
 
@@ -97,7 +97,7 @@ function reasonsOf({ set, outcome }: StoredAuction): Set<number> {
 
 /** The publisher's micros per click if every candidate had passed this check. */
 function earningsWithout(auction: StoredAuction, code: number): number {
-  if (auction.ruleVersion !== RULE_VERSION) return 0
+  if (!canReplay(auction.ruleVersion)) return 0
   const set = { ...auction.set, ...waivedFields(auction, code) }
   const request = { ...auction.request, ...waivedRequest(auction.request, code) }
   return earningsPerClick(set, request, rerun({ ...auction, set, request }))
@@ -125,7 +125,9 @@ function waivedFields(auction: StoredAuction, code: number): Partial<CandidateSe
       // Priced at the highest acceptable price.
       return { price: set.price.map((price) => Math.min(price, priceMax(set, auction.request))) }
     case LOSS.paced:
-      return { state: { ...state, ptr: state.ptr.map(() => 1) } }
+      return {
+        state: { ...state, ptr: state.ptr.map(() => 1), paceFactor: state.paceFactor.map(() => 1) },
+      }
     case LOSS.unfunded:
       return { state: { ...state, budgetOk: state.budgetOk.map(() => 1) } }
     case LOSS.belowFloor:

@@ -30,12 +30,15 @@ function checkCandidate(one: Scored, told: Explanation): void {
   near(one.score_micros, one.value_micros * one.weight, 'score_micros')
   if (one.model === 'cpc') {
     const typed = asked.exclusive_match_requested ? one.exclusive_bid : one.bid
+    assert.equal(microsOf(one.paced_bid), Math.floor(microsOf(typed) * one.pace_factor))
     const most = one.roas_ceiling === null ? Number.POSITIVE_INFINITY : microsOf(one.roas_ceiling)
-    assert.equal(one.value_micros, Math.min(microsOf(typed), most))
+    assert.equal(one.value_micros, Math.min(microsOf(one.paced_bid), most))
   } else if (!outcome.explored) {
     // A value per order is shown in whole micros, so it may be half a micro off.
     const orders = one.orders_per_click ?? 0
-    const off = Math.abs(one.value_micros - orders * microsOf(one.value_per_order))
+    const off = Math.abs(
+      one.value_micros - orders * microsOf(one.value_per_order) * one.pace_factor,
+    )
     assert.ok(off <= orders * 0.5 + 1e-6, `value_micros: ${off} off`)
   }
 }

@@ -150,12 +150,12 @@ function writeVerdicts(
   { request, losses, start }: { request: AuctionRequest; losses: Uint16Array; start: number },
 ): void {
   const { n, campaign, model, floors } = set
-  const { live, ptr, roasFactor } = set.state
+  const { live, paceFactor, roasFactor } = set.state
   for (let i = 0, at = start; i < n; i++, at += CANDIDATE_BYTES) {
     const index = campaign[i] as number
     const floor = floors[i] as Float64Array | null
     view.setFloat64(at + 56, floor === null ? 0 : (floor[request.country] as number), true)
-    view.setFloat32(at + 68, ptr[index] as number, true)
+    view.setFloat32(at + 68, paceFactor[index] as number, true)
     view.setFloat32(at + 72, roasFactor[index] as number, true)
     view.setUint8(at + 76, (model[i] as number) | ((live[index] as number) << LIVE_SHIFT))
     view.setUint16(at + 78, losses[i] as number, true)
@@ -282,7 +282,7 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
   return {
     version: packed.readUInt32LE(24),
     n: rows.length,
-    state: readState(rows),
+    state: readState(packed, rows),
     campaign: Int32Array.from(rows, (_, i) => i),
     campaignId: words(0),
     merchId: words(4),
@@ -320,11 +320,16 @@ function floorEverywhere(floorMicros: number): Float64Array | null {
   return floorMicros === 0 ? null : new Float64Array(COUNTRY_SLOTS).fill(floorMicros)
 }
 
-function readState(rows: readonly Buffer[]): CampaignState {
+/** Rule version 1 paced by a coin: docs/spec/budgets.md#pacing. */
+function readState(packed: Buffer, rows: readonly Buffer[]): CampaignState {
+  const pacing = Float32Array.from(rows, (row) => row.readFloatLE(68))
+  const none = new Float32Array(rows.length).fill(1)
+  const isCoin = packed.readUInt16LE(2) === 1
   return {
     live: Uint8Array.from(rows, (row) => row.readUInt8(76) >> LIVE_SHIFT),
     budgetOk: Uint8Array.from(rows, (row) => Number((row.readUInt8(77) & BIT.funded) !== 0)),
-    ptr: Float32Array.from(rows, (row) => row.readFloatLE(68)),
+    paceFactor: isCoin ? none : pacing,
+    ptr: isCoin ? pacing : none,
     roasFactor: Float32Array.from(rows, (row) => row.readFloatLE(72)),
   }
 }

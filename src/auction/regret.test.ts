@@ -65,7 +65,7 @@ function propensityOf(epsilonPpm: number, number: Buffer): [string | null, numbe
     [
       { name: 'known', model: 'cpa', orders: 200, clicks: 10_000, valuePerOrderMicros: 6_000_000 },
       { name: 'fresh', model: 'cpa', orders: 1, clicks: 60, valuePerOrderMicros: 6_000_000 },
-      { name: 'paced', bidMicros: 5_000_000, ptr: 1e-9 },
+      { name: 'paced', bidMicros: 5_000_000, paceFactor: 1e-9 },
     ],
     { epsilonPpm },
     number,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
 import {
@@ -11,6 +12,7 @@ import fc from '../../test/fast-check.ts'
 import { sized } from '../../test/soak.ts'
 import { MODEL } from '../events/event.ts'
 import { offerIdOf } from './candidate-set.ts'
+import { LOSS } from './loss-code.ts'
 import { packReceipt, type StoredAuction, unpackReceipt } from './receipt.ts'
 import { type ClickTerms, compareClick, replayStored, rerun } from './replay.ts'
 
@@ -48,6 +50,18 @@ test('every auction replays from its receipt to the same bits', () => {
     }),
     { numRuns: sized(400, { soak: 10_000 }) },
   )
+})
+
+test('a receipt of rule version 1 replays to the same bits, with its pacing coins', async () => {
+  const path = new URL('receipts-of-rule-1.json', import.meta.url)
+  const receipts = JSON.parse(await readFile(path, 'utf8')) as string[]
+  for (const text of receipts) {
+    const auction = unpackReceipt(Buffer.from(text, 'base64'))
+    assert.equal(auction.ruleVersion, 1)
+    assert.ok(auction.outcome.losses.includes(LOSS.paced))
+    assert.deepEqual(replayStored(auction), { kind: 'equal' })
+  }
+  assert.equal(receipts.length, 16)
 })
 
 test('a receipt holds the request and the candidates as the auction saw them', () => {

@@ -8,7 +8,7 @@ import { MODEL } from '../events/event.ts'
 import type { Replay } from './explanation-schema.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import type { StoredAuction } from './receipt.ts'
-import { RULE_VERSION, runAuction } from './run-auction.ts'
+import { canReplay, runAuction } from './run-auction.ts'
 
 const FIELDS = [
   'winner',
@@ -26,7 +26,7 @@ const FIELDS = [
 
 /** Compares a receipt with its own inputs run again. */
 export function replayStored(auction: StoredAuction): Replay {
-  if (auction.ruleVersion !== RULE_VERSION) {
+  if (!canReplay(auction.ruleVersion)) {
     return { kind: 'other_rules', ruleVersion: auction.ruleVersion }
   }
   const again = rerun(auction)

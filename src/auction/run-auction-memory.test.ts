@@ -39,7 +39,7 @@ function bytesAnAuction(): number {
       bidMicros: 100_000 + i * 1000,
       valuePerOrderMicros: 5_000_000,
       priceMicros: 90_000_000 + i * 100_000,
-      ptr: 0.7,
+      paceFactor: 0.7,
       countries: ['US'],
       blockPublishers: [2],
       floorMicros: { '*': 15_000 },

@@ -26,7 +26,18 @@ import { deviceBit, type IdList, isAmong, lets } from './targeting.ts'
  * Raised when the same inputs may lead to another outcome, for example with another
  * PLATFORM_RESERVE.
  */
-export const RULE_VERSION = 1
+export const RULE_VERSION = 2
+/**
+ * Version 1 drew a pacing coin instead of lowering the bid. Its receipts contain the coin's rate,
+ * and they replay under the present rules.
+ */
+const RULES_REPLAYED: readonly number[] = [1, RULE_VERSION]
+
+/** Whether `runAuction` gives the outcome that a receipt of these rules had. */
+export function canReplay(ruleVersion: number): boolean {
+  return RULES_REPLAYED.includes(ruleVersion)
+}
+
 /** Below it, an offer is too likely to be another product. */
 export const CONFIDENCE_MIN_PPM = 950_000
 /**
@@ -148,7 +159,7 @@ function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uin
 /** The checks of match, price, pacing and budget. */
 function screenOffers(set: CandidateSet, request: AuctionRequest, losses: Uint16Array): void {
   const { n, campaign, campaignId, merchId, confidencePpm, price } = set
-  const { budgetOk, ptr } = set.state
+  const { budgetOk, paceFactor, ptr } = set.state
   const { isExclusive, originalMerchId } = request
   const { isPriceRequired } = request.publisher
   const { priceMaxMicros } = facts
@@ -157,21 +168,37 @@ function screenOffers(set: CandidateSet, request: AuctionRequest, losses: Uint16
     const at = campaign[i] as number
     const asked = price[i] as number
     const pass = ptr[at] as number
+    const factor = paceFactor[at] as number
     let loss: number = LOSS.none
     if (isExclusive && merchId[i] !== originalMerchId) loss = LOSS.exclusive
     else if ((confidencePpm[i] as number) < CONFIDENCE_MIN_PPM) loss = LOSS.confidence
     else if (asked > priceMaxMicros || (asked === 0 && isPriceRequired)) loss = LOSS.price
     else if (pass < 1 && !isBelow(drawBits(seed, campaignId[i] as number, PURPOSE.pace), pass)) {
       loss = LOSS.paced
-    } else if (budgetOk[at] === 0) loss = LOSS.unfunded
+    } else if (factor < 1 && isPacedOut(set, request, i)) loss = LOSS.paced
+    else if (budgetOk[at] === 0) loss = LOSS.unfunded
     losses[i] = loss
   }
+}
+
+/** Whether pacing alone takes the value of a click below the floor. */
+function isPacedOut(set: CandidateSet, request: AuctionRequest, i: number): boolean {
+  const at = set.campaign[i] as number
+  const offered = (request.isExclusive ? set.posted : set.value)[i] as number
+  const reserve = reservePrice(set, request, i)
+  // A reserve is whole micros, so rounding a bid down changes nothing here.
+  return offered >= reserve && offered * (set.state.paceFactor[at] as number) < reserve
+}
+
+/** What pacing leaves of a click's value; bids stay whole micros. For receipts. */
+export function pacedValue(value: number, factor: number, model: number): number {
+  return model === MODEL.cpc ? Math.floor(value * factor) : value * factor
 }
 
 /** Scores the remaining candidates and keeps the best two. */
 function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
   const { n, campaign, model, price, fit, ceiling } = set
-  const { roasFactor } = set.state
+  const { paceFactor, roasFactor } = set.state
   const { losses, values, weights, scores } = outcome
   const { beta } = request.publisher
   const { isExploring, referenceMicros: reference, toleranceRatio } = facts
@@ -183,14 +210,16 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
     const clipped = Math.min(Math.max(gain, -toleranceRatio), GAIN_MAX)
     const weight = (fit[i] as number) * benefit(beta * clipped)
     const reserve = reservePrice(set, request, i)
-    let value = offered[i] as number
+    const at = campaign[i] as number
+    const factor = paceFactor[at] as number
+    // As pacedValue, which would allocate numbers here.
+    let value = (offered[i] as number) * factor
     if (model[i] === MODEL.cpc) {
-      const factor = roasFactor[campaign[i] as number] as number
-      value = roasBid(value, ceiling[i] as number, factor)
+      value = roasBid(Math.floor(value), ceiling[i] as number, roasFactor[at] as number)
     }
     if (isExploring) {
       noteMean(i, value >= reserve ? value : 0, weight)
-      if (model[i] !== MODEL.cpc) value = sampledValue(set, i)
+      if (model[i] !== MODEL.cpc) value = sampledValue(set, i) * factor
     }
     values[i] = value
     weights[i] = weight
@@ -311,8 +340,10 @@ function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): v
   outcome.runnerUpScore = rival
   outcome.reserveMicros = reserve
   if (set.model[winner] !== MODEL.cpc) {
-    // The contract's commission on the sale; with second rate, at most what still wins.
-    const least = Math.max(rival / outcome.score, reserve / value)
+    // The contract's commission on the sale; with second rate, at most what still wins. Pacing
+    // lowered value and score, so the part that still wins is one of the paced commission.
+    const factor = set.state.paceFactor[set.campaign[winner] as number] as number
+    const least = Math.max(rival / outcome.score, reserve / value) * factor
     outcome.ratePpm = request.hasCpaSecondRate ? Math.min(PPM, Math.ceil(least * PPM)) : PPM
     return
   }

@@ -277,16 +277,17 @@ test('a required but unknown price is waived like one that is too high', () => {
 test('reasons with equal cost are ranked by possible cost, count and code', () => {
   const unclicked = { clicks: 0 }
   const away: CandidateSpec = { name: 'D', devices: ['mobile'] }
+  const over = { startsAtMs: Number.MAX_SAFE_INTEGER }
   const hidden = { name: 'H', flight: { isActive: false }, bidMicros: 9_000 }
   const log = [
     logged([{ ...away, bidMicros: 900_000 }], { isFirstPrice: true }, unclicked),
     logged([{ name: 'U', budgetOk: false }], { isFirstPrice: true }, unclicked),
     logged([hidden], {}, unclicked),
     logged([{ ...hidden, isInStock: false, flight: {} }], {}, unclicked),
-    logged([{ ...hidden, ptr: 0, flight: {} }], {}, unclicked),
-    logged([{ ...hidden, ptr: 0, flight: {} }], {}, unclicked),
+    logged([{ ...hidden, flight: over }], {}, unclicked),
+    logged([{ ...hidden, flight: over }], {}, unclicked),
   ]
-  const words = ['device', 'unfunded', 'paced', 'inactive', 'out_of_stock']
+  const words = ['device', 'unfunded', 'out_of_flight', 'inactive', 'out_of_stock']
   const order = (some: readonly LoggedAuction[]) => rankNoFill(some).map(({ word }) => word)
   assert.deepEqual(order(log), words)
   assert.deepEqual(order(log.toReversed()), words)
@@ -305,7 +306,7 @@ test('waiving the only reason of a lone candidate always lets it win', () => {
     exclusive: { spec: { name: 'A' }, asked: { isExclusive: true, originalMerchant: 9 } },
     confidence: { spec: { name: 'A', confidencePpm: 900_000 } },
     price: { spec: { name: 'A', priceMicros: 2 * DOLLAR }, asked: { originalPriceMicros: DOLLAR } },
-    paced: { spec: { name: 'A', ptr: 0 } },
+    paced: { spec: { name: 'A', paceFactor: 0 } },
     unfunded: { spec: { name: 'A', budgetOk: false } },
     belowFloor: { spec: { name: 'A' }, asked: { floorMicros: DOLLAR } },
   }

@@ -14,7 +14,7 @@ import type { Outcome } from './outcome.ts'
 import { CATEGORY_UNTOLD, type StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
 import type { WhatIf, WhatIfSide } from './result-schema.ts'
-import { type AuctionRequest, RULE_VERSION } from './run-auction.ts'
+import { type AuctionRequest, canReplay } from './run-auction.ts'
 import { type IdList, idList } from './targeting.ts'
 
 /** Given settings replace those of the day; lists replace both lists. */
@@ -60,7 +60,7 @@ export class WhatIfRun {
 
   add({ auction, clicks }: LoggedAuction): void {
     const isUntold = this.#floors !== null && auction.set.category.includes(CATEGORY_UNTOLD)
-    if (auction.ruleVersion !== RULE_VERSION || isUntold) {
+    if (!canReplay(auction.ruleVersion) || isUntold) {
       this.#skipped += 1
       return
     }

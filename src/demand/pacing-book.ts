@@ -1,16 +1,17 @@
 /**
- * How far each campaign of this node is held back: by pacing, brought up to date once a minute, and
- * by its ROAS goal.
+ * How much each campaign of this node bids: what pacing leaves of its bid, set once a minute, and
+ * what its ROAS goal allows. The auction takes the lower of both, because two brakes in sequence
+ * would slow a campaign twice for one cause (Balseiro et al., ICML 2024).
  *
- * Every node computes the rates for itself from the same figures (what the log has settled of the
+ * Every node computes the factors for itself from the same figures (what the log has settled of the
  * day's budget, the traffic curve), so nodes need not talk to each other. Only CPC campaigns with a
- * daily budget are paced; a total budget says nothing about when it is to be spent (economics 2.4).
+ * daily budget are paced; a total budget says nothing about when it is to be spent:
+ * docs/spec/budgets.md#pacing.
  */
 import type { Db } from '../platform/postgres.ts'
 import { utcDay } from '../platform/timestamp.ts'
 import type { GrantedLease } from './lease-store.ts'
 import { newPacer, PACING_INTERVAL_MS, type Pacer, stepPacer } from './pacing.ts'
-import { strongerBrake } from './roas.ts'
 import { loadRoasMultipliers } from './roas-store.ts'
 import { campaignShape, type HoursOfWeek, shareOfDay } from './traffic-curve.ts'
 import { loadTraffic } from './traffic-store.ts'
@@ -27,7 +28,7 @@ export interface PacedCampaign {
 
 /** Shared arrays by a campaign's index; the auction reads them. */
 export interface BrakeOutputs {
-  readonly ptr: Float32Array // pass-through rate
+  readonly paceFactor: Float32Array // what pacing leaves of the bid
   readonly roasFactor: Float32Array // what the goal leaves of the bid's ceiling
 }
 
@@ -41,7 +42,7 @@ interface Entry {
 
 export class PacingBook {
   #entries = new Map<number, Entry>()
-  #outputs: BrakeOutputs = { ptr: new Float32Array(0), roasFactor: new Float32Array(0) }
+  #outputs: BrakeOutputs = { paceFactor: new Float32Array(0), roasFactor: new Float32Array(0) }
   #steppedAtMs = Number.NEGATIVE_INFINITY
   #steppedDay = ''
   #traffic: ReadonlyMap<number, HoursOfWeek> = new Map()
@@ -121,10 +122,8 @@ export class PacingBook {
 
   #publish({ campaign, pacer }: Entry): void {
     const { campaignId, index, hasRoasGoal } = campaign
-    const multiplier = hasRoasGoal ? (this.#multipliers.get(campaignId) ?? 1) : 1
-    const brake = strongerBrake({ ptr: pacer?.ptr ?? 1, multiplier })
-    this.#outputs.ptr[index] = brake.ptr
-    this.#outputs.roasFactor[index] = brake.multiplier
+    this.#outputs.paceFactor[index] = pacer?.factor ?? 1
+    this.#outputs.roasFactor[index] = hasRoasGoal ? (this.#multipliers.get(campaignId) ?? 1) : 1
   }
 
   /** Most campaigns may appear everywhere and share one curve. */

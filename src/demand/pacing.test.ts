@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { evenly } from '../../test/even-numbers.ts'
 import fc from '../../test/fast-check.ts'
 import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
-import { newPacer, PTR_MIN, passThrough, stepPacer } from './pacing.ts'
+import { newPacer, PACE_MIN, paceFactor, stepPacer } from './pacing.ts'
 import { PacingBook } from './pacing-book.ts'
-import { roasBid, stepRoasMultiplier, strongerBrake } from './roas.ts'
+import { roasBid, stepRoasMultiplier } from './roas.ts'
 import {
   campaignShape,
   HOURS_PER_WEEK,
@@ -24,86 +24,102 @@ const measure = fc.record({
   priceMaxMicros: fc.integer({ min: 1, max: 1e6 }),
 })
 
-test('the pass-through rate lies in [.01, 1] whatever is measured (P24)', () => {
+test('the factor lies in [.01, 1] whatever is measured (P24)', () => {
   fc.assert(
     fc.property(fc.array(measure, { minLength: 1, maxLength: 50 }), (measures) => {
       let pacer = measures[0] === undefined ? null : newPacer(measures[0])
       for (const next of measures) {
         if (pacer === null) return
         pacer = stepPacer(pacer, next)
-        assert(pacer.ptr >= PTR_MIN && pacer.ptr <= 1, String(pacer.ptr))
+        assert(pacer.factor >= PACE_MIN && pacer.factor <= 1, String(pacer.factor))
       }
     }),
   )
 })
 
-test('the more is still to be spent, the more passes (P24)', () => {
+test('the more is still to be spent, the higher the bid (P24)', () => {
   fc.assert(
     fc.property(measure, money, money, (at, less, demand) => {
       const spentLess = { ...at, spentMicros: Math.min(at.spentMicros, less) }
-      assert(passThrough(spentLess, demand) >= passThrough(at, demand))
+      assert(paceFactor(spentLess, demand) >= paceFactor(at, demand))
     }),
   )
 })
 
-test('the first clicks of a day and a campaign without demand always pass', () => {
-  const at = { budgetMicros: 1e6, spentMicros: 0, share: 0.001, priceMaxMicros: 100_000 }
-  assert.equal(passThrough(at, 1e12), 1)
-  assert.equal(passThrough({ ...at, spentMicros: 1e7 }, 0), 1)
+test('the more demand there is, the lower the bid', () => {
+  fc.assert(
+    fc.property(measure, money, money, (at, one, other) => {
+      const [less, more] = [Math.min(one, other), Math.max(one, other)]
+      assert(paceFactor(at, less) >= paceFactor(at, more))
+    }),
+  )
+})
+
+test('a campaign without demand offers its whole bid', () => {
+  const at = { budgetMicros: 1e6, spentMicros: 1e7, share: 0.001, priceMaxMicros: 100_000 }
+  assert.equal(paceFactor(at, 0), 1)
 })
 
 test('a campaign ahead of its curve is held at the minimum', () => {
   const at = { budgetMicros: 100e6, spentMicros: 60e6, share: 0.5, priceMaxMicros: 100_000 }
-  assert.equal(passThrough(at, 300e6), PTR_MIN)
+  assert.equal(paceFactor(at, 300e6), PACE_MIN)
 })
 
-test('a new campaign starts unthrottled', () => {
+test('a new campaign starts with its whole bid', () => {
   const at = { budgetMicros: 100e6, spentMicros: 0, share: 0.4, priceMaxMicros: 100_000 }
-  assert.equal(newPacer(at).ptr, 1)
+  assert.equal(newPacer(at).factor, 1)
 })
 
-test('a minute moves the rate by the formulas of economics 2.4, worked out by hand', () => {
-  const near = (value: number, wanted: number) =>
-    assert(Math.abs(value / wanted - 1) < 1e-12, `${value} is not ${wanted}`)
+const near = (value: number, wanted: number) =>
+  assert(Math.abs(value / wanted - 1) < 1e-12, `${value} is not ${wanted}`)
+
+test('a minute moves the factor by the formulas of the specification, worked out by hand', () => {
   const at = { budgetMicros: 100e6, spentMicros: 48.3e6, share: 0.502, priceMaxMicros: 100_000 }
-  const before = { ptr: 0.5, spentMicros: 48e6, share: 0.5 }
-  const after = stepPacer({ ...before, spendPerMinute: 200_000, trafficPerMinute: 0.001 }, at)
-  near(after.spendPerMinute, 0.94 * 200_000 + 0.06 * (300_000 / 0.5))
-  near(after.trafficPerMinute, 0.94 * 0.001 + 0.06 * 0.002)
-  // U = 224,000 / .00106; need = ($53.20 - $48.30) / .03.
-  near(after.ptr, 4.9e6 / 0.03 / (224_000 / 0.001_06))
+  const before = { factor: 0.5, spentMicros: 48e6, share: 0.5 }
+  const after = stepPacer({ ...before, spendMicros: 4e6, exposure: 0.02 }, at)
+  near(after.spendMicros, 0.94 * 4e6 + 300_000)
+  near(after.exposure, 0.94 * 0.02 + 0.002 * 0.5 ** 2.5)
+  // need = ($53.20 - $48.30) / .03, of a demand of spend / exposure.
+  near(after.factor ** 2.5, 4.9e6 / 0.03 / (after.spendMicros / after.exposure))
   assert.deepEqual([after.spentMicros, after.share], [48.3e6, 0.502])
   const made = newPacer(at)
-  near(made.spendPerMinute / made.trafficPerMinute, 100e6)
-  near(made.trafficPerMinute, 1 / 1440)
+  near(made.spendMicros / made.exposure, 100e6)
+  near(made.spendMicros, 200_000)
+})
+
+test('a budget of few clicks looks further ahead and learns more slowly', () => {
+  const at = { budgetMicros: 10e6, spentMicros: 5e6, share: 0.5, priceMaxMicros: 500_000 }
+  near(paceFactor(at, 40e6) ** 2.5, 0.25) // It aims 1.5 of its 20 clicks ahead.
+  const before = { ...newPacer(at), spendMicros: 5e6, exposure: 0.5 }
+  near(stepPacer(before, at).exposure, 0.5 * (1 - 20 / 14_400))
 })
 
 test('at the end of the day the last of the budget is spread over what is left of it', () => {
   const at = { budgetMicros: 100e6, priceMaxMicros: 100_000 }
-  const pass = (spentMicros: number, share: number, demand: number) =>
-    Number(passThrough({ ...at, spentMicros, share }, demand).toFixed(9))
-  assert.equal(pass(99e6, 0.99, 200e6), 0.5)
-  assert.equal(pass(99.9e6, 0.9999, 288e6), 0.5, 'the last minute is the least')
-  // The first twenty clicks pass whatever the curve says; here it says $3 at most.
-  assert.equal(pass(1_999_999, 0, 1e12), 1)
-  assert.equal(pass(2_000_000, 0, 1e12), 0.01)
+  const part = (spentMicros: number, share: number, demand: number) =>
+    Number((paceFactor({ ...at, spentMicros, share }, demand) ** 2.5).toFixed(9))
+  assert.equal(part(99e6, 0.99, 200e6), 0.5)
+  assert.equal(part(99.9e6, 0.9999, 288e6), 0.5, 'the last minute is the least')
 })
 
 test('midnight resets what was spent and keeps what was learned', () => {
   const at = { budgetMicros: 100e6, spentMicros: 99e6, share: 0.999, priceMaxMicros: 10_000 }
-  const before = { ...newPacer(at), spendPerMinute: 500_000 }
+  const before = { ...newPacer(at), spendMicros: 9e6, exposure: 0.03 }
   const after = stepPacer(before, { ...at, spentMicros: 300_000, share: 0.001 })
-  assert(after.spendPerMinute > 450_000 && after.spendPerMinute < 500_000)
+  near(after.spendMicros, 0.94 * 9e6 + 300_000)
+  near(after.exposure, 0.94 * 0.03 + 0.001)
   assert.equal(after.spentMicros, 300_000)
 })
 
-test('the traffic of a new day counts from its midnight', () => {
-  const at = { budgetMicros: 100e6, priceMaxMicros: 100_000 }
-  const before = { spendPerMinute: 200_000, trafficPerMinute: 0.001, ptr: 1 }
-  const yesterday = { ...before, spentMicros: 90e6, share: 0.9985 }
-  const after = stepPacer(yesterday, { ...at, spentMicros: 100_000, share: 0.002 })
-  assert(Math.abs(after.trafficPerMinute - (0.94 * 0.001 + 0.06 * 0.002)) < 1e-15)
-  assert(Math.abs(after.spendPerMinute - (0.94 * 200_000 + 0.06 * 100_000)) < 1e-6)
+test('clicks that arrive late, after the bid was lowered, do not silence a campaign for long', () => {
+  const at = { budgetMicros: 100e6, priceMaxMicros: 100_000, share: 0.5 }
+  let pacer = { ...newPacer({ ...at, spentMicros: 55e6 }), spendMicros: 4e6, exposure: 0.015 }
+  for (let minute = 1; minute <= 10; minute++) {
+    pacer = stepPacer(pacer, { ...at, spentMicros: 55e6 + minute * 200_000, share: 0.5 })
+    assert.equal(pacer.factor, PACE_MIN)
+  }
+  pacer = stepPacer(pacer, { ...at, spentMicros: 57e6, share: 0.57 })
+  assert(pacer.factor > 0.3, String(pacer.factor))
 })
 
 test('hours of the week count from Monday midnight UTC', () => {
@@ -188,7 +204,7 @@ test('one large return moves the multiplier by a tenth or so at most', () => {
 })
 
 test('the book paces daily budgets only, and once a minute', () => {
-  const ptr = new Float32Array(2)
+  const paceFactor = new Float32Array(2)
   const roasFactor = new Float32Array(2)
   const book = new PacingBook()
   const base = { priceMaxMicros: 10_000, hasRoasGoal: false, isAllowed: null }
@@ -197,9 +213,9 @@ test('the book paces daily budgets only, and once a minute', () => {
       { ...base, campaignId: 1, index: 0, dailyBudgetMicros: 10e6 },
       { ...base, campaignId: 2, index: 1, dailyBudgetMicros: null },
     ],
-    { ptr, roasFactor },
+    { paceFactor, roasFactor },
   )
-  assert.deepEqual([...ptr], [1, 1])
+  assert.deepEqual([...paceFactor], [1, 1])
   const start = Date.parse('2026-04-13T01:00:00Z')
   book.step(start)
   const spend = (settled: number, nowMs: number) => {
@@ -217,22 +233,28 @@ test('the book paces daily budgets only, and once a minute', () => {
     book.step(nowMs)
   }
   spend(9e6, start + 30_000)
-  assert.equal(ptr[0], 1)
+  assert.equal(paceFactor[0], 1)
   spend(9e6, start + 60_000) // Nine tenths of the day's budget by one in the morning.
-  assert(Math.abs((ptr[0] ?? 0) - PTR_MIN) < 1e-6)
-  assert.equal(ptr[1], 1)
+  assert(Math.abs((paceFactor[0] ?? 0) - PACE_MIN) < 1e-6)
+  assert.equal(paceFactor[1], 1)
 })
 
-test('a goal holds the bid back where pacing does not hold back more', () => {
-  const ptr = new Float32Array(1)
+test('a goal and pacing hold the bid back independently: the auction takes the lower', () => {
+  const paceFactor = new Float32Array(1)
   const roasFactor = new Float32Array(1)
   const book = new PacingBook()
   const campaign = { campaignId: 1, index: 0, dailyBudgetMicros: 1e6, priceMaxMicros: 1_000 }
-  book.setCampaigns([{ ...campaign, hasRoasGoal: true, isAllowed: null }], { ptr, roasFactor })
+  book.setCampaigns([{ ...campaign, hasRoasGoal: true, isAllowed: null }], {
+    paceFactor,
+    roasFactor,
+  })
   book.take({ traffic: new Map(), multipliers: new Map([[1, 0.5]]) })
-  assert.deepEqual([ptr[0], roasFactor[0]], [1, 0.5])
-  book.setCampaigns([{ ...campaign, hasRoasGoal: false, isAllowed: null }], { ptr, roasFactor })
-  assert.deepEqual([ptr[0], roasFactor[0]], [1, 1])
+  assert.deepEqual([paceFactor[0], roasFactor[0]], [1, 0.5])
+  book.setCampaigns([{ ...campaign, hasRoasGoal: false, isAllowed: null }], {
+    paceFactor,
+    roasFactor,
+  })
+  assert.deepEqual([paceFactor[0], roasFactor[0]], [1, 1])
 })
 
 test('a return under the goal lowers the bid, one above raises it to what was typed', () => {
@@ -310,9 +332,4 @@ test('the bid under a goal is a whole number of micros and never above the typed
   // Rounded down: a micro more would miss the goal.
   assert.equal(roasBid(600_000, 1_200_007 / 4, 0.5), 150_000)
   assert.equal(roasBid(600_000, Infinity, 0.5), 600_000, 'without a goal')
-})
-
-test('of two brakes only the stronger one is applied', () => {
-  assert.deepEqual(strongerBrake({ ptr: 0.3, multiplier: 0.5 }), { ptr: 0.3, multiplier: 1 })
-  assert.deepEqual(strongerBrake({ ptr: 0.8, multiplier: 0.5 }), { ptr: 1, multiplier: 0.5 })
 })

@@ -1,25 +1,29 @@
 /**
- * How much of its traffic may a campaign take now, so that its daily budget lasts the day?
+ * How much of its bid may a campaign offer now, so that its daily budget lasts the day?
  *
- * Probabilistic throttling: a campaign enters an auction with the pass-through rate `ptr`, by a
- * coin that is a pure function of the result's number. Its bid stays what the merchant typed, so
- * the auction stays truthful (economics 2.4). Once a minute the rate is set so that spending meets
- * the day's traffic curve a little ahead:
- *   N ← (1−a)N + a·spend/ptr,  D ← (1−a)D + a·ΔF,  U = N/D     what all traffic would cost
- *   need = max(0, B·min(1, F+H) − spent)/H,  ptr = clip(need/U, .01, 1)
+ * Multiplicative pacing: the bid is multiplied by a factor of at most 1. At the same budget a lower
+ * bid buys more clicks than leaving out a share of auctions, because it leaves out the expensive
+ * ones. Once a minute the factor is set so that spending meets the day's traffic curve a little
+ * ahead: docs/spec/budgets.md#pacing.
+ *
  * Pure: a state and a measurement in, the next state out.
  */
 
-/** Weight of the last minute: U remembers about a quarter of an hour. */
-const MEMORY = 0.06
+/** The assumed elasticity of spending to the factor: 2 if rivals' bids are spread evenly. */
+const ELASTICITY = 2.5
+/** Weight lost by the past in a minute: the learned demand is that of about 16 minutes. */
+const FORGETTING = 0.06
+/** Demand is learned from at least this many clicks, or a small budget would follow chance. */
+const CLICKS_LEARNED_FROM = 10
 /** The controller aims at where the curve will be after this part of the day's traffic. */
 const LOOK_AHEAD = 0.03
-/** Never quite zero, or U could not be measured any more. */
-export const PTR_MIN = 0.01
-/** So few clicks say nothing about demand, and front-loading them harms no budget. */
-const UNPACED_CLICKS = 20
+/** And at least so many clicks ahead, because spending moves by whole clicks. */
+const CLICKS_AHEAD = 1.5
+/** What a new campaign's assumed demand counts for, in clicks. */
+const PRIOR_CLICKS = 2
+/** A hundredth of a bid is below every floor, or buys next to nothing. */
+export const PACE_MIN = 0.01
 const MINUTES_PER_DAY = 1440
-
 const LAST_MINUTE = 1 / MINUTES_PER_DAY
 
 /** The interval at which `stepPacer` is to be called. */
@@ -27,64 +31,74 @@ export const PACING_INTERVAL_MS = 60_000
 
 /** What the controller remembers of one campaign. */
 export interface Pacer {
-  readonly spendPerMinute: number // N, micros: what a minute would cost unthrottled
-  readonly trafficPerMinute: number // D, parts of a day's traffic
-  readonly ptr: number // at least PTR_MIN: what is let through can be measured
-  readonly spentMicros: number // of the day, when last measured
-  readonly share: number // F when last measured
+  readonly spendMicros: number // What was spent lately, fading.
+  readonly exposure: number // Parts of a day's traffic, weighed by factor^elasticity, fading alike.
+  readonly factor: number
+  readonly spentMicros: number // Of the day, when last measured.
+  readonly share: number // F when last measured.
 }
 
 /** The day so far. */
 export interface PacingMeasure {
   readonly budgetMicros: number // B
-  readonly spentMicros: number // of today's budget, by all nodes
-  readonly share: number // F: part of the day's traffic that the curve expects until now, 0..1
+  readonly spentMicros: number // Of today's budget, by all nodes.
+  readonly share: number // F: the part of the day's traffic that the curve expects until now, 0..1.
   readonly priceMaxMicros: number
 }
 
 /**
  * A campaign about which nothing is known: assumed to meet just its budget's worth of traffic, so
- * that it starts unthrottled and the first minutes teach otherwise.
- *
- * Our choice: not at .1, as economics 2.4 has it. That would lose nine of ten auctions to guard
- * against a demand of ten times the budget, which costs 0.7 % of it in the first minute
- * (bench/pacing.ts).
+ * that it starts with its whole bid and the first minutes teach otherwise. Ten times that demand
+ * costs 0.7 % of the budget in the first minute (bench/pacing.ts).
  */
-export function newPacer({ budgetMicros, spentMicros, share }: PacingMeasure): Pacer {
-  return {
-    spendPerMinute: budgetMicros / MINUTES_PER_DAY,
-    trafficPerMinute: 1 / MINUTES_PER_DAY,
-    ptr: 1,
-    spentMicros,
-    share,
-  }
+export function newPacer({
+  budgetMicros,
+  spentMicros,
+  share,
+  priceMaxMicros,
+}: PacingMeasure): Pacer {
+  const spendMicros = Math.max(1, PRIOR_CLICKS * priceMaxMicros)
+  return { spendMicros, exposure: spendMicros / budgetMicros, factor: 1, spentMicros, share }
 }
 
-/** Takes the measurement of another minute and sets the rate for the next one. */
+/** Takes the measurement of another minute and sets the factor for the next one. */
 export function stepPacer(before: Pacer, measure: PacingMeasure): Pacer {
   const { spentMicros, share } = measure
   // At midnight UTC both start again from zero: what is there now came since.
   const isNewDay = share < before.share
   const spend = Math.max(0, spentMicros - (isNewDay ? 0 : before.spentMicros))
   const traffic = share - (isNewDay ? 0 : before.share)
-  const weigh = (old: number, now: number): number => (1 - MEMORY) * old + MEMORY * now
-  const spendPerMinute = weigh(before.spendPerMinute, spend / before.ptr)
-  const trafficPerMinute = weigh(before.trafficPerMinute, traffic)
-  const unthrottled = trafficPerMinute > 0 ? spendPerMinute / trafficPerMinute : 0
-  const ptr = passThrough(measure, unthrottled)
-  return { spendPerMinute, trafficPerMinute, ptr, spentMicros, share }
+  const kept = 1 - forgetting(measure)
+  // A ratio of sums, not a mean of ratios: minutes at a low factor then say little about the
+  // demand at the whole bid, and a late click of a better minute cannot blow it up.
+  const spendMicros = kept * before.spendMicros + spend
+  const exposure = kept * before.exposure + traffic * before.factor ** ELASTICITY
+  const demandMicros = exposure > 0 ? spendMicros / exposure : 0
+  return { spendMicros, exposure, factor: paceFactor(measure, demandMicros), spentMicros, share }
 }
 
-/** `clip(need / U, .01, 1)`; monotone in what is still to be spent. */
-export function passThrough(measure: PacingMeasure, unthrottledMicros: number): number {
-  const { budgetMicros, spentMicros, share, priceMaxMicros } = measure
-  if (spentMicros < UNPACED_CLICKS * priceMaxMicros) return 1
-  const aim = budgetMicros * Math.min(1, share + LOOK_AHEAD)
-  // At the end of the day less traffic is left than the look-ahead: dividing by that instead of H
+/**
+ * The factor at which a day's demand of `demandMicros` at the whole bid brings what is needed:
+ * within [PACE_MIN, 1], and monotone in what is still to be spent.
+ */
+export function paceFactor(measure: PacingMeasure, demandMicros: number): number {
+  const { budgetMicros, spentMicros, share } = measure
+  const ahead = Math.max(LOOK_AHEAD, CLICKS_AHEAD / clicksOfBudget(measure))
+  const aim = budgetMicros * Math.min(1, share + ahead)
+  // At the end of the day less traffic is left than the look-ahead: dividing by what is left
   // spends the last percent as well (used .9892 → .9998 of the budget in bench/pacing.ts).
-  const ahead = Math.max(LAST_MINUTE, Math.min(LOOK_AHEAD, 1 - share))
-  const need = Math.max(0, aim - spentMicros) / ahead
-  // Compared before dividing: with no demand at all, U is 0 and everything may pass.
-  if (need >= unthrottledMicros) return 1
-  return Math.max(PTR_MIN, need / unthrottledMicros)
+  const left = Math.max(LAST_MINUTE, Math.min(ahead, 1 - share))
+  const need = Math.max(0, aim - spentMicros) / left
+  // Compared before dividing: without any demand the whole bid may be offered.
+  if (need >= demandMicros) return 1
+  return Math.max(PACE_MIN, (need / demandMicros) ** (1 / ELASTICITY))
+}
+
+function forgetting(measure: PacingMeasure): number {
+  return Math.min(FORGETTING, clicksOfBudget(measure) / (CLICKS_LEARNED_FROM * MINUTES_PER_DAY))
+}
+
+/** At the highest price of a click. */
+function clicksOfBudget({ budgetMicros, priceMaxMicros }: PacingMeasure): number {
+  return budgetMicros / Math.max(1, priceMaxMicros)
 }

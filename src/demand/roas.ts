@@ -58,15 +58,3 @@ export function roasCeiling(
 export function roasBid(bidMicros: number, ceilingMicros: number, multiplier: number): number {
   return Math.min(bidMicros, Math.floor(ceilingMicros * multiplier))
 }
-
-/**
- * Joins the two brakes by the stronger one instead of one after the other: two brakes at once would
- * slow a campaign twice for one cause, and may break its goal (Balseiro et al., ICML 2024).
- */
-export function strongerBrake(brakes: { ptr: number; multiplier: number }): {
-  ptr: number
-  multiplier: number
-} {
-  const { ptr, multiplier } = brakes
-  return ptr <= multiplier ? { ptr, multiplier: 1 } : { ptr: 1, multiplier }
-}
