@@ -17,7 +17,7 @@ const BUDGETS = [5, 30, 100, 500] // dollars a day
 const BID = micros(600_000)
 const VIEWS = 300
 const CLICKS = 60
-const READERS = 203
+export const READERS = 203
 const FLOOD = 5_710 // auctions for each campaign
 /** Others keep at least this part of their auctions (docs/spec/budgets.md#bound-against-floods). */
 const KEPT_MIN = 0.9
@@ -58,7 +58,7 @@ export async function floodAuctions(): Promise<boolean> {
   return (await isReconciled(dataDir)) && isHeld
 }
 
-async function makeTargets(dataDir: string): Promise<Target[]> {
+export async function makeTargets(dataDir: string): Promise<Target[]> {
   await using stack = new AsyncDisposableStack()
   const db = await openDatabaseOf(stack, dataDir)
   const targets: Target[] = []
@@ -75,7 +75,7 @@ async function makeTargets(dataDir: string): Promise<Target[]> {
   return targets
 }
 
-function auctionFrom(address: string, auctionId: string): LoadRequest {
+export function auctionFrom(address: string, auctionId: string): LoadRequest {
   const path = `/api/v1/auction/?a=${auctionId}&t=1&uuid=${randomUUID()}`
   return { method: 'GET', path, headers: { 'user-agent': BROWSER, 'x-forwarded-for': address } }
 }
@@ -105,7 +105,11 @@ interface Answer {
 }
 
 /** Runs an auction at each of 203 addresses, none of them twice; counts those that somebody won. */
-async function winsOfReaders(base: string, auctionId: string, turn: number): Promise<number> {
+export async function winsOfReaders(
+  base: string,
+  auctionId: string,
+  turn: number,
+): Promise<number> {
   let wins = 0
   for (let reader = 1; reader <= READERS; reader++) {
     const { path, headers } = auctionFrom(`198.51.${turn}.${reader}`, auctionId)

@@ -22,6 +22,7 @@ import type { HotRequest, HotRoute } from './platform/hot-http.ts'
 import { errorTeller } from './platform/log.ts'
 import { TokenBuckets } from './platform/token-bucket.ts'
 import { trimUrl } from './platform/url.ts'
+import { AddressReservations } from './redirect/address-reservations.ts'
 import { ReservedResults } from './redirect/reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
 import { wrapperRoute } from './redirect/wrapper-routes.ts'
@@ -58,6 +59,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     isStorageAway: () => node.appender.isLogAway() || !edge.isStorageAnswering(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
     reservedResults: new ReservedResults(),
+    addressReservations: new AddressReservations(),
     book,
     fund,
     isBlocked: addressIndex(config.ipBlocklist),

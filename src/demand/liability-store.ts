@@ -11,6 +11,11 @@ import { perOrderMicros } from './predict.ts'
 
 /** After so many mean waits a click without an order hardly brings one: e⁻⁷ is under 1/1000. */
 const WAITS_MAX = 7
+/**
+ * Clicks of an address unit and day that count for a campaign: such clicks cost nobody anything
+ * (docs/spec/budgets.md#free-requests-elsewhere).
+ */
+const CLICKS_PER_ADDRESS = 3
 
 /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
 export async function loadOverCap(
@@ -95,14 +100,20 @@ async function findOpenClicks(
       select campaign_id, pub_id, model, price_micros,
         sum(exp(-extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
           * 1000 / delay_ms)) as clicks
-      from click
-      where click.merch_id = asked.merch_id and campaign_id = any(${campaignIds}::int[])
-        and at > since and at <= ${new Date(nowMs)}
-        and model in (${MODEL.cpa}, ${MODEL.epp}) and reason = ${REASON.ok} and reversed_at is null
-        and not exists (
-          select from merchant_order where merchant_order.click_id = click.click_id
-            and ${IS_LED_BY_CLICK}
-        )
+      from (
+        select click.*, row_number() over (
+          partition by campaign_id, coalesce(address_key, click_id) order by at
+        ) as of_address
+        from click
+        where click.merch_id = asked.merch_id and campaign_id = any(${campaignIds}::int[])
+          and at > since and at <= ${new Date(nowMs)} and reversed_at is null
+          and model in (${MODEL.cpa}, ${MODEL.epp}) and reason = ${REASON.ok}
+          and not exists (
+            select from merchant_order where merchant_order.click_id = click.click_id
+              and ${IS_LED_BY_CLICK}
+          )
+      ) as open_click
+      where of_address <= ${CLICKS_PER_ADDRESS}
       group by campaign_id, pub_id, model, price_micros
     ) as open`)
   return rows.map((row) => {

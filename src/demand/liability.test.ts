@@ -168,6 +168,14 @@ test('open clicks are those that were paid, have come by now, and led to no orde
   assert.equal(await isOver(NOON), false)
 })
 
+test('one address weighs at most three open clicks a day on a campaign', async (t) => {
+  const { db, isOver } = await openClicks(t)
+  await db.run(sql`update click set address_key = 'one day at one address'`)
+  assert.equal(await isOver(NOON), false)
+  await db.run(sql`update click set address_key = (event_id / 2)::text::bytea`)
+  assert.equal(await isOver(NOON), true)
+})
+
 test('a click is open for several waits', async (t) => {
   const { db, isOver } = await openClicks(t)
   await db.run(sql`update campaign set budget_micros = 100000`)

@@ -8,6 +8,7 @@ import { type LogEvent, MODEL } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money.ts'
+import { AddressReservations } from './address-reservations.ts'
 import {
   answerClick,
   CLICK_AGE_MIN_MS,
@@ -90,9 +91,15 @@ function clickAgain({
     },
     fund: async () => undefined,
     reservedResults: new ReservedResults(),
+    addressReservations: new AddressReservations(),
     onUnrecorded: (why: unknown) => told.push(why),
     onLocalClick: () => undefined,
-    edge: { market: { merchants: new Map([[result.merchId, landing]]), campaigns: new Map() } },
+    edge: {
+      market: {
+        merchants: new Map([[result.merchId, landing]]),
+        campaigns: new Map([[result.campaignId, { clicks_per_address_hour: 10 }]]),
+      },
+    },
     ...{ isBlocked: () => false, isWithinLimit: () => true, countryOf: () => null },
     hashKeys: { hash: (_purpose: string, value: string) => Buffer.from(value) },
     nextId: () => '1',
@@ -145,6 +152,18 @@ test('a click on a page’s result counts once for the reserve, a click that ran
   assert.deepEqual(noted, [
     [3, { nowMs: NOON_MS + 1_000, ageMs: 1_000, priceMicros: result.priceMicros }],
   ])
+})
+
+test('clicks beyond three times what a campaign pays an address per hour reserve nothing', async () => {
+  const { answer, noted, reasons } = clickAgain()
+  const next = (number: number) => ({ resultNumber: Buffer.alloc(16, number) })
+  for (let click = 0; click < 31; click++) await answer(next(click))
+  const verdicts = () => reasons().map(([reason]) => reason)
+  assert.deepEqual(verdicts().slice(29), [REASON.ok, REASON.addressLimit])
+  assert.equal(noted.length, 30, 'the last one is no sign of demand either')
+  await answer(next(31), null, '203.0.113.8')
+  await answer(next(32), null, '127.0.0.1')
+  assert.deepEqual(verdicts().slice(31), [REASON.ok, REASON.ok])
 })
 
 test('a result whose click found no budget, or was not recorded, may still be paid', async () => {

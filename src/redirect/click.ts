@@ -20,6 +20,7 @@ import { addressUnit, isLocalAddress } from '../platform/client-address.ts'
 import type { HotReply, HotRequest } from '../platform/hot-http.ts'
 import { withPatience } from '../platform/patience.ts'
 import { drawRandomBytes } from '../platform/random-bytes.ts'
+import type { AddressReservations } from './address-reservations.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 import type { ReservedResults } from './reserved-results.ts'
 
@@ -34,6 +35,7 @@ export interface ClickDeps {
   readonly append: DurableAppend['append']
   /** The results whose price a click has reserved here, by result number. */
   readonly reservedResults: ReservedResults
+  readonly addressReservations: AddressReservations
   readonly book: Pick<LeaseBook, 'reserve' | 'recordClick' | 'release'>
   readonly fund: LeaseLoop['fund']
   readonly edge: Pick<Edge, 'market'>
@@ -164,12 +166,29 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   if (deps.reservedResults.has(result.resultNumber)) {
     return { reason: REASON.duplicateResult, leaseId: null }
   }
+  if (!mayReserve(deps, click)) return { reason: REASON.addressLimit, leaseId: null }
   deps.reservedResults.add(result.resultNumber)
   const ageMs = nowMs - result.issuedAtMs
   deps.book.recordClick(result.campaignId, { nowMs, ageMs, priceMicros: result.priceMicros })
   const reservation = await reserveFromBudget(deps, click, FUND_PATIENCE_MS)
   if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
   return reservation
+}
+
+/**
+ * Whether the click's address may hold more of the campaign's budget. Local addresses are exempt,
+ * as they are from the fold's rule on paid clicks (docs/spec/clicks.md#clicks-per-address).
+ */
+export function mayReserve(
+  { edge, addressReservations }: Pick<ClickDeps, 'edge' | 'addressReservations'>,
+  { request, nowMs, result }: Pick<Click, 'request' | 'nowMs' | 'result'>,
+): boolean {
+  if (isLocalAddress(request.address)) return true
+  const { campaignId } = result
+  const paidPerHour = edge.market.campaigns.get(campaignId)?.clicks_per_address_hour
+  if (paidPerHour === undefined) return true
+  const address = addressUnit(request.address)
+  return addressReservations.take({ campaignId, address, paidPerHour }, nowMs)
 }
 
 /** Whether the click itself costs its merchant something. */

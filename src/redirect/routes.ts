@@ -22,6 +22,7 @@ import {
   edgeVerdict,
   FUND_PATIENCE_MS,
   hasPrice,
+  mayReserve,
   type Reservation,
   redirectTo,
   reserveFromBudget,
@@ -186,6 +187,9 @@ async function payableAuction(
     reason ??= edgeVerdict(deps, { request, nowMs, result, verdict: REASON.ok })
     if (reason !== REASON.ok || !hasPrice(result)) {
       return { held, reservation: { reason, leaseId: null } }
+    }
+    if (!mayReserve(deps, { request, nowMs, result })) {
+      return { held, reservation: { reason: REASON.addressLimit, leaseId: null } }
     }
     const patienceMs = untilMs - performance.now()
     const reservation = await reserveFromBudget(deps, { nowMs, result }, patienceMs)
