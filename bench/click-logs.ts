@@ -52,13 +52,13 @@ function report(name: string, cohorts: readonly Cohort[]): void {
     fromSlot: first + TEACHING_HOURS,
     toSlot: last + 1,
     // A click on an item immediately follows its impression.
-    model: { ...UNFITTED_MODEL, delayMs: 1_000 },
+    model: { ...UNFITTED_MODEL, delayCurve: [1, 0, 0, 0, 0, 0] },
     refitSlots: 24,
     knownUntilMs: Number.POSITIVE_INFINITY,
   })
   console.log(`\n${name}: ${clicks} impressions, ${orders} clicks, ${pairSlots} pair-hours`)
   if (methods === null) throw new Error(`${name} holds nothing to measure`)
-  console.log('method    log loss  norm. entropy  calibration  ECE      wAPE    coverage')
+  console.log('method    log loss  norm. entropy  calibration  rel. error  wAPE  coverage')
   for (const method of METHODS) {
     const of = methods[method]
     const cells = [

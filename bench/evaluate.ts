@@ -37,7 +37,7 @@ async function run(): Promise<void> {
   const { slot, clicks, orders, pair_slots: pairs, ours, baselines } = found
   console.log(`${from} to ${to}: ${clicks} clicks, ${orders} orders, ${pairs} pair-${slot}s`)
   const rows = { ours, ...baselines }
-  console.log('method          log loss  norm. entropy  calibration  ECE      wAPE    coverage')
+  console.log('method          log loss  norm. entropy  calibration  rel. error  wAPE  coverage')
   for (const [name, metrics] of Object.entries(rows)) {
     if (metrics === null) continue
     const cells = [

@@ -79,6 +79,20 @@ export interface SimulatedNetwork {
   readonly trafficOf: (pubId: number, merchId: number) => number
 }
 
+/** How a burst differs from the clicks of other days. */
+const BURST = { clicks: 20, rate: 0.5 }
+
+/** Orders per click of a pair in a slot: of all its clicks, whether they come in bursts or not. */
+export function meanRate(
+  network: SimulatedNetwork,
+  { pubId, merchId, slot }: { pubId: number; merchId: number; slot: number },
+): number {
+  const { bursts } = network.spec
+  const clicks = 1 - bursts + bursts * BURST.clicks
+  const orders = 1 - bursts + bursts * BURST.clicks * BURST.rate
+  return (network.rateOf(pubId, merchId, slot) * orders) / clicks
+}
+
 /** Commission of a click of a pair in a slot, on average, in micros. */
 export function trueValue(
   network: SimulatedNetwork,
@@ -88,7 +102,7 @@ export function trueValue(
 ) {
   const { merchId, meanMicros, ratePpm, approvedShare, returnShare } = merchant
   const kept = approvedShare * (1 - returnShare)
-  return network.rateOf(pubId, merchId, slot) * meanMicros * (ratePpm / 1e6) * kept
+  return meanRate(network, { pubId, merchId, slot }) * meanMicros * (ratePpm / 1e6) * kept
 }
 
 const TRAFFIC_SPREAD = 1.2 // of its logarithm, between pairs
@@ -160,8 +174,11 @@ function draw(
       const slotStartMs = START_MS + slot * SLOT_MS
       if (slotStartMs % DAY_MS === 0) isBurst = random() < spec.bursts
       if (slotStartMs < merchant.startMs || clicksPerDay === 0) continue
-      const clicks = poisson(random, (clicksPerDay * SLOT_MS * (isBurst ? 20 : 1)) / DAY_MS)
-      const rate = rateOf(pubId, merchId, slot) * (isBurst ? 0.5 : 1)
+      const clicks = poisson(
+        random,
+        (clicksPerDay * SLOT_MS * (isBurst ? BURST.clicks : 1)) / DAY_MS,
+      )
+      const rate = rateOf(pubId, merchId, slot) * (isBurst ? BURST.rate : 1)
       for (let click = 0; click < clicks; click++) {
         const atMs = Math.floor(slotStartMs + random() * SLOT_MS)
         const evidence = clickEvidence(atMs, { isValid: true })

@@ -2,16 +2,25 @@
  * Learners of what a click is worth: Souk's own, made of the functions that the fold, the nightly
  * job and the nodes call, and two simple baselines. bench/value-worlds.ts compares them.
  */
-import type { Waits } from '../src/demand/delay.ts'
-import { fitDelays, WAITS_DAYS } from '../src/demand/delay.ts'
+import {
+  APPROVAL_DAYS,
+  APPROVAL_STEP_DAYS,
+  APPROVAL_STEPS,
+  fitApprovals,
+  type OrderAges,
+} from '../src/demand/approval.ts'
+import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../src/demand/delay.ts'
+import { HALF_LIVES, type HalfLife } from '../src/demand/evidence.ts'
 import { addToPairs, type PairEvidence } from '../src/demand/evidence-store.ts'
 import { fitModel } from '../src/demand/fit.ts'
+import { fitHalfLife, HALF_LIFE_DAYS } from '../src/demand/half-life.ts'
 import { OutlookBook } from '../src/demand/outlook.ts'
 import {
   gammaQuantile,
   type Prediction,
   predictCpc,
   predictPerOrder,
+  shown,
 } from '../src/demand/predict.ts'
 import { type PredictionModel, UNFITTED_MODEL } from '../src/demand/prediction-model.ts'
 import { fitReturnShares, RETURN_DAYS } from '../src/demand/return-share.ts'
@@ -30,68 +39,120 @@ export interface Learner {
   /** A slot begins: everything that happened before is known. */
   readonly refresh: (nowMs: number) => void
   readonly forecast: (pubId: number, merchId: number, ratePpm: number) => Forecast
+  readonly model?: () => PredictionModel
 }
 
+/** Until so many orders the fit runs at each slot and not at night only (the service: 1,000). */
+const YOUNG_ORDERS = 200
+
+/** What a variant of our learner does without, to show what each part is for. */
+export interface Variant {
+  readonly name: string
+  readonly model?: (fitted: PredictionModel) => PredictionModel
+}
+
+export const VARIANTS: readonly Variant[] = [
+  {
+    name: 'no approvals',
+    model: (fitted) => ({ ...fitted, approvedShare: 1, approvedShareByMerchant: {} }),
+  },
+  { name: 'one delay', model: (fitted) => ({ ...fitted, delayCurveByMerchant: {} }) },
+  { name: 'half-life 10', model: (fitted) => ({ ...fitted, halfLife: 10 }) },
+  { name: 'K1 20,000', model: (of) => ({ ...of, rates: { ...of.rates, k1: 20_000 } }) },
+]
+
 /** As nodes learn: evidence from the fold, a fit each night, or at each slot of a young network. */
-export function ourLearner(): Learner {
-  const pairs = new Map<string, PairEvidence>()
+export function ourLearner({ name, model: change }: Variant = { name: 'ours' }): Learner {
+  const pairs = new Map(HALF_LIVES.map((of) => [of, new Map<string, PairEvidence>()]))
   const book = new OutlookBook()
+  const days = new Map<string, { merchId: number; day: number; clicks: number; orders: number }>()
+  const dayOf = (merchId: number, atMs: number) => {
+    const day = Math.floor(atMs / DAY_MS)
+    return days.getOrInsert(`${merchId} ${day}`, { merchId, day, clicks: 0, orders: 0 })
+  }
   const orders = new Set<Order>()
   let model: PredictionModel = UNFITTED_MODEL
-  let fittedDay = -1
   let yesterday = model
+  let fittedDay = -1
+  const evidenceOf = (halfLife: HalfLife) => [...(pairs.get(halfLife)?.values() ?? [])]
+  const fit = (nowMs: number): PredictionModel => {
+    const from = nowMs / DAY_MS - HALF_LIFE_DAYS
+    const young = [...days.values()].filter(({ day }) => day >= from)
+    const delays = { ...yesterday, ...fitDelays(waitsOf(orders, nowMs)) }
+    const asOf = { ...delays, halfLife: fitHalfLife(young, delays, nowMs) }
+    const fitted = fitModel(evidenceOf(asOf.halfLife), { yesterday: asOf, nowMs })
+    const returns = fitReturnShares(soldBy(orders, nowMs))
+    const approvals = fitApprovals(agesOf(orders, nowMs, asOf.halfLife))
+    return { ...fitted, ...returns, ...approvals }
+  }
   return {
-    name: 'ours',
+    name,
     learn: (happening) => {
-      addToPairs(pairs, happening.samples, model)
-      if (happening.kind === 'order') orders.add(happening.order)
+      for (const [halfLife, held] of pairs) addToPairs(held, happening.samples, halfLife)
+      if (happening.kind === 'click') dayOf(happening.merchId, happening.atMs).clicks += 1
+      else {
+        const { order } = happening
+        dayOf(order.merchId, order.clickAtMs).orders += happening.kind === 'order' ? 1 : -1
+        orders.add(order)
+      }
     },
     refresh: (nowMs) => {
       const day = Math.floor(nowMs / DAY_MS)
-      if (day !== fittedDay || model.delayOrders < 1_000) {
+      if (day !== fittedDay || model.delayOrders < YOUNG_ORDERS) {
         if (day !== fittedDay) yesterday = model
         fittedDay = day
-        const delays = fitDelays(waitsOf(orders, nowMs))
-        const fitted = fitModel([...pairs.values()], {
-          yesterday: { ...yesterday, ...delays },
-          nowMs,
-        })
-        model = { ...fitted, ...fitReturnShares(soldBy(orders, nowMs)) }
+        model = change?.(fit(nowMs)) ?? fit(nowMs)
       }
-      book.take(model, [...pairs.values()], nowMs)
+      book.take(model, evidenceOf(model.halfLife), nowMs)
     },
     forecast: (pubId, merchId, ratePpm) => {
       const outlook = book.of(pubId, merchId)
       return {
         value: predictCpc({ model: 'cpa', ratePpm }, { ...outlook, share: 1, fundedShare: 1 }),
-        rate: predictPerOrder(outlook.rate, { perOrderMicros: 1, logVariance: 0 }),
+        rate: predictPerOrder(shown(outlook.rate), { perOrderMicros: 1, logVariance: 0 }),
       }
     },
+    model: () => model,
   }
 }
 
-/** As `loadWaits` groups them: by merchant and about equally old clicks, each order of a click. */
+/** As `loadWaits` finds them. */
 function waitsOf(orders: ReadonlySet<Order>, nowMs: number): Waits[] {
-  const groups = new Map<
-    string,
-    { merchId: number; orders: number; waitMs: number; ageMs: number }
-  >()
-  for (const order of orders) {
-    const ageMs = nowMs - order.clickAtMs
-    if (ageMs > WAITS_DAYS * DAY_MS || order.rejectedAtMs < nowMs) continue
-    const key = `${order.merchId} ${Math.round(4 * Math.log(ageMs))}`
-    const group = groups.getOrInsert(key, {
-      merchId: order.merchId,
-      orders: 0,
-      waitMs: 0,
-      ageMs: 0,
-    })
-    group.orders += 1
-    group.waitMs += order.atMs - order.clickAtMs
-    group.ageMs += ageMs
-  }
-  return [...groups.values()].map((of) => ({ ...of, ageMs: of.ageMs / of.orders }))
+  const waits = [...orders].flatMap(({ merchId, clickAtMs, atMs, rejectedAtMs }) => {
+    const ageMs = nowMs - clickAtMs
+    if (ageMs > WAITS_DAYS * DAY_MS || rejectedAtMs < nowMs) return []
+    return [{ merchId, orders: 1, waitMs: atMs - clickAtMs, ageMs }]
+  })
+  return groupWaits(waits)
 }
+
+/** As `findOrderAges` counts them. */
+function agesOf(orders: ReadonlySet<Order>, nowMs: number, halfLife: HalfLife): OrderAges[] {
+  const ages = new Map<string, Mutable<OrderAges>>()
+  const of = (merch_id: number, step: number) => {
+    const none = { merch_id, step, exposed: 0, rejected: 0, standing: 0 }
+    return ages.getOrInsert(`${merch_id} ${step}`, none)
+  }
+  const stepMs = APPROVAL_STEP_DAYS * DAY_MS
+  const fromMs = nowMs - APPROVAL_DAYS * DAY_MS
+  for (const { merchId, clickAtMs, atMs, rejectedAtMs } of orders) {
+    if (atMs > nowMs) continue
+    const now = Math.min(APPROVAL_STEPS, Math.floor((nowMs - atMs) / stepMs))
+    const decay = 2 ** (-(nowMs - clickAtMs) / (halfLife * DAY_MS))
+    if (rejectedAtMs > nowMs) of(merchId, now).standing += decay
+    for (let step = 0; step <= Math.min(now, APPROVAL_STEPS - 1); step++) {
+      const startMs = atMs + step * stepMs
+      if (startMs < fromMs || rejectedAtMs < startMs) continue
+      const isRejected = rejectedAtMs <= nowMs && rejectedAtMs < startMs + stepMs
+      const isOver = startMs + stepMs <= nowMs || isRejected
+      of(merchId, step).exposed += isOver ? 1 : 0.5
+      of(merchId, step).rejected += isRejected ? 1 : 0
+    }
+  }
+  return [...ages.values()]
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 function soldBy(orders: ReadonlySet<Order>, nowMs: number) {
   const oldest = nowMs - RETURN_DAYS.oldest * DAY_MS

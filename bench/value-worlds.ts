@@ -3,13 +3,16 @@
  * truth, valued by the functions that Souk runs and by two baselines.
  * See docs/spec/prediction.md#the-yardstick.
  *
- * `node bench/value-worlds.ts [--seeds N] [--days N] [--only WORLD,…] [--json FILE]`: some minutes.
+ *   node bench/value-worlds.ts [--seeds N] [--days N] [--only WORLD,…] [--json FILE] [--variants]
+ *
+ * Some minutes; `--variants` adds our learner without one part each, `--model` prints the last fit.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { DAY_MS } from '../src/platform/timestamp.ts'
 import { seededRandom } from '../test/seeded-random.ts'
 import {
+  meanRate,
   type SimulatedNetwork,
   SLOT_MS,
   simulate,
@@ -17,7 +20,7 @@ import {
   trueValue,
   type WorldSpec,
 } from './simulated-network.ts'
-import { type Learner, merchantMean, ourLearner, twoLevel } from './value-learners.ts'
+import { type Learner, merchantMean, ourLearner, twoLevel, VARIANTS } from './value-learners.ts'
 import { Score } from './value-score.ts'
 
 const WELL_SPECIFIED: WorldSpec = {
@@ -48,6 +51,8 @@ const { values: args } = parseArgs({
     days: { type: 'string' },
     only: { type: 'string' },
     json: { type: 'string' },
+    model: { type: 'boolean', default: false },
+    variants: { type: 'boolean', default: false },
   },
 })
 
@@ -78,7 +83,7 @@ function run(network: SimulatedNetwork, learners: readonly Learner[], seed: numb
     for (const [index, { pubId, merchant, clicks }] of pairs.entries()) {
       const truth = {
         value: trueValue(network, merchant, pubId, slot),
-        rate: network.rateOf(pubId, merchant.merchId, slot),
+        rate: meanRate(network, { pubId, merchId: merchant.merchId, slot }),
       }
       const age = {
         clicks: clicksOf.get(merchant.merchId) ?? 0,
@@ -135,10 +140,18 @@ for (const name of names) {
   const totals = new Map<string, Score>()
   const startedMs = performance.now()
   for (let seed = 1; seed <= Number(args.seeds); seed++) {
-    const learners = [ourLearner(), merchantMean(), twoLevel()]
+    const variants = args.variants ? VARIANTS.map((of) => ourLearner(of)) : []
+    const learners = [ourLearner(), ...variants, merchantMean(), twoLevel()]
     for (const score of run(simulate(spec, seed), learners, seed)) {
       const total = totals.getOrInsert(score.name, new Score(score.name))
       total.merge(score)
+    }
+    const fitted = learners[0]?.model?.()
+    if (args.model && fitted !== undefined) {
+      const { rates, values, halfLife, delayCurve, delayOrders, approvedShare } = fitted
+      console.log(
+        JSON.stringify({ rates, values, halfLife, delayCurve, delayOrders, approvedShare }),
+      )
     }
   }
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(0)

@@ -795,14 +795,17 @@ CREATE INDEX page_session_day ON page_session USING btree (day);
 create table pair_evidence (
   pub_id integer not null,
   merch_id integer not null,
+  half_life_days smallint not null,
   clicks double precision not null,
-  unripe double precision not null,
+  squared_clicks double precision not null,
+  unripe double precision[] not null,
   invalid double precision not null,
   orders double precision not null,
+  value double precision not null,
   log_value double precision not null,
   log_value_square double precision not null,
   as_of timestamp with time zone not null,
-  constraint pair_evidence_pkey PRIMARY KEY (pub_id, merch_id)
+  constraint pair_evidence_pkey PRIMARY KEY (pub_id, merch_id, half_life_days)
 );
 
 create table prediction_model (

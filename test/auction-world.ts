@@ -110,7 +110,10 @@ function makeCandidate(spec: CandidateSpec, index: number): Candidate {
     confidencePpm: spec.confidencePpm ?? PPM,
     floors: makeFloors(spec.floorMicros),
     categoryId: spec.category ?? 0,
-    ...drawable({ merchantRate: 0, alpha: orders, nEff: clicks, rate: orders / clicks }),
+    ...drawable({
+      ...{ merchantRate: 0, merchantError: 0 },
+      ...{ alpha: orders, nEff: clicks, rate: orders / clicks },
+    }),
     valuePerOrderMicros: spec.valuePerOrderMicros ?? 0,
     quality: spec.quality ?? 1,
     ceilingMicros: spec.ceilingMicros ?? Number.POSITIVE_INFINITY,

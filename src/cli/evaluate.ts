@@ -78,7 +78,14 @@ function toRecord(metrics: Metrics) {
     normalised_entropy: metrics.normalisedEntropy,
     calibration: metrics.calibration,
     calibration_error: metrics.calibrationError,
+    ...Object.fromEntries(
+      metrics.calibrationByAge.map(({ fromClicks, calibration }) => [
+        `calibration_from_${fromClicks}_clicks`,
+        calibration,
+      ]),
+    ),
     weighted_error: metrics.weightedError,
     coverage: metrics.coverage,
+    coverage_cohorts: metrics.cohorts,
   }
 }

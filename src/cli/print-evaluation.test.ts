@@ -9,6 +9,7 @@ const measured = (log_loss: number) => ({
   calibration_error: 0.001,
   weighted_error: 0.4,
   coverage: null,
+  coverage_cohorts: 0,
 })
 const facts = { from: '2026-03-01', to: '2026-03-28', slot: 'day', pair_slots: 4, plot: null }
 

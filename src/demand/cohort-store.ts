@@ -1,10 +1,12 @@
 /** What the log says of clicks and the orders they led to, for predictions and their evaluation. */
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 import { WAITS_DAYS, type Waits } from './delay.ts'
 import type { Cohort } from './evaluate.ts'
+import { type DelayCurve, WAITS_MS } from './evidence.ts'
+import { HALF_LIFE_DAYS, type MerchantDay } from './half-life.ts'
 
 /** Of an order that names a click: the click led to it, not a link that was only seen. */
 export const IS_LED_BY_CLICK = sql`coalesce(attribution, '') <> 'impression'`
@@ -62,9 +64,9 @@ interface PairSlot {
 const keyOf = ({ pub_id, merch_id, slot }: PairSlot): string => `${pub_id} ${merch_id} ${slot}`
 
 /**
- * Lists how long orders took after clicks of the last WAITS_DAYS, by about how old these are: of
- * each click its first, as one order of a click is what a rate tells. Sixty of one click, told two
- * days after it, made those at every other merchant of a young network seem to be still to come.
+ * Lists how long orders took after clicks of the last WAITS_DAYS, grouped by age of the click and
+ * by the wait. Only the first order of a click counts: sixty of one click, reported two days after
+ * it, made those at every other merchant of a young network seem to be still to come.
  */
 export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
   const [since, now] = [new Date(nowMs - WAITS_DAYS * DAY_MS), new Date(nowMs)]
@@ -79,7 +81,7 @@ export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
         where at >= ${since} and at < ${now} and accepted_at < ${now} and ${IS_BROUGHT}
         group by merchant_order.merch_id, click_id, at
       ) as brought
-      group by merch_id, round(4 * ln(age_ms))`,
+      group by merch_id, round(4 * ln(age_ms)), round(2 * ln(wait_ms + 60000))`,
   )
   return rows.map((row) => ({
     merchId: row.merch_id,
@@ -87,6 +89,42 @@ export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
     waitMs: row.wait_ms,
     ageMs: row.age_ms,
   }))
+}
+
+/** Lists merchants' valid clicks of each UTC day, and how many of them have brought an order. */
+export async function loadMerchantDays(db: Db, nowMs: number): Promise<MerchantDay[]> {
+  const [since, now] = [new Date(nowMs - HALF_LIFE_DAYS * DAY_MS), new Date(nowMs)]
+  const rows = await db.rows<{ merch_id: number; day: number; clicks: number; orders: number }>(sql`
+    with clicked as (
+      select merch_id, floor(extract(epoch from at) / 86400)::int as day, count(*)::int as clicks
+      from click
+      where at >= ${since} and at < ${now} and reason = ${REASON.ok} and reversed_at is null
+        and merch_id <> 0
+      group by 1, 2
+    ), brought as (
+      select click.merch_id, floor(extract(epoch from at) / 86400)::int as day,
+        count(distinct click_id)::int as orders
+      from merchant_order join click using (click_id)
+      where at >= ${since} and at < ${now} and accepted_at < ${now} and ${IS_BROUGHT}
+      group by 1, 2
+    )
+    select merch_id, day, clicks, coalesce(orders, 0) as orders
+    from clicked left join brought using (merch_id, day)`)
+  return rows.map(({ merch_id: merchId, ...of }) => ({ merchId, ...of }))
+}
+
+/** A delay curve as PostgreSQL reads an array. */
+export const curveText = (curve: DelayCurve): string => `{${curve.join(',')}}`
+
+/**
+ * The share of orders that come later than an age, in SQL: `curve` is a float8 array. PostgreSQL
+ * reports an error where the exponential is too small for a number.
+ */
+export function waitingShare(curve: Sql, ageMs: Sql): Sql {
+  return WAITS_MS.map(
+    (meanMs, part) => sql`(${curve})[${part + 1}::int]
+    * exp(-least(700, ${ageMs} / ${meanMs}::float8))`,
+  ).reduce((sum, term) => sql`${sum} + ${term}`)
 }
 
 /** The time of the first valid click, or null without any. */

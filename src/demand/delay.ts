@@ -1,15 +1,19 @@
 /**
- * How long do orders come after their clicks? τ of economics 3, of the network and of merchants.
+ * How long do orders come after their clicks? The delay curve of the network and of its merchants.
  *
- * Of clicks an hour old only waits under an hour can have been seen. A plain mean of waits is
+ * The curve is a mixture of exponentials with the fixed means WAITS_MS: one exponential cannot hold
+ * readers who buy within the hour and readers who compare for a week, and valued a newcomer of such
+ * a shop at twice its worth on the first day (docs/spec/prediction.md#delay).
+ *
+ * Among clicks an hour old only waits under an hour can have been seen. A plain mean of waits is
  * therefore too short while a network is young, whatever its readers do. So each wait is judged
- * among those that the age of its click allowed: as an exponential cut off there.
+ * among those that the age of its click allowed.
  */
 import { DAY_MS } from '../platform/timestamp.ts'
-import { type Grid, likeliest } from './likeliest.ts'
+import { type DelayCurve, WAITS_MS } from './evidence.ts'
 import { type Delays, UNFITTED_MODEL } from './prediction-model.ts'
 
-/** Orders of a merchant whose clicks are about equally old. */
+/** Orders of a merchant whose clicks are about equally old, and which waited about equally long. */
 export interface Waits {
   readonly merchId: number
   readonly orders: number
@@ -19,81 +23,148 @@ export interface Waits {
   readonly ageMs: number
 }
 
-/** Clicks of these days are looked at: twice the half-life of all other evidence. */
+/** Groups orders by the age of their click and by their wait, as `loadWaits` does in SQL. */
+export function groupWaits(waits: readonly Waits[]): Waits[] {
+  const groups = new Map<string, { -readonly [K in keyof Waits]: Waits[K] }>()
+  for (const { merchId, orders, waitMs, ageMs } of waits) {
+    const byAge = Math.round(4 * Math.log(Math.max(1, ageMs)))
+    const byWait = Math.round(2 * Math.log(waitMs / orders + 60_000))
+    const group = groups.getOrInsert(`${merchId} ${byAge} ${byWait}`, {
+      ...{ merchId, orders: 0, waitMs: 0, ageMs: 0 },
+    })
+    group.ageMs = (group.orders * group.ageMs + orders * ageMs) / (group.orders + orders)
+    group.orders += orders
+    group.waitMs += waitMs
+  }
+  return [...groups.values()]
+}
+
+/** Clicks of these days are looked at. */
 export const WAITS_DAYS = 28
 
-/** From a minute, under which nothing depends on it, to two months; neighbours 2 % apart. */
-const GRID: Grid = { least: 60_000, most: 60 * DAY_MS, steps: 570 }
-/** Orders that the network's τ is worth against a merchant's own. */
+/** Orders that the network's curve is worth against a merchant's own. */
 const NETWORK_ORDERS = 20
-/** What so many orders tell counts of one merchant in the network's τ: merchants differ by more. */
+/** What one merchant counts for in the network's curve, in orders: merchants differ by more. */
 const OF_MERCHANT_MAX = 4
-/** Of the log likelihood, there: what a merchant says at most against a τ. */
-const AGAINST_MAX = 4
-/** What is usual counts there as half an order, and says less than one merchant may. */
-const USUAL = { delayMs: UNFITTED_MODEL.delayMs, orders: 1 / 2 }
-const USUAL_AGAINST_MAX = 3
+/**
+ * A merchant whose orders are so unlike the network's counts for less: by this over how much less
+ * likely they are under its curve than under their own, on average (as a logarithm).
+ */
+const UNLIKE = 0.5
+const REWEIGHTINGS = 5
+/** What the usual curve counts for there, in orders. */
+const USUAL_ORDERS = 1
+const STEPS_MAX = 60
+/** Steps go so much further than plain ones, which are slow where most orders are unseen. */
+const STRIDE = 1.8
+/** A curve whose weights move by less than this is found: waits tell them to a percent at best. */
+const SETTLED = 1e-4
 
-/** Fits τ to the waits that have been seen; what is usual in commerce where none has. */
+/** Fits the curves to the waits that have been seen; what is usual in commerce where none has. */
 export function fitDelays(waits: readonly Waits[]): Delays {
   const byMerchant = Map.groupBy(waits, ({ merchId }) => merchId)
-  const delayMs = fitNetwork([...byMerchant.values()])
-  const network = { delayMs, orders: NETWORK_ORDERS }
-  const ofMerchants = [...byMerchant].map(([merchId, of]) => [merchId, fitDelay(of, network)])
-  return { delayMs, delayMsByMerchant: Object.fromEntries(ofMerchants), delayOrders: sumOf(waits) }
+  const delayCurve = fitNetwork([...byMerchant.values()])
+  const network = { curve: delayCurve, orders: NETWORK_ORDERS }
+  const ofMerchants = [...byMerchant].map(([merchId, own]) => {
+    return [merchId, fitCurve([{ waits: own, weight: 1 }], network)] as const
+  })
+  return {
+    delayCurve,
+    delayCurveByMerchant: Object.fromEntries(ofMerchants),
+    delayOrders: ordersOf(waits),
+  }
 }
 
 /**
- * One fit of all waits, in which no merchant says much. It was else that of whoever told the most
- * and the longest: a thousand orders that a merchant told of after 26 days had readers take two
- * months everywhere, and clicks that brought none were long taken for unripe.
+ * One curve for all, in which no merchant says much: a thousand orders that one reported after 26
+ * days had readers take two months everywhere, and clicks that brought none were long taken for
+ * unripe.
  */
-function fitNetwork(merchants: readonly (readonly Waits[])[]): number {
+function fitNetwork(merchants: readonly (readonly Waits[])[]): DelayCurve {
+  const usual = { curve: UNFITTED_MODEL.delayCurve, orders: USUAL_ORDERS }
   const shown = merchants.map((waits) => {
-    const own = likeliest(GRID, (delayMs) => logLikelihoodOf(waits, delayMs))
-    const part = Math.min(1, OF_MERCHANT_MAX / toldBy(waits, own))
-    const logLikelihood = (delayMs: number) => part * logLikelihoodOf(waits, delayMs)
-    return { logLikelihood, least: logLikelihood(own) - AGAINST_MAX }
+    const own = fitCurve([{ waits, weight: 1 }], usual)
+    return { waits, own, part: Math.min(1, OF_MERCHANT_MAX / ordersOf(waits)) }
   })
-  return likeliest(GRID, (delayMs) =>
-    shown.reduce(
-      (sum, { logLikelihood, least }) => sum + Math.max(least, logLikelihood(delayMs)),
-      Math.max(-USUAL_AGAINST_MAX, logPrior(USUAL, delayMs)),
-    ),
-  )
+  let curve = usual.curve
+  for (let time = 0; time < REWEIGHTINGS; time++) {
+    const weighted = shown.map(({ waits, own, part }) => {
+      const unlike = (logLikelihood(waits, own) - logLikelihood(waits, curve)) / ordersOf(waits)
+      return { waits, weight: part * Math.min(1, UNLIKE / Math.max(0, unlike)) }
+    })
+    curve = fitCurve(weighted, usual, curve)
+  }
+  return curve
 }
 
-function sumOf(parts: readonly { readonly orders: number }[]): number {
+function logLikelihood(waits: readonly Waits[], curve: DelayCurve): number {
+  return waits.reduce((sum, { orders, waitMs, ageMs }) => {
+    const density = weighted(curve, densities(waitMs / orders))
+    return sum + orders * Math.log(density / (1 - weighted(curve, laterThan(ageMs))))
+  }, 0)
+}
+
+const densities = (waitMs: number): number[] =>
+  WAITS_MS.map((meanMs) => Math.exp(-Math.min(600, waitMs / meanMs)) / meanMs)
+const laterThan = (ageMs: number): number[] =>
+  WAITS_MS.map((meanMs) => Math.exp(-Math.max(1, ageMs) / meanMs))
+
+function ordersOf(parts: readonly { readonly orders: number }[]): number {
   return parts.reduce((sum, { orders }) => sum + orders, 0)
 }
 
-interface Prior {
-  readonly delayMs: number
-  readonly orders: number
-}
-
-function fitDelay(waits: readonly Waits[], prior: Prior): number {
-  return likeliest(GRID, (delayMs) => logPrior(prior, delayMs) + logLikelihoodOf(waits, delayMs))
-}
-
-/** An order tells of ln τ with a variance of 1: so many of them are a normal around it. */
-function logPrior(prior: Prior, delayMs: number): number {
-  return (-prior.orders / 2) * Math.log(delayMs / prior.delayMs) ** 2
-}
-
-function logLikelihoodOf(waits: readonly Waits[], delayMs: number): number {
-  return waits.reduce(
-    (sum, { orders, waitMs, ageMs }) =>
-      sum - waitMs / delayMs - orders * Math.log(-delayMs * Math.expm1(-ageMs / delayMs)),
-    0,
+/**
+ * The weights that make the waits most likely beside `prior.orders` orders of the prior's curve, by
+ * expectation and maximisation. For each order that was seen, as many are assumed to be on their
+ * way as the curve says of clicks of that age; the likelihood has a single peak.
+ */
+function fitCurve(
+  merchants: readonly { readonly waits: readonly Waits[]; readonly weight: number }[],
+  prior: { readonly curve: DelayCurve; readonly orders: number },
+  start = prior.curve,
+): DelayCurve {
+  const seen = merchants.flatMap(({ waits, weight }) =>
+    waits.map(({ orders, waitMs, ageMs }) => ({
+      orders: orders * weight,
+      density: densities(waitMs / orders),
+      later: laterThan(ageMs),
+    })),
   )
+  let curve = start
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const counts = prior.curve.map((share) => share * prior.orders)
+    for (const { orders, density, later } of seen) {
+      const likelihood = weighted(curve, density)
+      const come = 1 - weighted(curve, later)
+      for (let part = 0; part < curve.length; part++) {
+        const share = (density[part] ?? 0) / likelihood + (later[part] ?? 0) / come
+        counts[part] = (counts[part] ?? 0) + orders * (curve[part] ?? 0) * share
+      }
+    }
+    const total = counts.reduce((sum, count) => sum + count, 0)
+    const far = curve.map((share, part) => share * ((counts[part] ?? 0) / total / share) ** STRIDE)
+    const whole = far.reduce((sum, share) => sum + share, 0)
+    const next = far.map((share) => share / whole)
+    const moved = next.some((share, part) => Math.abs(share - (curve[part] ?? 0)) > SETTLED)
+    curve = next
+    if (!moved) break
+  }
+  return curve
 }
 
-/** What waits tell of ln τ, in orders of clicks so old that every wait is seen. */
-function toldBy(waits: readonly Waits[], delayMs: number): number {
-  return waits.reduce((sum, { orders, ageMs }) => {
-    const age = ageMs / delayMs
-    const cut = age / Math.expm1(age)
-    return sum + orders * (1 - cut * (cut + age))
-  }, 0)
+function weighted(curve: DelayCurve, values: readonly number[]): number {
+  let sum = 0
+  for (let part = 0; part < curve.length; part++) sum += (curve[part] ?? 0) * (values[part] ?? 0)
+  return sum
+}
+
+/** The oldest clicks of which a share of at least `share` still waits, as an age. */
+export function waitingAge(curve: DelayCurve, share: number): number {
+  let [least, most] = [0, 400 * DAY_MS]
+  for (let step = 0; step < 40; step++) {
+    const middle = (least + most) / 2
+    if (weighted(curve, laterThan(middle)) > share) least = middle
+    else most = middle
+  }
+  return most
 }

@@ -8,13 +8,21 @@
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
 import { DAY_MS } from '../platform/timestamp.ts'
-import { fitDelays, WAITS_DAYS, type Waits } from './delay.ts'
-import { addEvidence, type Evidence, noEvidence, pairKey } from './evidence.ts'
-import type { PairEvidence } from './evidence-store.ts'
+import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from './delay.ts'
+import {
+  type Evidence,
+  HALF_LIVES,
+  type HalfLife,
+  noEvidence,
+  pairKey,
+  WAITS_MS,
+} from './evidence.ts'
+import { addToPairs, type PairEvidence } from './evidence-store.ts'
 import { fitModel } from './fit.ts'
+import { fitHalfLife, HALF_LIFE_DAYS, type MerchantDay } from './half-life.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
 import { OutlookBook } from './outlook.ts'
-import type { RateEstimate } from './predict.ts'
+import { type RateEstimate, shown } from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
@@ -69,10 +77,13 @@ export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions)
         const actual = { clicks: cohort.clicks, orders }
         const come = world.partCome(cohort)
         const estimate = world.estimate(cohort)
+        const merchantClicks = world.clicksOf(cohort.merchId)
+        const group = { group: pairKey(cohort), merchantClicks }
         for (const method of METHODS) {
           const rate = method === 'ours' ? estimate.rate : world.baseline(method, cohort)
-          const posterior = method === 'ours' ? { ...estimate, nEff: estimate.nEff / come } : null
-          outcomes[method].push({ ...actual, predicted: clip(rate * come), posterior })
+          const posterior =
+            method === 'ours' ? shown({ ...estimate, nEff: estimate.nEff / come }) : null
+          outcomes[method].push({ ...actual, ...group, predicted: clip(rate * come), posterior })
         }
       }
     }
@@ -105,7 +116,13 @@ type WaitOf = Pick<Cohort, 'merchId' | 'slot'>
 /** What is known at the beginning of a slot: never anything that came later. */
 class KnownWorld {
   readonly #options: EvaluationOptions
-  readonly #pairs = new Map<string, PairEvidence>()
+  readonly #pairs = new Map<HalfLife, Map<string, PairEvidence>>(
+    HALF_LIVES.map((halfLife) => [halfLife, new Map()]),
+  )
+  readonly #days = new Map<
+    string,
+    { merchId: number; day: number; clicks: number; orders: number }
+  >()
   /** The one that auctions ask, as it stood when the slot began. */
   readonly #outlooks = new OutlookBook()
   /** Orders that are in the data and not known yet, by the slot in which they come. */
@@ -113,6 +130,7 @@ class KnownWorld {
   /** Orders of a merchant's clicks of a slot, and the sum of the slots that they took. */
   readonly #waits = new Map<string, { of: WaitOf; orders: number; slots: number }>()
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
+  readonly #clicks = new Map<number, number>()
   #network = { clicks: 0, orders: 0 }
   #model: PredictionModel
   #nowMs = 0
@@ -129,25 +147,35 @@ class KnownWorld {
     for (const { cohort, count } of this.#coming.get(slot - 1) ?? []) {
       this.#add(cohort, { ...noEvidence((cohort.slot + 1) * slotMs), orders: count })
       this.#addWait(cohort, { orders: count, slots: count * (slot - 1 - cohort.slot) })
+      this.#dayOf(cohort).orders += count
       this.#network.orders += count
       this.#rememberRecent(cohort, { slot: slot - 1, clicks: 0, orders: count })
     }
     this.#coming.delete(slot - 1)
     if (slot - this.#fittedSlot >= this.#options.refitSlots) this.#refit(slot)
-    this.#outlooks.take(this.#model, [...this.#pairs.values()], this.#nowMs)
+    this.#outlooks.take(this.#model, this.#evidence(), this.#nowMs)
   }
 
   /** The part of a cohort's orders that had come when the cohorts were told. */
   partCome({ merchId, slot }: Cohort): number {
     const { slotMs, knownUntilMs } = this.#options
-    const delayMs = delayOf(this.#model, merchId)
+    const curve = delayOf(this.#model, merchId)
     const passedMs = Math.max(1, knownUntilMs - slot * slotMs) // A node's clock may be ahead.
     const spanMs = Math.min(slotMs, passedMs) // The last slot is under way.
-    return 1 - Math.exp((spanMs - passedMs) / delayMs) * partWaiting(spanMs, delayMs)
+    return curve.reduce((come, share, part) => {
+      const delayMs = WAITS_MS[part] ?? 1
+      const waiting = Math.exp((spanMs - passedMs) / delayMs) * partWaiting(spanMs, delayMs)
+      return come - share * waiting
+    }, 1)
   }
 
   estimate({ pubId, merchId }: Pair): RateEstimate {
     return this.#outlooks.of(pubId, merchId).rate
+  }
+
+  /** Clicks that a merchant has had until now. */
+  clicksOf(merchId: number): number {
+    return this.#clicks.get(merchId) ?? 0
   }
 
   baseline(method: Exclude<Method, 'ours'>, pair: Pair): number {
@@ -167,22 +195,31 @@ class KnownWorld {
   learn(cohort: Cohort): void {
     const { clicks, slot } = cohort
     const { slotMs } = this.#options
-    const delayMs = delayOf(this.#model, cohort.merchId)
-    const unripe = clicks * partWaiting(slotMs, delayMs)
-    this.#add(cohort, { ...noEvidence(this.#nowMs + slotMs), clicks, unripe })
+    const unripe = WAITS_MS.map((delayMs) => clicks * partWaiting(slotMs, delayMs))
+    const squaredClicks = clicks
+    this.#add(cohort, { ...noEvidence(this.#nowMs + slotMs), clicks, squaredClicks, unripe })
+    this.#dayOf(cohort).clicks += clicks
     this.#network.clicks += clicks
+    this.#clicks.set(cohort.merchId, this.clicksOf(cohort.merchId) + clicks)
     this.#rememberRecent(cohort, { slot, clicks, orders: 0 })
     for (const { slot: orderSlot, count } of cohort.orders) {
       this.#coming.getOrInsert(orderSlot, []).push({ cohort, count })
     }
   }
 
-  #add({ pubId, merchId }: Pair, added: Evidence): void {
-    const key = pairKey({ pubId, merchId })
-    const held = this.#pairs.get(key)?.evidence
-    const delayMs = delayOf(this.#model, merchId)
-    const evidence = held === undefined ? added : addEvidence(held, added, delayMs)
-    this.#pairs.set(key, { pubId, merchId, evidence })
+  #evidence(): PairEvidence[] {
+    return [...(this.#pairs.get(this.#model.halfLife)?.values() ?? [])]
+  }
+
+  #add({ pubId, merchId }: Pair, evidence: Evidence): void {
+    for (const [halfLife, pairs] of this.#pairs) {
+      addToPairs(pairs, [{ pubId, merchId, evidence }], halfLife)
+    }
+  }
+
+  #dayOf({ merchId, slot }: WaitOf) {
+    const day = Math.floor((slot * this.#options.slotMs) / DAY_MS)
+    return this.#days.getOrInsert(`${merchId} ${day}`, { merchId, day, clicks: 0, orders: 0 })
   }
 
   #rememberRecent(pair: Pair, part: { slot: number; clicks: number; orders: number }): void {
@@ -191,26 +228,38 @@ class KnownWorld {
 
   #refit(slot: number): void {
     this.#fittedSlot = slot
-    const yesterday = { ...this.#model, ...fitDelays(this.#waitsAt(slot)) }
-    this.#model = fitModel([...this.#pairs.values()], { yesterday, nowMs: this.#nowMs })
+    const delays = { ...this.#model, ...fitDelays(this.#waitsAt(slot)) }
+    const halfLife = fitHalfLife(this.#daysAt(), delays, this.#nowMs)
+    this.#model = { ...delays, halfLife }
+    this.#model = fitModel(this.#evidence(), { yesterday: this.#model, nowMs: this.#nowMs })
   }
 
-  /** To the slot: some seem to have waited longer than they did and as many shorter. */
+  /** To the slot; an order of its click's own slot waited for a third of that, on average. */
   #addWait({ merchId, slot }: WaitOf, added: { orders: number; slots: number }): void {
+    if (added.orders === 0) return
     const none = { of: { merchId, slot }, orders: 0, slots: 0 }
-    const sum = this.#waits.getOrInsert(`${merchId} ${slot}`, none)
+    const key = `${merchId} ${slot} ${added.slots / added.orders}`
+    const sum = this.#waits.getOrInsert(key, none)
     sum.orders += added.orders
     sum.slots += added.slots
+  }
+
+  #daysAt(): MerchantDay[] {
+    const oldest = this.#nowMs / DAY_MS - HALF_LIFE_DAYS
+    for (const [key, { day }] of this.#days) if (day < oldest) this.#days.delete(key)
+    return [...this.#days.values()]
   }
 
   #waitsAt(now: number): Waits[] {
     const { slotMs } = this.#options
     const oldest = now - (WAITS_DAYS * DAY_MS) / slotMs
     for (const [key, { of }] of this.#waits) if (of.slot < oldest) this.#waits.delete(key)
-    return [...this.#waits.values()].map(({ of, orders, slots }) => ({
+    const waits = [...this.#waits.values()].map(({ of, orders, slots }) => ({
       ...{ merchId: of.merchId, orders },
-      ...{ waitMs: slots * slotMs, ageMs: (now - of.slot - 0.5) * slotMs },
+      waitMs: Math.max(slots, orders / 3) * slotMs,
+      ageMs: (now - of.slot - 0.5) * slotMs,
     }))
+    return groupWaits(waits)
   }
 }
 

@@ -79,10 +79,13 @@ test('a merchant of whose orders none is like another widens the spread as a wid
   // Cents and thousands of dollars by turns: their logarithms lie 6 above and below.
   const byTurns = { ...orders(count, LOG), logValueSquare: count * (LOG ** 2 + 6 ** 2) }
   const made = [1, 2, 3].map((merchId) => ({ merchId, ...orders(count, LOG) }))
-  near(fit([...made, { merchId: 4, ...byTurns }]).values.variance, (3 * VARIANCE + 2) / 4)
+  // The usual spread counts as one merchant, eleven orders as two thirds of one.
+  const spread = (weight: number) =>
+    ((3 * VARIANCE * 10) / 15 + weight * 2 + VARIANCE) / (30 / 15 + weight + 1)
+  near(fit([...made, { merchId: 4, ...byTurns }]).values.variance, spread(10 / 15))
   // Also where it sells them at many publishers, some of which had ordinary ones.
   const pairs = [byTurns, orders(count, LOG)].map((some) => ({ merchId: 4, ...some }))
-  near(fit([...made, ...pairs]).values.variance, (3 * VARIANCE + 2 * 2) / 5)
+  near(fit([...made, ...pairs]).values.variance, spread(21 / 26))
 })
 
 test('a network is fitted from twenty orders on', () => {

@@ -5,13 +5,30 @@
  * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
  * Pure: evidence in, model out.
  */
-import { addEvidence, countsOf, type Evidence, noEvidence, pairAt, ripeClicks } from './evidence.ts'
+import {
+  addEvidence,
+  countsOf,
+  type DelayCurve,
+  type Evidence,
+  noEvidence,
+  pairAt,
+  ripeClicks,
+  wholeClicks,
+} from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
 import { type Grid, likeliest } from './likeliest.ts'
 import { logGammaRise } from './log-gamma.ts'
 import { networkRate } from './network-rate.ts'
 import { networkLogMean } from './network-value.ts'
-import { atRate, type Counts, estimateRate, type RateModel, type ValueModel } from './predict.ts'
+import {
+  atRate,
+  type Counts,
+  estimateRate,
+  ownSpread,
+  type RateModel,
+  UNFITTED_VALUE,
+  type ValueModel,
+} from './predict.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** From e to e¹¹, fine enough that neighbours differ by less than a tenth. */
@@ -23,11 +40,15 @@ const LOG_UNLIKE = Math.log(0.001)
 const VALUE_K_MIN = 1
 const VALUE_K_MAX = 1_000
 /**
- * How far the order values of a merchant may scatter, as the network believes. Of more than twice
- * what is usual something else is told than baskets, and a mean of `exp(μ + s²/2)` passes it on to
- * every merchant: ten orders of a cent and ten of $5,000 made all others' worth 18 times as much.
+ * How far the order values of one merchant scatter at most, as the network believes: a wider spread
+ * is not caused by baskets. Ten orders of a cent and ten of $5,000 made every other merchant's
+ * orders count 18 times as much.
  */
 const VALUE_VARIANCE_MAX = 2
+/** Orders of a merchant that say half as much of others as any number does. */
+const SPREAD_HALF_ORDERS = 5
+/** How far from the wider mean a group's own counts, as a power of e. */
+const AWAY_MAX = 2
 
 /** One group of a beta-binomial: its counts and the rate that it scatters around. */
 export interface RateGroup extends Counts {
@@ -68,6 +89,7 @@ function logSum(one: number, other: number): number {
 interface Group {
   readonly merchant: Evidence
   readonly pairs: readonly Evidence[]
+  readonly curve: DelayCurve
 }
 
 /**
@@ -79,12 +101,12 @@ export function fitModel(
   { yesterday, nowMs }: { yesterday: PredictionModel; nowMs: number },
 ): PredictionModel {
   const groups = groupByMerchant(evidence, yesterday, nowMs)
-  const network = sumOf([...groups.values()].map(({ merchant }) => merchant))
-  if (network.orders < ORDERS_MIN) return yesterday
+  const orders = groups.reduce((sum, { merchant }) => sum + merchant.orders, 0)
+  if (orders < ORDERS_MIN) return yesterday
   return {
     ...yesterday,
-    rates: fitRates([...groups.values()], { network, yesterday: yesterday.rates }),
-    values: fitValues([...groups.values()], { network, yesterday: yesterday.values }),
+    rates: fitRates(groups, yesterday.rates),
+    values: fitValues(groups, yesterday.values),
   }
 }
 
@@ -92,42 +114,44 @@ function groupByMerchant(
   evidence: readonly PairEvidence[],
   model: PredictionModel,
   nowMs: number,
-): Map<number, Group> {
+): Group[] {
   const byMerchant = Map.groupBy(evidence, ({ merchId }) => merchId)
-  return new Map(
-    [...byMerchant].map(([merchId, held]) => {
-      const delayMs = delayOf(model, merchId)
-      const pairs = held.map((pair) => pairAt(pair.evidence, nowMs, delayMs))
-      return [merchId, { merchant: sumOf(pairs), pairs }]
-    }),
-  )
+  return [...byMerchant].map(([merchId, held]) => {
+    const pairs = held.map((pair) => pairAt(pair.evidence, nowMs, model.halfLife))
+    const none = noEvidence(nowMs)
+    const merchant = pairs.reduce((sum, part) => addEvidence(sum, part, model.halfLife), none)
+    return { merchant, pairs, curve: delayOf(model, merchId) }
+  })
 }
 
-/** All of one instant, so that the wait does not matter. */
-function sumOf(parts: readonly Evidence[]): Evidence {
-  const [first] = parts
-  if (first === undefined) return noEvidence(0)
-  return parts.slice(1).reduce((sum, part) => addEvidence(sum, part, 1), first)
-}
-
-function fitRates(
-  groups: readonly Group[],
-  { network, yesterday }: { network: Evidence; yesterday: RateModel },
-): RateModel {
-  if (ripeClicks(network) <= network.orders) return yesterday
-  const counts = groups.map(({ merchant }) => countsOf(merchant))
+function fitRates(groups: readonly Group[], yesterday: RateModel): RateModel {
+  const ripe = groups.reduce((sum, { merchant, curve }) => sum + ripeClicks(merchant, curve), 0)
+  const orders = groups.reduce((sum, { merchant }) => sum + merchant.orders, 0)
+  if (ripe <= orders) return yesterday
+  const counts = groups.map(({ merchant, curve }) => countsOf(merchant, curve))
   const globalRate = networkRate(counts)
   const before = atRate(yesterday, globalRate)
-  const merchants = counts.map((of) => ({ ...of, rate: globalRate }))
+  const merchants = groups.map(({ merchant, curve }) => ({
+    ...wholeCounts(merchant, curve),
+    rate: globalRate,
+  }))
   const k0 = smoothed(fitConcentration(merchants), before.k0)
   const model = { globalRate, k0, k1: before.k1 }
-  const pairs = groups.flatMap(({ merchant, pairs: held }) =>
+  const pairs = groups.flatMap(({ pairs: held, curve }, index) =>
     held.map((pair) => {
-      const own = countsOf(pair)
-      return { ...own, rate: estimateRate(model, countsOf(merchant), own).merchantRate }
+      const merchant = counts[index] ?? countsOf(pair, curve)
+      const { merchantRate } = estimateRate(model, merchant, countsOf(pair, curve))
+      return { ...wholeCounts(pair, curve), rate: merchantRate }
     }),
   )
   return { ...model, k1: smoothed(fitConcentration(pairs), before.k1) }
+}
+
+/** Counts for the likelihood: as many as scatter by chance as the decayed ones do. */
+function wholeCounts(evidence: Evidence, curve: DelayCurve): Counts {
+  const { clicks, orders } = countsOf(evidence, curve)
+  const factor = wholeClicks(evidence)
+  return { clicks: factor * clicks, orders: factor * orders }
 }
 
 /** Halfway to yesterday's on the logarithmic scale of the grid. */
@@ -135,27 +159,49 @@ function smoothed(fitted: number, yesterday: number): number {
   return Math.sqrt(fitted * yesterday)
 }
 
-function fitValues(
-  groups: readonly Group[],
-  { network, yesterday }: { network: Evidence; yesterday: ValueModel },
-): ValueModel {
-  const globalLogMean = networkLogMean(groups.map(({ merchant }) => merchant))
-  const spread = sumOfSquares(groups.map(squaresOfMerchant))
-  if (spread.freedom < ORDERS_MIN) return { ...yesterday, globalLogMean }
-  const variance = spread.squares / spread.freedom
+function fitValues(groups: readonly Group[], yesterday: ValueModel): ValueModel {
   const merchants = groups.map(({ merchant }) => merchant)
-  const orderMean = network.logValue / network.orders
-  const between = (parts: readonly Evidence[], mean: number) =>
-    varianceBetween(parts, { mean, variance })
-  const ofPairs = groups
-    .filter(({ merchant }) => merchant.orders > 0)
-    .map(({ merchant, pairs: held }) => between(held, merchant.logValue / merchant.orders))
+  const globalLogMean = networkLogMean(merchants)
+  const freedom = groups.reduce((sum, { pairs }) => sum + squaresWithin(pairs).freedom, 0)
+  if (freedom < ORDERS_MIN) return { ...yesterday, globalLogMean }
+  const spreads = groups.map((group) => ({ ...group, variance: varianceWithin(group, yesterday) }))
+  const variance = merchantMean(spreads, (of) => of.variance, UNFITTED_VALUE.variance)
+  const logRatio = merchantMean(
+    spreads,
+    ({ merchant }) => ownSpread(merchant)?.logRatio ?? 0,
+    UNFITTED_VALUE.logRatio,
+  )
+  const betweenMerchants = between(
+    spreads.map(({ merchant, variance: own }) => ({ ...merchant, variance: own })),
+  )
+  const betweenPairs = spreads.map(({ pairs, variance: own }) =>
+    between(pairs.map((pair) => ({ ...pair, variance: own }))),
+  )
   return {
-    globalLogMean,
-    variance,
-    k0: smoothed(concentration(variance, [between(merchants, orderMean)]), yesterday.k0),
-    k1: smoothed(concentration(variance, ofPairs), yesterday.k1),
+    ...{ globalLogMean, variance, logRatio },
+    k0: smoothed(concentration(variance, [betweenMerchants]), yesterday.k0),
+    k1: smoothed(concentration(variance, betweenPairs), yesterday.k1),
   }
+}
+
+/** Of the merchants, each by what its orders say but as one at most; what is usual is one more. */
+function merchantMean<T extends Group>(
+  groups: readonly T[],
+  read: (group: T) => number,
+  usual: number,
+): number {
+  const sums = groups.reduce(
+    (sum, group) => {
+      const orders = Math.max(0, group.merchant.orders - 1)
+      const weight = orders / (orders + SPREAD_HALF_ORDERS)
+      return {
+        value: sum.value + weight * Math.min(VALUE_VARIANCE_MAX, read(group)),
+        weight: sum.weight + weight,
+      }
+    },
+    { value: usual, weight: 1 },
+  )
+  return sums.value / sums.weight
 }
 
 interface Squares {
@@ -163,45 +209,56 @@ interface Squares {
   readonly freedom: number // how many of them are free
 }
 
-function sumOfSquares(parts: readonly Squares[]): Squares {
-  return {
-    squares: parts.reduce((sum, { squares }) => sum + squares, 0),
-    freedom: parts.reduce((sum, { freedom }) => sum + freedom, 0),
-  }
+/** Squares around each pair's own mean. */
+function squaresWithin(pairs: readonly Evidence[]): Squares {
+  return pairs.reduce(
+    (sum, { orders, logValue, logValueSquare }) => {
+      if (orders <= 1) return sum
+      const squares = Math.max(0, logValueSquare - (logValue * logValue) / orders)
+      return { squares: sum.squares + squares, freedom: sum.freedom + orders - 1 }
+    },
+    { squares: 0, freedom: 0 },
+  )
 }
 
-function squaresOfMerchant({ pairs }: Group): Squares {
-  const { squares, freedom } = sumOfSquares(pairs.map(squaresWithin))
-  return { squares: Math.min(squares, VALUE_VARIANCE_MAX * freedom), freedom }
+/** Of a merchant's ln(value) within a pair, drawn to yesterday's. */
+function varianceWithin({ pairs }: Group, yesterday: ValueModel): number {
+  const { squares, freedom } = squaresWithin(pairs)
+  return (squares + SPREAD_HALF_ORDERS * yesterday.variance) / (freedom + SPREAD_HALF_ORDERS)
 }
 
-/** Squares around a pair's own mean. */
-function squaresWithin({ orders, logValue, logValueSquare }: Evidence): Squares {
-  if (orders <= 1) return { squares: 0, freedom: 0 }
-  const squares = Math.max(0, logValueSquare - (logValue * logValue) / orders)
-  return { squares, freedom: orders - 1 }
+interface Scatter {
+  readonly orders: number
+  readonly logValue: number
+  readonly variance: number // of one order
 }
 
 /** What the means of groups scatter more than their orders alone would make them: its two sums. */
-function varianceBetween(
-  groups: readonly Evidence[],
-  { mean, variance }: { mean: number; variance: number },
-): { excess: number; weight: number } {
+function between(groups: readonly Scatter[]): {
+  readonly excess: number
+  readonly weight: number
+} {
   const shown = groups.filter(({ orders }) => orders > 0)
-  const total = shown.reduce((sum, { orders }) => sum + orders, 0)
   if (shown.length < 2) return { excess: 0, weight: 0 }
-  const scatter = shown.reduce(
-    (sum, { orders, logValue }) => sum + orders * (logValue / orders - mean) ** 2,
-    0,
-  )
-  const squares = shown.reduce((sum, { orders }) => sum + orders * orders, 0)
-  return { excess: scatter - (shown.length - 1) * variance, weight: total - squares / total }
+  // Each group counts by its orders, but as one at most: no group decides for all.
+  const means = shown.map(({ orders, logValue, variance }) => ({
+    weight: orders / (orders + SPREAD_HALF_ORDERS),
+    mean: logValue / orders,
+    chance: variance / orders,
+  }))
+  const total = (read: (of: (typeof means)[number]) => number) =>
+    means.reduce((sum, of) => sum + of.weight * read(of), 0)
+  const weight = total(() => 1)
+  const middle = total(({ mean }) => mean) / weight
+  const square = total(({ mean }) => Math.min(AWAY_MAX, Math.abs(mean - middle)) ** 2)
+  const free = (shown.length - 1) / shown.length
+  return { excess: square - free * total(({ chance }) => chance), weight: free * weight }
 }
 
 /** σ² within over σ² between: the orders that the wider mean is worth. */
 function concentration(
   variance: number,
-  parts: readonly { excess: number; weight: number }[],
+  parts: readonly { readonly excess: number; readonly weight: number }[],
 ): number {
   const excess = parts.reduce((sum, part) => sum + part.excess, 0)
   const weight = parts.reduce((sum, part) => sum + part.weight, 0)

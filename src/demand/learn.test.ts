@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addClicks, addOrder, BID_MICROS, makeCampaign } from '../../test/campaign-clicks.ts'
 import { sql } from '../platform/sql.ts'
-import { findFirstClick, loadCohorts, loadWaits } from './cohort-store.ts'
+import { findFirstClick, loadCohorts, loadMerchantDays, loadWaits } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
 import { fitNightly, isModelYoung } from './learn-store.ts'
@@ -16,6 +16,8 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 /** REASON of events, a higher folder. */
 const DUPLICATE_VISITOR = 21
+/** Readers who buy within the hour. */
+const AT_ONCE = { ...UNFITTED_MODEL, delayCurve: [1, 0, 0, 0, 0, 0] }
 
 test('a goal that is missed lowers the bid step by step, one that is met lets it rise', async (t) => {
   const db = await makeCampaign(t)
@@ -45,15 +47,15 @@ test('an hour’s step that is done again, because its worker was killed, change
 test('a goal is judged by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 1000, { atMs: NOON - HOUR })
-  // The goal of four dollars a dollar is met: of the orders one hour in twelve brings 8 %.
-  await addOrder(db, 'early', { sold: 320 * BID_MICROS, kept: 320 * BID_MICROS })
+  // The goal of four dollars a dollar is met: of all orders a fifth comes within an hour.
+  await addOrder(db, 'early', { sold: 880 * BID_MICROS, kept: 880 * BID_MICROS })
   const step = async () => {
     await stepRoasMultipliers(db, NOON)
     await db.run(sql`update roas_multiplier set stepped_at = stepped_at - interval '1 hour'`)
     return (await loadRoasMultipliers(db)).get(1)
   }
   assert.equal(await step(), 1)
-  const slow = { ...UNFITTED_MODEL, delayMsByMerchant: { 1: 240 * HOUR } }
+  const slow = { ...UNFITTED_MODEL, delayCurveByMerchant: { 1: [0, 0, 0, 0, 0, 1] } }
   await saveModel(db, { model: slow, day: '2026-04-13', nowMs: NOON })
   await db.run(sql`update merchant_order set net_revenue_micros = 0`)
   assert.equal(await step(), 1, 'of a slow merchant too little is due to say anything')
@@ -94,6 +96,7 @@ test('a goal is judged by the campaign’s own clicks that were paid and have co
 
 test('a goal is judged by orders that clicks led to, each weighed as its click is', async (t) => {
   const db = await makeCampaign(t)
+  await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
   await addClicks(db, 100, { atMs: NOON - 14 * DAY })
   await addClicks(db, 100, { atMs: NOON - 7 * DAY })
   await addOrder(db, 'old', { sold: 600 * BID_MICROS, kept: 600 * BID_MICROS })
@@ -142,7 +145,7 @@ test('the evidence of a pair is kept as of its last click and read by the outloo
   // In two transactions, and not in order of time: the result is the same (P34).
   await db.transaction((tx) => addPairEvidence(tx, [...orders, ...clicks.slice(0, 100)]))
   await db.transaction((tx) => addPairEvidence(tx, clicks.slice(100)))
-  const [held] = await loadEvidence(db)
+  const [held] = await loadEvidence(db, 40)
   assert.equal(held?.evidence.atMs, at(-25))
 
   const book = new OutlookBook()
@@ -204,7 +207,8 @@ test('how long a click’s first order took is known of those that stand, after 
     .toSorted((left, right) => left.age - right.age)
   const both = [
     { merchId: 1, orders: 1, wait: 20, age: 24 },
-    { merchId: 1, orders: 2, wait: 12, age: 663 },
+    { merchId: 1, orders: 1, wait: 5, age: 660 },
+    { merchId: 1, orders: 1, wait: 7, age: 666 },
   ]
   assert.deepEqual(inHours, both)
   assert.equal((await fitNightly(db, NOON)).delayOrders, 3, 'the night’s model is fitted to them')
@@ -217,7 +221,7 @@ test('how long a click’s first order took is known of those that stand, after 
     sql`update merchant_order set attribution = 'exact', revenue_micros = 0 where order_id = 'young'`,
   ]) {
     await db.run(gone)
-    assert.equal((await loadWaits(db, NOON)).length, 1, gone.text)
+    assert.equal((await loadWaits(db, NOON)).length, 2, gone.text)
   }
 })
 
@@ -263,6 +267,53 @@ test('one return counts as one, however many nights look at it again', async (t)
   // Once it is history the share is the usual one again.
   const later = await fitNightly(db, NOON + 200 * DAY)
   assert.equal(later.returnShare, UNFITTED_MODEL.returnShare)
+})
+
+test('orders that a merchant rejects late take as much off those that still stand', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 1, { atMs: NOON - 110 * DAY })
+  for (let order = 0; order < 100; order++) {
+    await addOrder(db, String(order), { sold: 50e6, kept: 50e6 })
+  }
+  await db.run(sql`
+    update merchant_order set model = 2,
+      accepted_at = ${new Date(NOON - 70 * DAY)}::timestamptz - order_id::int * interval '1 hour'`)
+  const shareOf = async () => (await fitNightly(db, NOON)).approvedShareByMerchant[1]
+  assert.equal(await shareOf(), 1)
+  // Every second one is rejected after sixty days: of those that are older now, half were.
+  await db.run(sql`
+    update merchant_order set rejected_at = accepted_at + interval '60 days'
+    where order_id::int % 2 = 0`)
+  assert.equal(await shareOf(), 1, 'what stands has outlived that age')
+  await db.run(sql`
+    update merchant_order set accepted_at = ${new Date(NOON - 5 * DAY)}::timestamptz
+    where order_id::int % 2 = 1 and order_id::int > 50`)
+  const pending = (await shareOf()) ?? 1
+  assert(pending > 0.5 && pending < 0.75, String(pending))
+  for (const gone of [
+    sql`update merchant_order set model = 1 where rejected_at is not null`,
+    sql`with back as (update merchant_order set model = 2)
+      update click set reversed_at = now()`,
+  ]) {
+    await db.run(gone)
+    assert.equal((await shareOf()) ?? 1, 1, gone.text)
+  }
+})
+
+test('each merchant’s clicks of a day are known with how many of them led to an order', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 3, { atMs: NOON - 2 * DAY })
+  await addClicks(db, 2, { atMs: NOON - 2 * DAY + HOUR, pubId: 2 })
+  await addClicks(db, 4, { atMs: NOON - 121 * DAY })
+  await addOrder(db, 'one', { sold: 10e6, kept: 10e6 })
+  await addOrder(db, 'of the same click', { sold: 10e6, kept: 10e6 })
+  await db.run(sql`
+    update merchant_order set accepted_at = ${new Date(NOON - DAY)},
+      click_id = (select click_id from click where at = ${new Date(NOON - 2 * DAY)} limit 1)`)
+  const day = Math.floor((NOON - 2 * DAY) / DAY)
+  assert.deepEqual(await loadMerchantDays(db, NOON), [{ merchId: 1, day, clicks: 5, orders: 1 }])
+  await db.run(sql`update merchant_order set rejected_at = now()`)
+  assert.deepEqual(await loadMerchantDays(db, NOON), [{ merchId: 1, day, clicks: 5, orders: 0 }])
 })
 
 test('a huge order that comes back makes other merchants’ commission worth no less than a usual one', async (t) => {

@@ -5,12 +5,14 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS, utcDay } from '../platform/timestamp.ts'
 import { IS_LED_BY_CLICK } from './cohort-store.ts'
+import { waitingAge } from './delay.ts'
+import { WAITS_MS } from './evidence.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 import type { OutlookBook } from './outlook.ts'
 import { perOrderMicros } from './predict.ts'
 
-/** After so many mean waits a click without an order hardly brings one: e⁻⁷ is under 1/1000. */
-const WAITS_MAX = 7
+/** Clicks of which a smaller part still waits for an order are left out: they are old and many. */
+const WAITING_MIN = 0.01
 /**
  * Clicks of an address unit and day that count for a campaign: such clicks cost nobody anything
  * (docs/spec/budgets.md#free-requests-elsewhere).
@@ -74,7 +76,7 @@ interface OpenClickRow {
   readonly merch_id: number
   readonly model: number
   readonly price_micros: string
-  readonly clicks: number
+  readonly waiting: readonly number[] // Σ exp(-age / WAITS_MS[part])
 }
 
 /**
@@ -90,16 +92,18 @@ async function findOpenClicks(
   const { budgets, outlooks, nowMs } = from
   const campaignIds = [...new Set(budgets.map(({ campaignId }) => campaignId))]
   const merchIds = [...new Set(budgets.map(({ merchId }) => merchId))]
-  const delays = merchIds.map((merchId) => outlooks.delayMsOf(merchId))
-  const since = delays.map((delayMs) => new Date(nowMs - WAITS_MAX * delayMs))
+  const since = merchIds.map(
+    (merchId) => new Date(nowMs - waitingAge(outlooks.delayOf(merchId), WAITING_MIN)),
+  )
+  const ageMs = sql`extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8 * 1000`
   const rows = await db.rows<OpenClickRow>(sql`
     select merch_id, open.*
-    from unnest(${merchIds}::int[], ${delays}::float8[], ${since}::timestamptz[])
-      as asked (merch_id, delay_ms, since),
+    from unnest(${merchIds}::int[], ${since}::timestamptz[]) as asked (merch_id, since),
     lateral (
       select campaign_id, pub_id, model, price_micros,
-        sum(exp(-extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8
-          * 1000 / delay_ms)) as clicks
+        array[${WAITS_MS.map(
+          (meanMs) => sql`sum(exp(-least(700, ${ageMs} / ${meanMs}::float8)))`,
+        ).reduce((sums, sum) => sql`${sums}, ${sum}`)}] as waiting
       from (
         select click.*, row_number() over (
           partition by campaign_id, coalesce(address_key, click_id) order by at
@@ -116,21 +120,24 @@ async function findOpenClicks(
       where of_address <= ${CLICKS_PER_ADDRESS}
       group by campaign_id, pub_id, model, price_micros
     ) as open`)
-  return rows.map((row) => {
+  return rows.flatMap((row) => {
     const outlook = outlooks.of(row.pub_id, row.merch_id)
     const price = Number(row.price_micros)
     const terms =
       row.model === MODEL.cpa
         ? { model: 'cpa' as const, ratePpm: price }
         : { model: 'epp' as const, paymentMicros: price }
-    return {
+    const open = {
       campaignId: row.campaign_id,
-      clicks: row.clicks,
       orderRate: outlook.rate.rate,
-      // All of the commission, as it is owed with the order: what comes back, comes back later,
-      // and to no day's budget but that of its own day.
-      perOrderMicros: perOrderMicros(terms, { ...outlook, returnShare: 0 }),
-      delayMs: outlooks.delayMsOf(row.merch_id),
+      // All of the commission, as it is owed with the order. Returns and rejections come later, and
+      // go back to the budget of their own day only.
+      perOrderMicros: perOrderMicros(terms, { ...outlook, returnShare: 0, approvedShare: 1 }),
     }
+    return outlooks.delayOf(row.merch_id).map((share, part) => ({
+      ...open,
+      clicks: share * (row.waiting[part] ?? 0),
+      delayMs: WAITS_MS[part] ?? 1,
+    }))
   })
 }

@@ -186,7 +186,7 @@ test('a click is open for several waits', async (t) => {
 test('the orders of a merchant whose readers take days are waited for as long', async (t) => {
   const { outlooks, isOver } = await openClicks(t)
   assert.equal(await isOver(NOON + 24 * HOUR), false)
-  const slow = { ...UNFITTED_MODEL, delayMsByMerchant: { 1: 7 * 24 * HOUR } }
+  const slow = { ...UNFITTED_MODEL, delayCurveByMerchant: { 1: [0, 0, 0, 0, 1, 0] } }
   outlooks.take(slow, [], NOON)
   assert.equal(await isOver(NOON + 24 * HOUR), true)
   assert.equal(await isOver(NOON + 4 * 24 * HOUR), false)

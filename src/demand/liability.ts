@@ -20,10 +20,10 @@ export interface OpenBudget {
 /** Clicks of a campaign at one publisher, each counting as much as its order is still to come. */
 export interface OpenClicks {
   readonly campaignId: number
-  readonly clicks: number // Σ exp(-age/τ), that is 1 - G(age)
+  readonly clicks: number // Σ of the part of each click whose order is still to come
   readonly orderRate: number // θ of the pair
   readonly perOrderMicros: number // what the merchant owes for one
-  readonly delayMs: number // τ of the merchant
+  readonly delayMs: number // mean wait of these: one part of the merchant's delay curve
 }
 
 /**

@@ -7,7 +7,10 @@ export interface Outcome {
   readonly orders: number
   readonly predicted: number // probability of an order per click
   /** The posterior behind the prediction; null: it claims no uncertainty. */
-  readonly posterior: RateEstimate | null
+  readonly posterior: Pick<RateEstimate, 'alpha' | 'nEff'> | null
+  /** Outcomes of one group follow each other and are judged together, see `coverage`. */
+  readonly group?: string
+  readonly merchantClicks?: number // that its merchant had before: how well it could be known
 }
 
 export interface Bin {
@@ -21,11 +24,29 @@ export interface Metrics {
   /** Log loss over that of the base rate: under 1 is better; null where an order a click came. */
   readonly normalisedEntropy: number | null
   readonly calibration: number // Σ predicted / Σ actual orders
-  readonly calibrationError: number // ECE: mean |predicted − actual| over bins of equal clicks
+  /** Mean |predicted − actual| of bins of equal clicks, over the base rate: 0.5 for half of it. */
+  readonly calibrationError: number
+  readonly calibrationByAge: readonly AgeCalibration[]
   readonly weightedError: number // wAPE: Σ |predicted − actual orders| / Σ actual
-  /** Part of the outcomes inside the 80 % predictive interval; null without a posterior. */
+  /**
+   * Part of the cohorts inside the 80 % predictive interval; null without a posterior, or a cohort.
+   * A cohort is as much of a group as was expected to bring EXPECTED_MIN orders: of fewer nearly
+   * any interval holds the outcome.
+   */
   readonly coverage: number | null
+  readonly cohorts: number
 }
+
+/** Calibration of the outcomes whose merchants had so many clicks before. */
+export interface AgeCalibration {
+  readonly fromClicks: number
+  readonly orders: number
+  readonly calibration: number | null // null without orders
+}
+
+/** Ages of a merchant, in clicks: from each to the next. */
+const AGES = [0, 100, 300, 1_000, 3_000]
+const EXPECTED_MIN = 10
 
 const BINS = 20
 const INTERVAL = { low: 0.1, high: 0.9 }
@@ -43,10 +64,52 @@ export function measure(outcomes: readonly Outcome[]): Metrics {
     normalisedEntropy: base < 1 ? loss / entropy(base) : null,
     calibration: expected / orders,
     calibrationError:
-      sum(bins, (bin) => bin.clicks * Math.abs(bin.predicted - bin.actual)) / clicks,
+      sum(bins, (bin) => bin.clicks * Math.abs(bin.predicted - bin.actual)) / orders,
+    calibrationByAge: AGES.map((fromClicks, age) => byAge(outcomes, fromClicks, AGES[age + 1])),
     weightedError: sum(outcomes, (of) => Math.abs(of.clicks * of.predicted - of.orders)) / orders,
-    coverage: coverageOf(outcomes),
+    ...coverageOf(cohortsOf(outcomes)),
   }
+}
+
+function byAge(
+  outcomes: readonly Outcome[],
+  fromClicks: number,
+  toClicks = Number.POSITIVE_INFINITY,
+): AgeCalibration {
+  const found = outcomes.filter(({ merchantClicks = 0 }) => {
+    return merchantClicks >= fromClicks && merchantClicks < toClicks
+  })
+  const orders = sum(found, (of) => of.orders)
+  const expected = sum(found, (of) => of.clicks * of.predicted)
+  return { fromClicks, orders, calibration: orders === 0 ? null : expected / orders }
+}
+
+/** A cohort of clicks, the orders that it brought, and the gamma that was predicted for these. */
+interface ExpectedOrders {
+  readonly orders: number
+  readonly expected: number
+  readonly alpha: number | null
+}
+
+/** The outcomes of each group in order, as many together as bring EXPECTED_MIN orders. */
+function cohortsOf(outcomes: readonly Outcome[]): ExpectedOrders[] {
+  const open = new Map<string, ExpectedOrders>()
+  const cohorts: ExpectedOrders[] = []
+  for (const [index, { clicks, orders, predicted, posterior, group }] of outcomes.entries()) {
+    const key = group ?? String(index)
+    const before = open.get(key)
+    const cohort = {
+      orders: (before?.orders ?? 0) + orders,
+      expected: (before?.expected ?? 0) + clicks * predicted,
+      alpha: before === undefined ? (posterior?.alpha ?? null) : before.alpha,
+    }
+    if (cohort.expected < EXPECTED_MIN) open.set(key, cohort)
+    else {
+      open.delete(key)
+      cohorts.push(cohort)
+    }
+  }
+  return cohorts
 }
 
 function sum<T>(items: readonly T[], read: (item: T) => number): number {
@@ -105,27 +168,27 @@ export function binsOf(outcomes: readonly Outcome[]): Bin[] {
 }
 
 /**
- * How much of each outcome lies between the 10 % and the 90 % quantile of what was predicted for
- * it, each click counting the same. Orders are whole, so an outcome covers a stretch of the
- * predictive distribution; the part of the stretch inside the interval counts. A right posterior
- * gives .8.
+ * How much of each cohort lies between the 10 % and the 90 % quantile of what was predicted for it.
+ * Orders are whole, so an outcome covers a stretch of the predictive distribution; the part of the
+ * stretch inside the interval counts. A right posterior gives .8.
  */
-function coverageOf(outcomes: readonly Outcome[]): number | null {
+function coverageOf(cohorts: readonly ExpectedOrders[]): Pick<Metrics, 'coverage' | 'cohorts'> {
   let inside = 0
-  let clicks = 0
-  for (const { clicks: count, orders, posterior } of outcomes) {
-    if (posterior === null) return null
-    const { below, upTo } = predictiveShares(posterior, { clicks: count, orders })
+  for (const { orders, expected, alpha } of cohorts) {
+    if (alpha === null) return { coverage: null, cohorts: cohorts.length }
+    const { below, upTo } = predictiveShares({ alpha, nEff: alpha }, { clicks: expected, orders })
     const overlap = Math.min(upTo, INTERVAL.high) - Math.max(below, INTERVAL.low)
-    inside += count * (upTo > below ? Math.max(0, overlap) / (upTo - below) : 0)
-    clicks += count
+    inside += upTo > below ? Math.max(0, overlap) / (upTo - below) : 0
   }
-  return clicks === 0 ? null : inside / clicks
+  return {
+    coverage: cohorts.length === 0 ? null : inside / cohorts.length,
+    cohorts: cohorts.length,
+  }
 }
 
 /** P(Y < y) and P(Y ≤ y) of orders Y among n clicks: a Poisson mixed over the gamma posterior. */
 export function predictiveShares(
-  { alpha, nEff }: RateEstimate,
+  { alpha, nEff }: Pick<RateEstimate, 'alpha' | 'nEff'>,
   { clicks, orders }: { clicks: number; orders: number },
 ): { below: number; upTo: number } {
   const success = clicks / (clicks + nEff)

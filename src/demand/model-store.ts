@@ -7,7 +7,9 @@ import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 export async function loadModel(db: Db, before = 'infinity'): Promise<PredictionModel> {
   const row = await db.row<{ model: PredictionModel }>(sql`
     select model from prediction_model where day < ${before}::date order by day desc limit 1`)
-  return { ...UNFITTED_MODEL, ...row?.model } // An older version's lacks what is new.
+  // A model of an older version lacks what is new.
+  const values = { ...UNFITTED_MODEL.values, ...row?.model.values }
+  return { ...UNFITTED_MODEL, ...row?.model, values }
 }
 
 /**

@@ -6,11 +6,12 @@ import { networkLogMean } from './network-value.ts'
 import { UNFITTED_VALUE, type ValueCounts } from './predict.ts'
 
 const USUAL = UNFITTED_VALUE.globalLogMean
-const sold = (orders: number, logMean: number): ValueCounts => ({
+type Sold = Pick<ValueCounts, 'orders' | 'logValue'>
+const sold = (orders: number, logMean: number): Sold => ({
   orders,
   logValue: orders * logMean,
 })
-const isAway = (merchants: readonly ValueCounts[], wanted: number) => {
+const isAway = (merchants: readonly Sold[], wanted: number) => {
   const away = networkLogMean(merchants) - USUAL
   assert(Math.abs(away - wanted) < 1e-9, `${away}, not ${wanted}`)
 }

@@ -14,7 +14,9 @@ const LOG_VALUES = { least: 0, most: Math.log(Number.MAX_SAFE_INTEGER) }
  * mean over all orders was that of whoever told the most: 200 of $5,000, made up by any browser,
  * had an order at each of four merchants that sell for $60 count as $1,113.
  */
-export function networkLogMean(merchants: readonly ValueCounts[]): number {
+export function networkLogMean(
+  merchants: readonly Pick<ValueCounts, 'orders' | 'logValue'>[],
+): number {
   const shown = merchants.filter(({ orders }) => orders > 0)
   return turningPoint(LOG_VALUES, (mean) => {
     const away = shown.reduce((sum, { orders, logValue }) => {

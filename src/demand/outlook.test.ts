@@ -41,7 +41,11 @@ test('a pair leans on its merchant’s orders at all publishers, and on no other
 })
 
 test('many orders of one click move no other merchant’s values more than one order does', () => {
-  const of = (orders: number) => seen({ clicks: 1, orders, logValue: orders * Math.log(9_999e6) })
+  const of = (orders: number) =>
+    seen({
+      ...{ clicks: 1, orders, value: orders * 9_999e6, logValue: orders * Math.log(9_999e6) },
+      logValueSquare: orders * Math.log(9_999e6) ** 2,
+    })
   const elsewhere = (orders: number) => {
     const { rate, value } = bookOf([1, 1, of(orders)], [1, 2, seen({ clicks: 9 })]).of(1, 3)
     return [rate.rate, value.meanMicros]
@@ -51,16 +55,22 @@ test('many orders of one click move no other merchant’s values more than one o
 
 test('an order is worth what those of its pair were, and then what its merchant’s were', () => {
   const of = (dollars: number) =>
-    seen({ clicks: 50, orders: 50, logValue: 50 * Math.log(dollars * 1e6) })
+    seen({
+      ...{ clicks: 50, orders: 50, value: 50 * dollars * 1e6 },
+      logValue: 50 * Math.log(dollars * 1e6),
+      logValueSquare: 50 * Math.log(dollars * 1e6) ** 2,
+    })
   const book = bookOf([1, 1, of(200)], [2, 1, of(20)], [1, 2, of(20)])
   const value = (pubId: number, merchId: number) => book.of(pubId, merchId).value.meanMicros
   assert.ok(value(1, 1) > value(3, 1) && value(3, 1) > value(2, 1))
   assert.ok(value(3, 1) > value(3, 2) && value(3, 3) === bookOf().of(3, 3).value.meanMicros)
 })
 
-test('evidence is seen as of the refresh: halved in fourteen days, its clicks ripe', () => {
-  const click = clickEvidence(NOW - 14 * DAY, { isValid: true })
-  const old = { ...click, clicks: 600, unripe: 600, invalid: 0 }
+test('evidence is seen as of the refresh: halved in a half-life, its clicks ripe', () => {
+  const { halfLife } = UNFITTED_MODEL
+  const click = clickEvidence(NOW - halfLife * DAY, { isValid: true })
+  const unripe = click.unripe.map((count) => 600 * count)
+  const old = { ...click, clicks: 600, unripe, invalid: 0 }
   assert.equal(bookOf([1, 1, old]).of(1, 1).validShare, (300 + 97) / (300 + 100))
   const fresh = { ...old, atMs: NOW }
   const [known, open] = [bookOf([1, 1, old]), bookOf([1, 1, fresh])]

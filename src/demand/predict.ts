@@ -25,7 +25,9 @@ export interface RateModel {
 /** Posterior of a pair's rate: a gamma of shape `alpha` over `nEff` clicks. */
 export interface RateEstimate {
   readonly merchantRate: number // without this publisher
-  readonly alpha: number // posterior orders
+  /** Squared relative error of `rate` that the merchant's rate brings with it. */
+  readonly merchantError: number
+  readonly alpha: number // posterior orders, were the merchant's rate known
   readonly nEff: number // posterior clicks
   readonly rate: number // alpha / nEff, orders per click
 }
@@ -51,11 +53,25 @@ export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): 
   const elsewhereOrders = Math.max(0, merchant.orders - pair.orders)
   // Counted by itself the pair may have left fewer than the orders of the others.
   const elsewhereClicks = Math.max(elsewhereOrders, merchant.clicks - pair.clicks)
-  const merchantRate =
-    (elsewhereOrders + model.k0 * model.globalRate) / (elsewhereClicks + model.k0)
-  const alpha = pair.orders + model.k1 * merchantRate
+  const merchantOrders = elsewhereOrders + model.k0 * model.globalRate
+  const merchantRate = merchantOrders / (elsewhereClicks + model.k0)
+  const fromMerchant = model.k1 * merchantRate
+  const alpha = pair.orders + fromMerchant
   const nEff = pair.clicks + model.k1
-  return { merchantRate, alpha, nEff, rate: alpha / nEff }
+  const merchantError = alpha === 0 ? 0 : (fromMerchant / alpha) ** 2 / merchantOrders
+  return { merchantRate, merchantError, alpha, nEff, rate: alpha / nEff }
+}
+
+/**
+ * The estimate as it is shown: as wide as the merchant's own rate is uncertain as well. The auction
+ * draws from the narrower one: draws that wide cost more than they found out
+ * (docs/spec/prediction.md#intervals).
+ */
+export function shown(estimate: RateEstimate): RateEstimate {
+  const { alpha, merchantError, rate } = estimate
+  if (rate === 0) return estimate
+  const shape = 1 / (1 / alpha + merchantError)
+  return { ...estimate, alpha: shape, nEff: shape / rate }
 }
 
 /** The estimate with the shape that the auction's draw can use: same rate, a floor under alpha. */
@@ -65,46 +81,104 @@ export function drawable(estimate: RateEstimate): RateEstimate {
   return { ...estimate, alpha: ALPHA_MIN, nEff: ALPHA_MIN / rate }
 }
 
-/** Orders of a pair or merchant: how many, and the sum of ln(value). */
+/** Orders of a pair or merchant and the sums of their values, all decayed alike. */
 export interface ValueCounts {
   readonly orders: number
-  readonly logValue: number
+  readonly value: number // Σ value in micros
+  readonly logValue: number // Σ ln(value)
+  readonly logValueSquare: number // Σ ln²
 }
 
 /** How the logarithms of order values spread: within a pair, and of means between groups. */
 export interface ValueModel {
   readonly globalLogMean: number // of ln(value in micros)
-  readonly variance: number // s², within a pair
+  readonly variance: number // s² of ln(value) within a pair, of merchants on average
+  readonly logRatio: number // ln of the mean over the geometric mean, of merchants on average
   readonly k0: number // orders that the network's mean is worth: variance / between merchants
   readonly k1: number // orders that the merchant's mean is worth: variance / between publishers
 }
 
 export interface ValueEstimate {
-  readonly meanMicros: number // of an order: exp(μ + s²/2)
+  readonly meanMicros: number // of an order
   readonly logVariance: number // of the estimate of ln(mean), for the interval
 }
 
 /** Before anything was fitted: $60 an order, spread by a factor of about two. */
 export const UNFITTED_VALUE: ValueModel = {
-  globalLogMean: Math.log(60e6) - 0.25,
+  // Less half the variance between merchants and pairs, whose mean lies above their median.
+  globalLogMean: Math.log(60e6) - 0.25 - (0.5 / 5 + 0.5 / 20) / 2,
   variance: 0.5,
+  logRatio: 0.25,
   k0: 5,
   k1: 20,
 }
 
-/** Estimates the order value of a pair, drawn to the merchant's and the network's as rates are. */
+/** Orders that the network's spread is worth against a merchant's own. */
+const SPREAD_ORDERS = 5
+/** Less than this part of the network's spread is no merchant's: orders of one price may change. */
+const SPREAD_MIN = 0.05
+/**
+ * The most by which a mean may exceed the geometric mean, as a power of e, and times what a
+ * lognormal of the same variance has. One order of $10 million among a hundred of $60 makes an
+ * order count as $107 and not as $100,000.
+ */
+const LOG_RATIO_MAX = 2
+const RATIO_TIMES_MAX = 1.2
+
+/** How widely a merchant's own orders scatter. */
+export interface Spread {
+  readonly variance: number // of ln(value)
+  readonly logRatio: number // ln of the arithmetic over the geometric mean
+}
+
+/** The spread that orders show themselves, nothing drawn to anything; null under two of them. */
+export function ownSpread({ orders, value, logValue, logValueSquare }: ValueCounts): Spread | null {
+  if (orders <= 1 || value <= 0) return null
+  const squares = Math.max(0, logValueSquare - (logValue * logValue) / orders)
+  const variance = squares / (orders - 1)
+  const ratio = Math.max(0, Math.log(value / orders) - logValue / orders)
+  // Of few orders the mean is seldom as far above as it is in the end.
+  const logRatio = Math.min((ratio * orders) / (orders - 1), (RATIO_TIMES_MAX * variance) / 2)
+  return { variance, logRatio: Math.min(LOG_RATIO_MAX, logRatio) }
+}
+
+/** The same, drawn to the network's. */
+export function spreadOf(model: ValueModel, counts: ValueCounts): Spread {
+  const own = ownSpread(counts)
+  if (own === null) return model
+  const orders = counts.orders - 1
+  const drawn = (shown: number, network: number): number =>
+    (orders * shown + SPREAD_ORDERS * network) / (orders + SPREAD_ORDERS)
+  return {
+    variance: drawn(own.variance, model.variance),
+    logRatio: drawn(own.logRatio, model.logRatio),
+  }
+}
+
+/**
+ * Estimates the mean order value of a pair. The geometric mean is drawn to the merchant's and the
+ * network's as rates are; the merchant's own spread says how far the mean lies above it
+ * (docs/spec/prediction.md#order-value).
+ */
 export function estimateValue(
   model: ValueModel,
   merchant: ValueCounts,
   pair: ValueCounts,
 ): ValueEstimate {
+  const { variance, logRatio } = spreadOf(model, merchant)
+  const narrower = Math.max(SPREAD_MIN, variance / model.variance)
+  const [k0, k1] = [model.k0 * narrower, model.k1 * narrower]
   const elsewhere = Math.max(0, merchant.orders - pair.orders)
   const merchantMean =
-    (merchant.logValue - pair.logValue + model.k0 * model.globalLogMean) / (elsewhere + model.k0)
-  const mean = (pair.logValue + model.k1 * merchantMean) / (pair.orders + model.k1)
+    (merchant.logValue - pair.logValue + k0 * model.globalLogMean) / (elsewhere + k0)
+  const mean = (pair.logValue + k1 * merchantMean) / (pair.orders + k1)
+  const fromMerchant = k1 / (pair.orders + k1)
+  const scatter = narrower * model.variance
+  const error = scatter / (pair.orders + k1) + (fromMerchant ** 2 * scatter) / (elsewhere + k0)
+  const ratioError = Math.expm1(2 * logRatio) / (merchant.orders + SPREAD_ORDERS)
   return {
-    meanMicros: Math.exp(mean + model.variance / 2),
-    logVariance: model.variance / (pair.orders + model.k1),
+    meanMicros: Math.exp(mean + logRatio + error / 2),
+    logVariance: Math.max(error, ratioError),
   }
 }
 
@@ -181,17 +255,22 @@ export interface ClickOutlook {
   readonly rate: RateEstimate
   readonly value: ValueEstimate
   readonly returnShare: number // of order value that comes back, 0..1
+  readonly approvedShare: number // of the commission of standing orders that lasts, 0..1
   readonly validShare: number // of clicks that are billable, 0..1
   readonly fundedShare: number // of the last day during which the budget could pay, 0..1
 }
 
-/** Micros that the merchant pays for an order under CPA or EPP; the auction multiplies it by θ. */
+/** Micros that the merchant pays in the end for an order; the auction multiplies it by θ. */
 export function perOrderMicros(
   terms: Exclude<PayTerms, { model: 'cpc' }>,
-  { value, returnShare }: Pick<ClickOutlook, 'value' | 'returnShare'>,
+  {
+    value,
+    returnShare,
+    approvedShare,
+  }: Pick<ClickOutlook, 'value' | 'returnShare' | 'approvedShare'>,
 ): number {
-  if (terms.model === 'epp') return terms.paymentMicros
-  return value.meanMicros * (terms.ratePpm / PPM) * (1 - returnShare)
+  if (terms.model === 'epp') return terms.paymentMicros // Locked at once: nobody rejects it.
+  return value.meanMicros * (terms.ratePpm / PPM) * (1 - returnShare) * approvedShare
 }
 
 /** `best_effort_cpc` of one campaign for one publisher, in micros, with its interval. */
@@ -201,7 +280,7 @@ export function predictCpc(terms: PayTerms, outlook: ClickOutlook): Prediction {
     const meanMicros = terms.bidMicros * share * validShare * fundedShare
     return { meanMicros, lowMicros: meanMicros, highMicros: meanMicros }
   }
-  return predictPerOrder(outlook.rate, {
+  return predictPerOrder(shown(outlook.rate), {
     perOrderMicros: perOrderMicros(terms, outlook) * share,
     logVariance: terms.model === 'cpa' ? outlook.value.logVariance : 0,
   })

@@ -3,7 +3,7 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
-import { IS_LED_BY_CLICK } from './cohort-store.ts'
+import { curveText, IS_LED_BY_CLICK, waitingShare } from './cohort-store.ts'
 import { loadModel } from './model-store.ts'
 import { stepRoasMultiplier } from './roas.ts'
 
@@ -57,14 +57,16 @@ export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number
  */
 async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
   const from = new Date(nowMs - DAYS_MAX * DAY_MS)
-  const { delayMs, delayMsByMerchant } = await loadModel(db)
+  const { delayCurve, delayCurveByMerchant } = await loadModel(db)
+  const curve = sql`coalesce(curve, ${curveText(delayCurve)})::float8[]`
   return db.rows<CampaignReturn>(sql`
     select campaign_id, roas as goal, bid_micros, multiplier,
       coalesce(value, 0)::float8 as value_micros, coalesce(spend, 0)::float8 as spend_micros
     from campaign
     left join roas_multiplier using (campaign_id)
-    left join unnest(${Object.keys(delayMsByMerchant)}::int[],
-      ${Object.values(delayMsByMerchant)}::float8[]) as own (merch_id, delay_ms) using (merch_id)
+    left join unnest(${Object.keys(delayCurveByMerchant)}::int[],
+      ${Object.values(delayCurveByMerchant).map(curveText)}::text[]) as own (merch_id, curve)
+      using (merch_id)
     left join lateral (
       select sum(paid_micros * weight * due) filter (where reason = ${REASON.ok}) as spend,
         sum(net_revenue_micros * weight) as value
@@ -76,7 +78,7 @@ async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
         select extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8 * 1000 as age_ms
       ) as old, lateral (
         select 0.5 ^ (age_ms / (${HALF_LIFE_DAYS}::float8 * 86400000)) as weight,
-          1 - exp(-age_ms / coalesce(delay_ms, ${delayMs}::float8)) as due
+          1 - (${waitingShare(curve, sql`age_ms`)}) as due
       ) as counted
       where click.merch_id = campaign.merch_id and click.campaign_id = campaign.campaign_id
         and reversed_at is null and at >= ${from} and at <= ${new Date(nowMs)}

@@ -22,7 +22,7 @@ const epp = (clickMicros: number, isFunded = true): PayingCampaignRow => ({
 
 /** The campaign that the prediction is about, and its value in micros. */
 function predict(campaigns: readonly PayingCampaignRow[], fundedShare = 1) {
-  const rate = { merchantRate: 0.02, alpha: 10, nEff: 500, rate: 0.02 }
+  const rate = { merchantRate: 0.02, merchantError: 0, alpha: 10, nEff: 500, rate: 0.02 }
   const value = { meanMicros: 60_000_000, logVariance: 0.1 }
   const input: MatchInput = {
     publisher: {
@@ -32,7 +32,7 @@ function predict(campaigns: readonly PayingCampaignRow[], fundedShare = 1) {
     query: { publisher_slug: 'daily', sku: '1' },
     listings: [listing],
     campaigns,
-    outlooks: { of: () => ({ rate, value, returnShare: 0.1, validShare: 0.97 }) },
+    outlooks: { of: () => ({ rate, value, returnShare: 0.1, approvedShare: 1, validShare: 0.97 }) },
     book: { fundedShare: (id) => (id === cpc.campaign_id ? fundedShare : null) },
     linkUrl: 'https://souk.example',
   }

@@ -110,7 +110,7 @@ test('free clicks that are reversed leave the quality of their merchant as it wa
 
 function evidenceOf(pubId: number): Promise<unknown[]> {
   return db.rows(sql`
-    select clicks, unripe, invalid from pair_evidence
+    select distinct clicks, unripe[1] as unripe, invalid from pair_evidence
     where pub_id = ${pubId} and as_of = ${new Date(START_MS)}`)
 }
 

@@ -12,7 +12,6 @@ import {
   orderEvidence,
 } from '../demand/evidence.ts'
 import { loadEvidence } from '../demand/evidence-store.ts'
-import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
 import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/sql.ts'
@@ -20,7 +19,6 @@ import { HOUR_MS } from '../platform/timestamp.ts'
 import { foldMoney } from './fold-money.ts'
 
 const END_MS = START_MS + 2_000 * HOUR_MS
-const { delayMs } = UNFITTED_MODEL
 const db = await testDatabase()
 
 const hours = fc.integer({ min: 0, max: 600 })
@@ -55,7 +53,7 @@ test('reversed clicks and rejected orders leave the evidence as if they had neve
         await db.transaction((tx) => foldMoney(tx, log.slice(at, at + batchSize)))
       }
       const found = new Map(
-        (await loadEvidence(db)).map(({ pubId, merchId, evidence }) => [
+        (await loadEvidence(db, 40)).map(({ pubId, merchId, evidence }) => [
           `${pubId} ${merchId}`,
           evidence,
         ]),
@@ -135,17 +133,22 @@ test('robots, repeats and floods lower the quality of no merchant that they clic
     ...said.map((reason) => events.click(`reason ${reason}`, START_MS + 3, { reason })),
   ]
   await db.transaction((tx) => foldMoney(tx, log))
-  const [pair] = await loadEvidence(db)
+  const [pair] = await loadEvidence(db, 40)
   assert.deepEqual([pair?.evidence.clicks, pair?.evidence.invalid], [1, 0])
 })
 
 function assertSame(found: Evidence, standing: readonly Evidence[], pair: string): void {
   const end = noEvidence(END_MS)
-  const expected = standing.reduce((sum, part) => addEvidence(sum, part, delayMs), end)
-  const now = evidenceAt(found, END_MS, delayMs)
-  for (const [name, value] of Object.entries(expected)) {
-    const got = now[name as keyof Evidence]
-    const slack = 1e-9 * Math.max(1, Math.abs(value))
+  const expected = standing.reduce((sum, part) => addEvidence(sum, part, 40), end)
+  const now = evidenceAt(found, END_MS, 40)
+  const numbers = ({ unripe, ...sums }: Evidence) => [
+    ...Object.entries(sums),
+    ...unripe.map((count, part): [string, number] => [`unripe ${part}`, count]),
+  ]
+  const seen = new Map(numbers(now))
+  for (const [name, value] of numbers(expected)) {
+    const got = seen.get(name) ?? Number.NaN
+    const slack = 1e-9 * Math.max(name === 'value' ? 1e9 : 1, Math.abs(value)) // of $1,000
     assert(Math.abs(got - value) <= slack, `${pair} ${name}: ${got}, not ${value}`)
   }
 }

@@ -1,0 +1,67 @@
+/**
+ * Which part of a commission is still owed in the end? Merchants may reject an order for 90 days.
+ *
+ * A merchant's orders of each age say how many it rejects then, whatever the age of its others: the
+ * survival curve of a life table, drawn to the network's. Evidence holds the orders that stand, and
+ * each is worth the chance that it also stands in the end (docs/spec/prediction.md#rejections).
+ */
+import type { PredictionModel } from './prediction-model.ts'
+
+/** Ages at which orders are looked at, in days: weeks until the lock. */
+export const APPROVAL_STEP_DAYS = 7
+export const APPROVAL_STEPS = 13
+/** Rejections of these days are looked at. */
+export const APPROVAL_DAYS = 60
+
+/** CPA orders of a merchant in one week of their age; an order weighs as its value does. */
+export interface OrderAges {
+  readonly merch_id: number
+  readonly step: number // 0: their first week; APPROVAL_STEPS: locked
+  readonly exposed: number // began this week within APPROVAL_DAYS; half of those still in it
+  readonly rejected: number // during the week, of those
+  readonly standing: number // that have this age now
+}
+
+/** Orders that the network's share is worth against a merchant's own in each week. */
+const NETWORK_ORDERS = 10
+/** Merchants that reject nothing, beside those that have shown their own. */
+const USUAL_MERCHANTS = 2
+
+/** The part of the commission of standing orders that lasts, of the network and of merchants. */
+export function fitApprovals(
+  rows: readonly OrderAges[],
+): Pick<PredictionModel, 'approvedShare' | 'approvedShareByMerchant'> {
+  const merchants = [...Map.groupBy(rows, ({ merch_id }) => merch_id)]
+  const steps = Array.from({ length: APPROVAL_STEPS }, (_, step) => step)
+  // Each merchant counts as one at most, so that none says much of the others' orders.
+  const network = steps.map((step) => {
+    const sums = { share: 0, merchants: USUAL_MERCHANTS }
+    for (const { exposed, rejected } of rows.filter((row) => row.step === step)) {
+      if (exposed <= 0) continue
+      const weight = exposed / (exposed + NETWORK_ORDERS)
+      sums.share += weight * Math.min(1, rejected / exposed)
+      sums.merchants += weight
+    }
+    return sums.share / sums.merchants
+  })
+  const own = merchants.map(([merchId, ages]) => [merchId, lastingShare(network, ages)] as const)
+  return {
+    approvedShare: lastingShare(network, []),
+    approvedShareByMerchant: Object.fromEntries(own),
+  }
+}
+
+/** Of the orders that stand: each by its age, as likely as that it is rejected in no later week. */
+function lastingShare(network: readonly number[], ages: readonly OrderAges[]): number {
+  const at = new Map(ages.map((row) => [row.step, row]))
+  const lasting = [1] // from the end: the chance that an order of this step is never rejected
+  for (let step = APPROVAL_STEPS - 1; step >= 0; step--) {
+    const { exposed = 0, rejected = 0 } = at.get(step) ?? {}
+    const share = (rejected + NETWORK_ORDERS * (network[step] ?? 0)) / (exposed + NETWORK_ORDERS)
+    lasting.unshift((lasting[0] ?? 1) * (1 - Math.min(1, share)))
+  }
+  const whole = lasting[0] ?? 1
+  const standing = ages.reduce((sum, row) => sum + row.standing, 0)
+  if (standing <= 0) return whole
+  return ages.reduce((sum, row) => sum + row.standing * (lasting[row.step] ?? 1), 0) / standing
+}
