@@ -118,7 +118,7 @@ test('each click shows its reason, and its receipt shows why one merchant won an
   await logIn(page, account)
   await page.getByRole('button', { name: 'Unpaid' }).click()
   const lines = page.getByRole('main').getByRole('listitem')
-  await lines.getByText('Unpaid. A declared robot').waitFor()
+  await lines.getByText('Unpaid. Bot').waitFor()
   await page.getByRole('button', { name: 'Valid' }).click()
   await lines.getByText('Paid. The merchant pays').first().waitFor()
   await page.getByRole('link', { name: 'Receipt' }).first().click()

@@ -1,9 +1,9 @@
 /**
- * The table of contents: every route, worker and schedule of a process, in one place, by role.
+ * Composes a process: every route, worker and schedule, by role.
  *
- * `api`: what stands under BASE_URL: accounts, creation, matching, statistics, dashboard, events.
- * `edge`: what readers' browsers call: auction, redirects, and again the events.
- * `worker`: the fold and the schedules. One process has all three unless ROLES says otherwise.
+ * `api` serves BASE_URL: accounts, creation, matching, statistics, dashboard, events. `edge` serves
+ * readers' browsers: auction, redirects, and events too. `worker` runs the fold and the schedules.
+ * One process has all three roles unless ROLES says otherwise.
  */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -59,29 +59,29 @@ export interface App {
 }
 
 /**
- * How long requests under way may take once the service stops. What comes after them (the log's
- * last appends, the leases' last word, PostgreSQL) needs its part of the ten seconds that the
- * operator's interface gives a stop; a client that never ends its request must not use them up.
+ * How long open requests may take after the stop signal. The log's last appends, the leases' final
+ * reports and PostgreSQL need the rest of the ten seconds, so a client that never ends its request
+ * must not use them up.
  */
 export const LAST_REQUESTS_MS = 5_000
-/** A connection in use has its next request by then. */
+/** A connection in use gets its next request within this time. */
 export const LEAVE_MS = 500
 /**
- * Connections that wait to be accepted; Linux allows as many. Of Node's 511 a flood overflows the
- * rest, whose clients try again after seconds, or are cut off.
+ * The accept backlog; Linux allows as many. A flood overflows Node's default of 511, and further
+ * clients retry after seconds or are cut off.
  */
 const BACKLOG = 4_096
-/** Under a flood somebody comes in every turn. */
+/** Under a flood, connections arrive in every turn of the event loop. */
 const LAST_TURNS_MAX = 100
 
-/** Serves a node's roles; resolves when requests are answered. */
+/** Serves a node's roles. Resolves when requests are answered. */
 export async function startApp(node: Node): Promise<App> {
   const http = await buildHttp(node)
   const { host, port: wanted } = node.config
   await http.listen({ port: wanted, host, backlog: BACKLOG }).catch((error) => {
     throw listenProblem(node.config, error)
   })
-  // After the port: a start that fails there leaves nothing running.
+  // After opening the port, so that a failing start leaves nothing running.
   const workers = await startWorkers(node).catch(async (error) => {
     await http.close()
     throw error
@@ -102,8 +102,8 @@ export async function startApp(node: Node): Promise<App> {
 }
 
 /**
- * A proxy reuses the connections that it keeps open, and cutting one may lose an answer. So each
- * connection is first given time to end with its next answer.
+ * Drains connections before closing. Proxies reuse open connections, and cutting one may lose a
+ * response, so each first gets the chance to close with its next response.
  */
 async function takeLeave(server: Server): Promise<void> {
   server.prependListener('request', (_request, response) => {
@@ -114,9 +114,8 @@ async function takeLeave(server: Server): Promise<void> {
 }
 
 /**
- * To close a port resets those whom the system has let in and this process, busy with others, has
- * not seen yet. So it is done after a turn of the event loop that brought nobody, and at once:
- * before Fastify does all else that it has to close.
+ * Closing the listener resets connections in the accept backlog. So it closes directly after a turn
+ * of the event loop without new connections, before Fastify closes anything else.
  */
 async function closePort(server: Server): Promise<void> {
   let came = 1
@@ -160,46 +159,47 @@ async function buildHttp(node: Node): Promise<Http> {
   await http.register(staticRoutes(config))
   if (isApi) {
     await http.register(pageRoutes(config))
-    await http.register(accountRoutes({ keys })) //                  4.2, section 5
+    await http.register(accountRoutes({ keys }))
     const { baseUrl, linkUrl, brand } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     const inside = insideDashboard(node, { onLink, now })
     await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
     const { outlooks, book } = node
-    await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink })) // 4.1
+    await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))
     const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)
-    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now })) // 4.3
-    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage })) // product feeds
-    await http.register(statsRoutes({ db, keys })) //                 4.4
+    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now }))
+    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
+    await http.register(statsRoutes({ db, keys }))
     const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
-    await http.register(resultRoutes({ db, keys, ...clicks })) // receipts
+    await http.register(resultRoutes({ db, keys, ...clicks }))
     await http.register(dayRunRoutes({ db, keys, baseUrl, now, onError: onDayError(log) }))
     await http.register(reportRoutes({ db, keys, now }))
     await http.register(merchantRoutes({ db, keys, now }))
-    await http.register(reversalRoutes({ ...intake, keys })) // the operator's
+    await http.register(reversalRoutes({ ...intake, keys }))
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
   if (isEdge) {
-    await http.register(edgeDocs(config)) // 4.6, 4.7, redirect, /link/: served by edgeRoutes
+    // auction, events, redirect, wrapper: served by edgeRoutes
+    await http.register(edgeDocs(config))
   }
   if (isApi || isEdge) {
     const limits = buckets(config.rateLimits.events)
     await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
     await http.register(shopViewRoutes({ ...intake, limits }))
-    await http.register(pageLinkRoutes(pageLinkDeps(node, { keys, now }))) // 4.5, page tag
+    await http.register(pageLinkRoutes(pageLinkDeps(node, { keys, now }))) // LinkMate, page tag
   }
   return http
 }
 
-/** What orders and returns are accepted with. */
+/** The dependencies of the intake of orders and returns. */
 function intakeDeps(node: Node, nextId: () => string) {
   const { database: db, quotas, metrics, now } = node
   const onWarned = (merch_id: number, kind: string) => metrics.orderWarnings.inc({ merch_id, kind })
   return { db, append: node.appender.append, nextId, now, quotas, onWarned }
 }
 
-/** What the dashboard shows to who has logged in. */
+/** The dashboard's endpoints behind the log-in. */
 function insideDashboard(
   { config: bases, database: db, edge, ids }: Node,
   { onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'>,
@@ -255,7 +255,7 @@ async function startWorkers(node: Node): Promise<Worker[]> {
   const { config, database, log, metrics, now } = node
   if (!config.roles.has('worker')) return []
   const schedules = await startSchedules(node)
-  // Last: if the schedules fail to start, there is no fold to close.
+  // Last, so that there is no fold to close if the schedules fail to start.
   const fold = startFold({
     connection: database.connection,
     onFolded: (lane, count, atMs) => {

@@ -1,8 +1,7 @@
 /**
- * The parts that run in browsers, tags and dashboard: built into dist/ from what lies here.
+ * Builds the browser parts, tags and dashboard, into dist/.
  *
- * Stale is what was built from other bytes than these: the hash of a part's sources and of the
- * lockfile stands beside what was built from them.
+ * A part is stale if its sources or the lockfile changed: their hash is stored beside the build.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,7 +13,7 @@ import { type FileLock, takeFileLock } from './platform/file-lock.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
-/** Processes of one clone that start together: one builds, and the others wait this long. */
+/** When several processes of one clone start together, one builds and the others wait this long. */
 const BUILD_MS = 120_000
 const POLL_MS = 100
 
@@ -24,7 +23,7 @@ interface Part {
   readonly command: readonly string[]
 }
 
-// A start has one screen to say what matters.
+// A start has one screen for its important messages.
 const QUIETLY = ['--emptyOutDir', '--logLevel', 'warn']
 const VITE = 'node_modules/vite/bin/vite.js'
 const PARTS: readonly Part[] = [
@@ -35,7 +34,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'dashboard',
-    // The API reference is written from those of other folders.
+    // The API reference is built from sources in other folders.
     sources: ['dashboard', 'openapi.json', 'src/platform/errors.ts', 'src/platform/html.ts'],
     command: [VITE, 'build', 'dashboard', '--outDir', '../dist/dashboard', ...QUIETLY],
   },
@@ -43,11 +42,11 @@ const PARTS: readonly Part[] = [
 
 export interface BuildOptions {
   readonly isOnlyIfStale: boolean
-  /** Cuts the build short: a start that builds first may be told to stop. */
+  /** Aborts the build, because a start that builds first may be told to stop. */
   readonly signal?: AbortSignal
 }
 
-/** Builds every part, or what is stale; throws when one cannot be built. */
+/** Builds every part, or only stale ones. Throws if a build fails. */
 export async function buildBrowserParts({ isOnlyIfStale, signal }: BuildOptions): Promise<void> {
   const isDue = (part: Part) => !isOnlyIfStale || !isBuilt(part)
   if (!PARTS.some(isDue)) return
@@ -73,11 +72,11 @@ async function takeBuildLock(signal: AbortSignal | undefined): Promise<FileLock>
 async function build(part: Part, signal: AbortSignal | undefined): Promise<void> {
   const hash = hashOf(part)
   process.stderr.write(`Building ${part.name} …\n`)
-  // Or what a build that was cut short has left would pass for what stood there before.
+  // Otherwise an aborted build would pass for the previous one.
   files.rmSync(recordOf(part), { force: true })
   const builder = spawn(process.execPath, part.command, {
     cwd: ROOT,
-    // Standard output belongs to the program that is started after this.
+    // Standard output belongs to the program that starts afterwards.
     stdio: ['ignore', process.stderr.fd, process.stderr.fd],
     signal,
   })

@@ -1,9 +1,9 @@
-/** `souk <command>`: what a person or a script who runs Souk types. */
+/** `souk <command>`: the command line for operators and their scripts. */
 import { COMMANDS } from './cli/commands.ts'
 import { openContext } from './cli/context.ts'
 import { runProgram } from './cli/program.ts'
 
-// Told where it is written; neither a server nor what is still to be closed ends for it.
+// Handled where output is written. A broken pipe must not end a server or skip its shutdown.
 process.stdout.on('error', () => undefined)
 process.stderr.on('error', () => undefined)
 
@@ -19,7 +19,7 @@ const exitCode = await runProgram(COMMANDS, {
 process.exitCode ||= exitCode
 
 function tellUnwritten(error?: NodeJS.ErrnoException | null): void {
-  // Whoever reads along has seen enough (`souk link list | head`): nothing went wrong.
+  // The reader of the output has closed the pipe (`souk link list | head`), which is not an error.
   if (error == null || error.code === 'EPIPE') return
   process.stderr.write(`The result could not be written: ${error.message}\n`)
   process.exitCode = 1

@@ -1,4 +1,4 @@
-/** What the configuration says of files and folders: read or refused with everything else. */
+/** Reads files and folders named by the configuration. Faults are reported with all others. */
 import {
   accessSync,
   closeSync,
@@ -12,7 +12,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { type Cidr, readCidr } from './platform/client-address.ts'
 
-/** The CIDR lines of the file IP_BLOCKLIST names; `#` begins a comment. */
+/** The CIDR lines of the file that IP_BLOCKLIST names; `#` begins a comment. */
 export function readBlocklist(path: string): Cidr[] {
   if (path === '') return []
   const wrong: string[] = []
@@ -30,10 +30,10 @@ export function readBlocklist(path: string): Cidr[] {
   return blocks
 }
 
-/** More would not help anybody who has seen these. */
+/** A longer list would not help. */
 const LINES_NAMED_MAX = 10
 
-/** A country database as MaxMind and others write it: its description stands near its end. */
+/** The path of a MaxMind DB country database, recognized by the metadata near its end. */
 export function readGeoip(path: string): string {
   const file = openSync(readableFile(path), 'r')
   const end = Buffer.alloc(GEOIP_DESCRIPTION_BYTES)
@@ -46,7 +46,7 @@ export function readGeoip(path: string): string {
 const GEOIP_MARK = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
 const GEOIP_DESCRIPTION_BYTES = 128 * 1024
 
-/** The path itself when this process may read that file. */
+/** The path itself, if this process may read the file. */
 export function readableFile(path: string): string {
   try {
     accessSync(path, constants.R_OK)
@@ -57,7 +57,7 @@ export function readableFile(path: string): string {
   return path
 }
 
-/** The absolute path of a folder that is there, or can still be made. */
+/** The absolute path of a folder that exists or can be created. */
 export function readFolder(value: string): string {
   const path = resolve(value)
   const nearest = nearestThatExists(path)

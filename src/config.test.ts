@@ -8,7 +8,7 @@ import { ConfigError, onPort, readConfig, readSealingKeys } from './config.ts'
 
 const EVENTS_DEFAULT = { rate: 1_000, burst: 5_000 }
 
-/** The variables named by the refusal of this environment; none when it is taken. */
+/** The variables named by the error for this environment; empty if it is valid. */
 function refused(env: Record<string, string>): string[] {
   try {
     readConfig(env)
@@ -19,7 +19,7 @@ function refused(env: Record<string, string>): string[] {
   }
 }
 
-test('every wrong value is named at once, and no right one', async (t) => {
+test('names every invalid value at once, and no valid one', async (t) => {
   const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'list')
   writeFileSync(file, '10.0.0.0/8\nnot an address\n')
@@ -57,7 +57,7 @@ test('every wrong value is named at once, and no right one', async (t) => {
   assert.deepEqual(refused({ HOST: '::1', SOUK_DATA: folder, GEO_HEADER: 'X-Country' }), [])
 })
 
-test('an address that is none is told at once, not taken for a name to look up', () => {
+test('refuses an invalid address at once, without a DNS lookup', () => {
   for (const HOST of ['256.1.1.1', '1.2.3', '999', 'a..b', '-a', 'a.1']) {
     assert.deepEqual(refused({ HOST, PRICING: 'x' }), ['HOST', 'PRICING'], HOST)
   }
@@ -65,14 +65,14 @@ test('an address that is none is told at once, not taken for a name to look up',
   for (const HOST of right) assert.deepEqual(refused({ HOST }), [], HOST)
 })
 
-test('one wrong value is told as one', () => {
+test('reports one invalid value once', () => {
   assert.throws(
     () => readConfig({ PORT: 'abc' }),
     /^ConfigError: The .* has a wrong value:\n {2}PORT: /,
   )
 })
 
-test('every wrong item of a list is named, and no right one', () => {
+test('names every invalid item of a list, and no valid one', () => {
   const problems = (env: Record<string, string>) => {
     try {
       readConfig(env)
@@ -97,7 +97,7 @@ test('every wrong item of a list is named, and no right one', () => {
   assert.match(secrets, /key 1 .*; key 2 /)
 })
 
-test('an address that readers see has no query, not even an empty one, and no password', () => {
+test('a public URL has no query, not even an empty one, and no password', () => {
   const queries = ['https://x/?', 'https://x/#', 'https://x?']
   for (const wrong of [...queries, 'https://me@x/', 'https://:secret@x/', 'httpsx://x']) {
     assert.deepEqual(refused({ BASE_URL: wrong, LINK_URL: wrong }), ['BASE_URL', 'LINK_URL'], wrong)
@@ -108,7 +108,7 @@ test('an address that readers see has no query, not even an empty one, and no pa
   )
 })
 
-test('limits keep their default where they are not named, and none is named twice', () => {
+test('rate limits that are not named keep their default, and none may be named twice', () => {
   const { auction, events } = readConfig({ RATE_LIMITS: 'auction=5:6' }).rateLimits
   assert.deepEqual({ auction, events }, { auction: { rate: 5, burst: 6 }, events: EVENTS_DEFAULT })
   for (const wrong of ['auction=5:6,key=0,auction=0', 'auction=0:6', 'auction=5:0']) {
@@ -116,7 +116,7 @@ test('limits keep their default where they are not named, and none is named twic
   }
 })
 
-test('NATS is one address, or those of a cluster after commas', () => {
+test('NATS_URL is one URL, or several of a cluster, separated by commas', () => {
   for (const NATS_URL of ['nats://a:4222', 'nats://a:4222,nats://b:4222']) {
     assert.equal(readConfig({ NATS_URL }).natsUrl, NATS_URL)
   }
@@ -125,12 +125,12 @@ test('NATS is one address, or those of a cluster after commas', () => {
   }
 })
 
-test('a password of NATS that cannot be what is meant is told', () => {
+test('refuses a NATS password that cannot be intended', () => {
   assert.deepEqual(refused({ NATS_URL: 'nats://souk:50%@a' }), ['NATS_URL'])
   assert.deepEqual(refused({ NATS_URL: 'nats://souk:50%25@a' }), [])
 })
 
-test('an address of several databases is told to name one; commas in a password are none', () => {
+test('a database URL names one host, and a password may contain commas', () => {
   const problem = (DATABASE_URL: string) => {
     try {
       readConfig({ DATABASE_URL })
@@ -144,7 +144,7 @@ test('an address of several databases is told to name one; commas in a password 
   assert.equal(problem('postgres://u:p,q@a:5432/souk?application_name=x,y'), '')
 })
 
-test('what a database’s address says of TLS is checked at once, and never weaker than it reads', () => {
+test('checks a database URL’s TLS settings at once, and never weakens them', () => {
   const url = 'postgres://u:p@a/souk'
   const told = (DATABASE_URL: string) => readConfig({ DATABASE_URL }).databaseUrl
   for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
@@ -162,17 +162,17 @@ test('what a database’s address says of TLS is checked at once, and never weak
   }
 })
 
-test('a database may be named by its socket’s folder, with or without a role before it', () => {
+test('a database URL may name a socket folder, with or without a role before it', () => {
   for (const url of ['postgres://u:p@/souk?host=/run/db', 'postgres:///souk?host=/run/db&user=u']) {
     assert.equal(readConfig({ DATABASE_URL: url }).databaseUrl, url)
   }
 })
 
-test('the header that names a country may have any name that proxies give', () => {
+test('the header with the country may have any name that proxies use', () => {
   assert.equal(readConfig({ GEO_HEADER: 'GEOIP_Country-Code' }).geoHeader, 'geoip_country-code')
 })
 
-test('a sealing key must be base64, in either alphabet', () => {
+test('a sealing key is base64 in either alphabet', () => {
   const key = Buffer.alloc(32, 0xfb)
   for (const encoding of ['base64', 'base64url'] as const) {
     const [read] = readSealingKeys(`1:${key.toString(encoding)}`)
@@ -199,7 +199,7 @@ test('the id of a sealing key is a number of one byte, or any word', () => {
   }
 })
 
-test('the blocklist is read with the rest: lines of addresses and blocks, comments left out', async (t) => {
+test('reads the blocklist’s addresses and blocks, and ignores comments', async (t) => {
   const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'list')
   writeFileSync(file, '# robots\n10.0.0.0/8 # all of them\n\n2001:db8::1\n')
@@ -210,7 +210,7 @@ test('the blocklist is read with the rest: lines of addresses and blocks, commen
   )
 })
 
-test('each wrong line of a blocklist is told with its number, ten at most', async (t) => {
+test('names invalid lines of a blocklist by number, at most ten', async (t) => {
   const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'list')
   writeFileSync(file, ['10.0.0.0/8', ...Array(12).fill('x')].join('\n'))
@@ -224,7 +224,7 @@ test('each wrong line of a blocklist is told with its number, ten at most', asyn
   )
 })
 
-test('a country database is known by the description near its end, however large it is', async (t) => {
+test('recognizes a country database by the metadata near its end, whatever its size', async (t) => {
   const folder = await temporaryFolder(t, 'souk-config-')
   const file = join(folder, 'country.mmdb')
   const database = makeGeoip({ '203.0.113.0/24': 'US' })
@@ -236,7 +236,7 @@ test('a country database is known by the description near its end, however large
   assert.throws(() => readConfig({ GEOIP_DB: file }), /is not a MaxMind database/)
 })
 
-test('with PORT=0 the addresses name the port that was picked, set ones stay', () => {
+test('with PORT=0, default URLs name the port of the system, and explicit URLs stay', () => {
   const { baseUrl, auctionUrl, linkUrl, port } = onPort(
     readConfig({ PORT: '0', LINK_URL: 'https://go.example' }),
     4711,
@@ -252,13 +252,13 @@ test('with PORT=0 the addresses name the port that was picked, set ones stay', (
   )
 })
 
-test('a brand word is told in small letters, and taken so or as it was written', () => {
+test('shows a brand word in lower case, and accepts it in any case', () => {
   const { brand, brandWords } = readConfig({ BRAND: 'Acme', BRAND_ALIASES: 'Foo,bar,acme' })
   assert.equal(brand, 'acme')
   assert.deepEqual(brandWords, ['acme', 'Acme', 'foo', 'Foo', 'bar'])
 })
 
-test('a switch is read whatever its case, and an origin with or without its final slash', () => {
+test('reads a switch in any case, and an origin with or without its final slash', () => {
   const isOn = (ALLOW_PRIVATE_FETCH: string) =>
     readConfig({ ALLOW_PRIVATE_FETCH }).allowPrivateFetch
   assert.deepEqual(['ON', 'Yes', 'OFF', 'False'].map(isOn), [true, true, false, false])
@@ -266,7 +266,7 @@ test('a switch is read whatever its case, and an origin with or without its fina
   assert.deepEqual(corsOrigins, ['https://a.example', 'https://b.example'])
 })
 
-test('an origin is read as browsers send it, however it was written', () => {
+test('normalizes an origin to the form that browsers send', () => {
   const { corsOrigins } = readConfig({
     CORS_ORIGINS: 'https://My.Example:443,https://käse.example',
   })
@@ -276,7 +276,7 @@ test('an origin is read as browsers send it, however it was written', () => {
   }
 })
 
-test('a sealing key’s id is the byte that it is, and else one of its word; each key has two parts', () => {
+test('a sealing key has an id and a key, and a word as id becomes one byte', () => {
   const key = Buffer.alloc(32, 1).toString('base64')
   assert.deepEqual(refused({ SOUK_SECRETS: `1:${key}:more` }), ['SOUK_SECRETS'])
   const idOf = (id: string) => readConfig({ SOUK_SECRETS: `${id}:${key}` }).sealingKeys?.[0]?.id

@@ -1,8 +1,8 @@
 /**
- * The configuration: the only reader of the environment (operator's interface, Configuration).
+ * Reads the configuration. No other file reads the environment.
  *
- * Read once, checked, frozen and passed on. A wrong value stops the start, and every wrong value
- * is named at once: nobody should have to start five times to find five mistakes.
+ * It is read once, checked, frozen and passed on. An invalid value stops the start, and the error
+ * names every invalid value, so that one attempt finds all mistakes.
  */
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -13,7 +13,7 @@ import { readOrigin } from './platform/url.ts'
 type Role = 'api' | 'edge' | 'worker'
 type Pricing = 'second_price' | 'first_price'
 
-/** A token bucket: `rate` tokens a second, at most `burst` saved up. Null: no limit. */
+/** A token bucket: `rate` tokens per second, at most `burst` saved. Null for no limit. */
 export interface RateLimit {
   readonly rate: number
   readonly burst: number
@@ -22,7 +22,7 @@ const GROUPS = ['auction', 'events', 'linkmate', 'key', 'redirect'] as const
 export type RateLimitGroup = (typeof GROUPS)[number]
 
 export interface SealingKey {
-  readonly id: number // one byte: what a sealed result says of its key
+  readonly id: number // one byte, which a sealed result contains to name its key
   readonly key: Buffer
 }
 
@@ -31,14 +31,14 @@ export interface Config {
   readonly host: string
   readonly dataDir: string
   readonly databaseUrl: string | null
-  readonly natsUrl: string | null // of a cluster, several after commas
+  readonly natsUrl: string | null // comma-separated for a cluster
   readonly baseUrl: string
   readonly auctionUrl: string
   readonly linkUrl: string
   readonly roles: ReadonlySet<Role>
   readonly brand: string
   readonly brandWords: readonly string[] // accepted on input: the brand and its aliases
-  readonly sealingKeys: readonly SealingKey[] | null // null: kept in dataDir
+  readonly sealingKeys: readonly SealingKey[] | null // null: stored in dataDir
   readonly rateLimits: Readonly<Record<RateLimitGroup, RateLimit | null>>
   readonly trustedProxies: readonly Cidr[]
   readonly geoHeader: string | null
@@ -53,7 +53,7 @@ export interface Config {
   readonly logLevel: string
 }
 
-/** Every problem of a configuration at once. */
+/** Every fault of a configuration. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
   readonly problems: readonly string[]
@@ -65,10 +65,10 @@ export class ConfigError extends Error {
 }
 
 const PORT_DEFAULT = 8080
-/** What the addresses are while PORT=0 has not become a port. */
+/** The base of the URLs while PORT=0 has no port yet. */
 const UNTOLD_ADDRESS = 'http://localhost:0'
 
-/** Name, default and help of every variable, as the README's table has them. */
+/** Name, default and help of every variable, for the documentation's table. */
 export const VARIABLES = [
   ['PORT', String(PORT_DEFAULT), 'Port to listen on; 0 lets the system pick one.'],
   ['HOST', '127.0.0.1', 'Address to listen on.'],
@@ -110,10 +110,10 @@ export const VARIABLES = [
 ] as const
 type Name = (typeof VARIABLES)[number][0]
 
-/** Totals of a day that is over are written 30 days before its views go (events/view-totals.ts). */
+/** A past day's totals are written 30 days before its views are deleted (events/view-totals.ts). */
 const RETENTION_DAYS_MIN = 31
 
-/** Reads and checks the environment; throws ConfigError naming every wrong value. */
+/** Reads and checks the environment. Throws a ConfigError that names every invalid value. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Config {
@@ -129,7 +129,7 @@ export function readConfig(
     }
   }
   const port = check('PORT', integerBetween(0, 65_535))
-  // A wrong PORT is one mistake, not also one of every address that would have named it.
+  // An invalid PORT is one fault, and not also one of every URL with it.
   const url = (value: string) => publicUrl(value.replace('$PORT', String(port ?? PORT_DEFAULT)))
 
   const [brand = '', ...written] = check('BRAND', brandWord) ?? []
@@ -168,8 +168,8 @@ export function readConfig(
 }
 
 /**
- * The configuration of a process that listens on this port: `PORT=0` leaves the choice to the
- * system, and the addresses told from PORT must name what it chose, or no link would lead here.
+ * The configuration with the actual port. With `PORT=0` the system chooses it, and URLs derived
+ * from PORT must contain it.
  */
 export function onPort(config: Config, port: number): Config {
   const here = (url: string) => (url === UNTOLD_ADDRESS ? `http://localhost:${port}` : url)
@@ -178,22 +178,22 @@ export function onPort(config: Config, port: number): Config {
   return Object.freeze({ ...config, ...urls, port })
 }
 
-/** Whether a node with this configuration can tell which country a reader is in. */
+/** Whether a node with this configuration can determine a reader's country. */
 export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
   return geoHeader !== null || geoipDb !== null
 }
 
-/** The environment of a process of another program that we start. */
+/** The environment for a child process of another program. */
 export function environmentWith(told: Readonly<Record<string, string>>) {
   return { ...process.env, ...told }
 }
 
-/** What all nodes of a network must be told alike; an address may hold a password. */
+/** The settings that must be equal on all nodes of a network. A URL may contain a password. */
 export function sharedSettings({ brand, pricing, natsUrl }: Config): Record<string, string> {
   return { BRAND: brand, PRICING: pricing, NATS_URL: natsUrl === null ? 'none' : 'given' }
 }
 
-/** Reads `id:base64,id:base64`; throws with the reason. Keys are at least 32 bytes. */
+/** Reads `id:base64,id:base64`. Throws with the reason. Keys have at least 32 bytes. */
 export function readSealingKeys(value: string): SealingKey[] {
   const keys = listOf(value, readSealingKey)
   if (new Set(keys.map((key) => key.id)).size < keys.length) {
@@ -203,32 +203,34 @@ export function readSealingKeys(value: string): SealingKey[] {
   return keys
 }
 
-/** What the key itself is, is never repeated: an id is too short to be one in the wrong place. */
+/** Errors never repeat the key itself. An id is too short to be a misplaced key. */
 function readSealingKey(item: string): SealingKey {
   const [id = '', encoded = '', ...rest] = item.split(':')
   if (rest.length > 0 || !/^[\w.-]{1,32}$/.test(id)) {
     throw new Error('each key is `id:base64`, its id a number from 0 to 255 or a word')
   }
-  // Node leaves out what is no base64, and a mistyped key would be another one.
+  // Node ignores invalid base64 characters, and a mistyped key would become another one.
   if (!BASE64.test(encoded)) throw new Error(`key ${id} is not base64`)
   const key = Buffer.from(encoded, 'base64')
   if (key.length < 32) throw new Error(`key ${id} has ${key.length} bytes, needs at least 32`)
   return { id: keyNumber(id), key }
 }
 
-/** The number itself where it fits a byte; else one that every process makes of the same word. */
+/**
+ * The number itself if it fits a byte; otherwise a number that every process derives from the word.
+ */
 function keyNumber(id: string): number {
   const isByte = /^\d{1,3}$/.test(id) && Number(id) <= 255
   return isByte ? Number(id) : hash('sha256', id, 'buffer').readUInt8()
 }
 
-/** Either alphabet, with or without the padding. */
+/** Either alphabet, with or without padding. */
 const BASE64 = /^[\w+/-]*={0,2}$/
 
-/** Labels between dots, the last with a letter: 256.1.1.1 is a mistyped address, and no name. */
+/** Labels between dots, the last with a letter: 256.1.1.1 is a mistyped address, not a name. */
 const HOST_NAME = /^(?=.{1,253}$)([a-z\d][a-z\d-]*\.)*(?=[^.]*[a-z])[a-z\d][a-z\d-]*\.?$/i
 
-/** An address or a name of this machine; whether it is one shows when the server listens. */
+/** An address or name of this machine. Only listening shows whether it is valid. */
 function readHost(value: string): string {
   if (isIP(value) === 0 && !HOST_NAME.test(value)) {
     throw new Error(`must be an IP address or a host name, is "${value}"`)
@@ -247,7 +249,7 @@ function list(value: string): string[] {
   return value.split(',').flatMap((item) => item.trim() || [])
 }
 
-/** Reads each item of a list; throws once, naming every item that is wrong. */
+/** Reads each item of a list. Throws once, naming every invalid item. */
 function listOf<T>(value: string, read: (item: string) => T): T[] {
   const wrong = new Set<string>()
   const items = list(value).flatMap((item) => {
@@ -286,7 +288,7 @@ function readSwitch(value: string): boolean {
   throw new Error(`must be on or off, is "${value}"`)
 }
 
-/** In small letters, as it is told, and as the operator wrote it. */
+/** In lower case for output, and as the operator wrote it. */
 function brandWord(value: string): readonly string[] {
   if (!/^[a-z][a-z0-9]{0,31}$/i.test(value)) {
     throw new Error(`must be one word of letters and digits, is "${value}"`)
@@ -294,14 +296,14 @@ function brandWord(value: string): readonly string[] {
   return [value.toLowerCase(), value]
 }
 
-/** An address that readers see: http(s), without query; the final slash is dropped. */
+/** A public URL: http(s), without a query; drops the final slash. */
 function publicUrl(value: string): string {
   const url = URL.parse(value)
-  // The URL itself forgets a `?` or `#` that nothing follows; every link would end in it.
+  // URL drops an empty `?` or `#`, but every link would contain it.
   if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(value)) {
     throw new Error(`must be an http(s) address without query, is "${value}"`)
   }
-  // Told to every reader, and refused by every browser's fetch().
+  // It would be public, and every browser's fetch() refuses it.
   if (url.username !== '' || url.password !== '') throw new Error('must not hold a password')
   return url.href.replace(/\/+$/, '')
 }
@@ -310,7 +312,7 @@ function serverUrl(value: string, protocols: readonly string[]): URL | null {
   if (value === '') return null
   const url = URL.parse(value)
   if (url === null || !protocols.includes(url.protocol)) {
-    // The value may hold a password: it is never repeated.
+    // The value may contain a password, so it is never repeated.
     throw new Error(
       `must be an address that begins with ${protocols.join('// or ')}//, ` +
         'with %2F for / and so on in a password',
@@ -319,14 +321,14 @@ function serverUrl(value: string, protocols: readonly string[]): URL | null {
   return url
 }
 
-/** Hosts after one another, behind a password, which may hold commas as well. */
+/** Several hosts after an optional password, which may contain commas as well. */
 const SEVERAL_HOSTS = /^\w+:\/\/([^/]*@)?[^/?@]*,[^/?@]*([/?]|$)/
 
 function databaseUrl(value: string): string | null {
   if (SEVERAL_HOSTS.test(value)) {
     throw new Error('must name one server: an address that leads to whichever is the primary')
   }
-  // Before a socket's folder, which stands in the query, there may be no host.
+  // A URL with a socket folder, which is in the query, may have no host.
   const url = serverUrl(value.replace('@/', '@localhost/'), ['postgres:', 'postgresql:'])
   if (url === null) return null
   checkTls(url.searchParams)
@@ -345,7 +347,7 @@ function checkTls(parameters: URLSearchParams): void {
 }
 
 const TLS_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
-/** The driver takes these for verify-full, and says at each start that it will not for ever. */
+/** The driver treats these as verify-full, but warns at each start that this will change. */
 const LIKE_VERIFY_FULL = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/
 
 function natsAddress(value: string): string {

@@ -1,4 +1,4 @@
-/** SOUK_DATA: there and ours to write in, or the start ends with the reason. */
+/** Checks that SOUK_DATA exists and is writable, or ends the start with the reason. */
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const ONLY_OURS = 0o700
 export async function makeDataFolder(path: string): Promise<void> {
   try {
     await makeFolder(path, { mode: ONLY_OURS })
-    // With a slash at its end: a file of that name is none.
+    // The final slash excludes a file with that name.
     await access(join(path, '/'), constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new ConfigError([`SOUK_DATA: "${path}" cannot be used: ${(error as Error).message}`])

@@ -1,6 +1,6 @@
 /**
- * The hot endpoints in the API's description. They are served before Fastify sees a request
- * (platform/hot-http.ts), so what stands here only describes them.
+ * Describes the hot endpoints for openapi.json. They are served before Fastify sees a request
+ * (platform/hot-http.ts), so these routes are documentation only.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type from 'typebox'
@@ -13,7 +13,7 @@ const page = (description: string) => ({
   description,
   content: { 'text/html': { schema: Type.String() } },
 })
-/** What a reader who follows a link may be answered. */
+/** Possible responses to a reader who follows a link. */
 const LEFT = {
   200: page('A page for the reader that names the host and offers the link'),
   302: Type.Null({
@@ -57,7 +57,7 @@ export const edgeDocs =
   async (app) => {
     const describe: Describe = (method, url, schema) => {
       const config = { cors: 'none' } as const
-      const here = { onRequest: noSuchPath, handler: noSuchPath } // Before any schema is asked.
+      const here = { onRequest: noSuchPath, handler: noSuchPath } // Runs before any validation.
       app.route({ method, url, schema, config, exposeHeadRoute: false, ...here })
     }
     const created = {
@@ -101,7 +101,7 @@ export const edgeDocs =
     describeLinks(describe)
   }
 
-/** What readers click on. */
+/** The endpoints of links. */
 function describeLinks(describe: Describe): void {
   describe('GET', '/api/v1/redirect/', {
     operationId: 'followRedirect',
@@ -110,7 +110,7 @@ function describeLinks(describe: Describe): void {
     querystring: Type.Object({ ...Result.properties, ...labels }),
     response: { ...LEFT, ...LOST, ...RETRIED },
   })
-  // The form of an id, so that any other path keeps being none.
+  // Only paths with the form of an id, so that any other path stays unknown.
   describe('GET', '/:auction_id(^\\w{10,19}$)', {
     operationId: 'followSmartLink',
     summary: 'Follow a smart link',
@@ -131,7 +131,7 @@ function describeLinks(describe: Describe): void {
   })
 }
 
-/** What gets past the hot server only resembles one of its paths, such as `/lin%6B/`. */
+/** Requests that the hot server passes on only resemble its paths, such as `/lin%6B/`. */
 async function noSuchPath(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   return reply.callNotFound()
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noteDestination } from './edge-routes.ts'
 
-/** The addresses noted of links to these addresses; the network has shop.example. */
+/** The destinations noted for these links, in a network with shop.example. */
 function noted(links: readonly { url: string; is_keyless: boolean }[]): string[] {
   const urls: string[] = []
   const publisher = { domains: ['daily.example'], allow_hosts: ['partner.example'] }
@@ -19,10 +19,11 @@ function noted(links: readonly { url: string; is_keyless: boolean }[]): string[]
   return urls
 }
 
-test('a link that nobody vouched for is remembered only where everyone may be forwarded to', () => {
+test('notes a keyless link only if everyone may be forwarded to its destination', () => {
   const [shop, elsewhere] = ['https://www.shop.example/1', 'https://elsewhere.example/']
   const allowed = [shop, 'https://partner.example/', 'https://daily.example/']
-  // Led on while storage is away, by an address that anybody can make: an open redirector.
+  // Forwarding to them during an outage would be an open redirect, because anybody can create such
+  // links.
   const keyless = [...allowed, elsewhere].map((url) => ({ url, is_keyless: true }))
   assert.deepEqual(noted(keyless), allowed)
   assert.deepEqual(noted([{ url: ` ${elsewhere}\n`, is_keyless: false }]), [elsewhere])

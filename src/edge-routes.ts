@@ -1,5 +1,5 @@
 /**
- * The hot endpoints of a node, wired to what it holds: auction, pixel, redirect, smart links,
+ * Connects the hot endpoints of a node to its state: auction, pixel, redirect, smart links,
  * wrappers, events.
  */
 import { findPublisher } from './accounts/publisher-store.ts'
@@ -27,9 +27,9 @@ import { ReservedResults } from './redirect/reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './redirect/routes.ts'
 import { wrapperRoute } from './redirect/wrapper-routes.ts'
 
-/** A click's rows in the log and in the figures, without its addresses. */
+/** The size of a click's rows in the log and in the figures, without its URLs. */
 const CLICK_ROW_BYTES = 1_000
-/** Links of an events call that this node does not hold are looked up for this long. */
+/** The time limit for looking up links of an events call that this node does not have in memory. */
 const OWNER_PATIENCE_MS = 100
 
 /** The hot route of a path without its trailing slash, or null. */
@@ -95,8 +95,8 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
 }
 
 /**
- * The hot routes under BASE_URL: interface 4.7 puts the events there, so a process that serves
- * only `api` answers them too.
+ * The hot routes under BASE_URL. The events endpoint is there too, so a process with only `api`
+ * serves it.
  */
 export function baseRoutes(node: Node): (path: string) => HotRoute | null {
   const { config, edge, now } = node
@@ -108,7 +108,7 @@ export function baseRoutes(node: Node): (path: string) => HotRoute | null {
     nextId: () => node.ids.next(),
     now,
     countryOf: (request) => node.geo.countryOf(request),
-    // One that was made a moment ago is in the next snapshot; its readers may be here before.
+    // A new publisher is in the next snapshot, but its readers may arrive earlier.
     findPublisher: (pubId) =>
       edge.market.publishers.get(pubId) ?? findPublisher(node.edgeDatabase, pubId),
     ownersOf: (auctionIds) => ownersOf(node, auctionIds),
@@ -122,7 +122,7 @@ function rowsOf({ address }: HotRequest, organizationId: number, events: readonl
   return { address, organizationId, rows: events.length, bytes: storedSize(events) }
 }
 
-/** Each is counted; in an outage every click says the same. */
+/** Every error is counted, but logged once per outage. */
 function unrecordedTeller({ metrics, log }: Node): (error: unknown) => void {
   const tell = errorTeller(log, 'a click was not recorded')
   return (error) => {
@@ -131,10 +131,10 @@ function unrecordedTeller({ metrics, log }: Node): (error: unknown) => void {
   }
 }
 
-/** Cookies are written and read for the address that the route is served under. */
+/** Whether cookies of this base URL need the Secure attribute. */
 const isHttps = (address: string): boolean => address.startsWith('https:')
 
-/** Remembers where a link leads, unless only the reader's own page could vouch for it. */
+/** Notes the destination of a link, unless only the reader's own page could vouch for it. */
 export function noteDestination(
   { destinations, edge }: Node,
   link: { auction_id: string; url: string; pub_id: number; is_keyless: boolean },
@@ -151,7 +151,7 @@ async function ownersOf(node: Node, auctionIds: readonly string[]) {
       try {
         owners.set(id, (await node.edge.findLink(id, OWNER_PATIENCE_MS))?.link.pub_id ?? null)
       } catch {
-        owners.set(id, undefined) // Out of reach just now: the fold looks for itself.
+        owners.set(id, undefined) // Temporarily unknown; the fold checks on its own.
       }
     }),
   )
@@ -159,9 +159,9 @@ async function ownersOf(node: Node, auctionIds: readonly string[]) {
 }
 
 /**
- * Our choice: wrapper addresses make no more links of a publisher in an hour than calls without a
- * key do, because anybody can write any number of them; counted apart, and by each node for
- * itself. What is above goes to its page, paid by nobody.
+ * Wrappers create at most as many links of a publisher per hour as calls without a key, because
+ * anybody can write any number of them. Each node counts separately. A further click leads to its
+ * page and is unpaid.
  */
 function makeHourlyLimit(node: Node): WrapperLinkDeps['mayCreate'] {
   const { config, now, metrics, quotas } = node
@@ -175,7 +175,7 @@ function makeHourlyLimit(node: Node): WrapperLinkDeps['mayCreate'] {
   }
 }
 
-/** The rate limit of a group of hot endpoints, by address and publisher or link (decisions). */
+/** The rate limit of a group of hot endpoints, by client address and publisher or link. */
 function makeLimiter({ config, now }: Node, group: RateLimitGroup) {
   const limit = config.rateLimits[group]
   const buckets = limit === null ? null : new TokenBuckets(limit)

@@ -1,4 +1,4 @@
-/** What the schedules forget, each in its own time. */
+/** Expiry of stored data by the schedules. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startApi } from '../test/api.ts'
@@ -16,7 +16,7 @@ async function work(tasks: readonly string[], node = api.app.node): Promise<void
 
 const ago = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
 
-test('refusals, deliveries and hours of links are forgotten in their time, each in its own', async () => {
+test('deletes refusals, deliveries and hourly link counts after their retention periods', async () => {
   const { pubId } = account
   const days = (count: number) => ago(count * 24)
   await api.db.run(sql`
@@ -45,7 +45,7 @@ test('refusals, deliveries and hours of links are forgotten in their time, each 
   assert.deepEqual(left, { refused: ['2', '4'], deliveries: 1, hours: 1 })
 })
 
-test('answers are kept for a day, page sessions for sixty, links that were seen for three', async () => {
+test('stores responses for a day, page sessions for sixty, and viewed links for three', async () => {
   const { pubId } = account
   await api.db.run(sql`
     insert into idempotent_response (token_id, idempotency_key, body_hash, created_at)
@@ -75,7 +75,7 @@ test('answers are kept for a day, page sessions for sixty, links that were seen 
   assert.deepEqual(await counts(), { responses: 1, dashboards: 1, sessions: 1, links: 1 })
 })
 
-test('a page session is kept no longer than its views, which alone tell of one that is late', async () => {
+test('stores a page session no longer than its views', async () => {
   const { node } = api.app
   await api.db.run(sql`delete from page_session`)
   await api.db.run(sql`

@@ -1,4 +1,4 @@
-/** What an operator's machines ask: does it live, can it serve, what are its figures. */
+/** Endpoints for an operator's systems: liveness, readiness, metrics. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from './node.ts'
 import { UNCACHED } from './platform/hot-http.ts'
@@ -6,21 +6,21 @@ import { errorTeller } from './platform/log.ts'
 import { withPatience } from './platform/patience.ts'
 import { ping } from './platform/postgres.ts'
 
-/** A load balancer asks every few seconds: a storage that answers later than this is not ready. */
+/** A load balancer checks every few seconds. A slower database counts as not ready. */
 const READY_TIMEOUT_MS = 2_000
 
 export const healthRoutes =
   (node: Node): FastifyPluginAsync =>
   async (app) => {
-    // Asked every second or so by each load balancer: among these lines no other was found.
+    // Each load balancer checks every second or so, which would hide all other log lines.
     const quiet = { logLevel: 'warn' } as const
     const hidden = { ...quiet, schema: { hide: true } } as const
-    // Some proxies keep for minutes what says nothing of it (Varnish), and tell it as today's.
+    // Some proxies (Varnish) otherwise cache responses for minutes.
     app.addHook('onRequest', async (_request, reply) => {
       reply.headers(UNCACHED)
     })
     app.get('/healthz', hidden, async () => ({ ok: true }))
-    // An orchestrator asks every second: an outage is no news each time.
+    // An orchestrator checks every second, so an outage is logged once.
     const tellWhy = errorTeller(node.log, 'not ready')
     app.get('/readyz', hidden, async (_request, reply) => {
       const isReady = await isStorageReady(node, tellWhy)
@@ -32,7 +32,7 @@ export const healthRoutes =
     })
   }
 
-/** Asked as readers ask: reports that keep every other connection make no node unready. */
+/** Uses the readers' connections, so that long reports do not make a node unready. */
 async function isStorageReady(node: Node, tellWhy: (why: unknown) => void): Promise<boolean> {
   const { edgeDatabase, appender, eventLog, isHeld } = node
   try {

@@ -1,21 +1,21 @@
-/** One heavy job on a thread of its own, with connections of its own (run-heavy-job.ts). */
+/** Runs one heavy job on a separate thread with its own connections (run-heavy-job.ts). */
 import { parentPort, workerData } from 'node:worker_threads'
 import { HEAVY_JOBS, type HeavyJob, type HeavyWork } from './heavy-jobs.ts'
 import { type Connection, openDatabase } from './platform/postgres.ts'
 
-/** What the thread is given. */
+/** The thread's input. */
 export interface HeavyJobOrder extends Omit<HeavyWork, 'db'> {
   readonly job: HeavyJob
   readonly connection: Connection
 }
 
-/** What the thread tells. */
+/** The thread's message. */
 export interface HeavyJobNews {
   readonly result: unknown
 }
 
 const { job, connection, keys, ...order } = workerData as HeavyJobOrder
-// Nobody waits for a night's work: its statements may take as long as they need.
+// Nobody waits for a nightly job, so its statements have no time limit.
 const db = openDatabase({ connection, applicationName: 'souk: heavy job', statementTimeoutMs: 0 })
 try {
   // Buffers arrive as plain bytes.

@@ -1,10 +1,10 @@
 /**
- * Jobs that compute or ask for long: each runs on a thread of its own (run-heavy-job.ts), because
- * on the one that answers readers they would all wait. A fit of 100,000 pairs takes seconds, and so
- * does settling what merchants owe; a month of clicks is read for longer than the statements of
- * those who answer readers may take.
+ * Jobs with long computations or queries. Each runs on a separate thread (run-heavy-job.ts),
+ * because it would delay readers on the main thread: fitting 100,000 pairs takes seconds, and so
+ * does settling merchants' debts. A month of clicks takes longer to read than the statement timeout
+ * allows.
  *
- * They get the database and the time, and give back plain data for the schedule to tell.
+ * They receive the database and the time, and return plain data that the schedule reports.
  */
 import { randomBytes } from 'node:crypto'
 import { feedPriceRates } from './attribution/feed-rates.ts'
@@ -23,7 +23,7 @@ import { DAY_MS, utcDay } from './platform/timestamp.ts'
 import { type DeliveredReports, deliverReports } from './reports/deliver-reports.ts'
 import { issueWithNotices } from './reports/make-notices.ts'
 
-/** What a job is given; everything but the database goes to its thread as a message. */
+/** A job's input. Everything except the database is sent to its thread as a message. */
 export interface HeavyWork {
   readonly db: Database
   readonly nowMs: number
@@ -32,7 +32,7 @@ export interface HeavyWork {
   readonly retentionDays: number
 }
 
-/** Every night looks at the last week again: what was late is in the log by then. */
+/** Every night covers the last week again, because late events are in the log by then. */
 const RECONCILE_DAYS = 8
 
 export const HEAVY_JOBS = {

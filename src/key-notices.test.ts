@@ -10,7 +10,7 @@ import { makeLogger } from './platform/log.ts'
 import { sql } from './platform/sql.ts'
 import { createWebhook } from './reports/create-webhook.ts'
 
-test('a key used from a new place is told to whom it opens, with the time in whole seconds', async () => {
+test('notifies the owners when a key is used from a new place, with the time in whole seconds', async () => {
   const database = await testDatabase()
   const { publisher, merchant } = await makePublisherWorld(database)
   const { merch_id: merchId } = merchant
@@ -25,7 +25,7 @@ test('a key used from a new place is told to whom it opens, with the time in who
   const weekly = await makePublisherWorld(database, 'weekly')
   const owners = [
     ...[{ pubId: publisher.pub_id }, { merchId }],
-    // Nobody tells them of another's key.
+    // Other owners are not notified.
     ...[{ pubId: weekly.publisher.pub_id }, { merchId: weekly.merchant.merch_id }],
   ]
   for (const owner of owners) {
@@ -45,7 +45,7 @@ test('a key used from a new place is told to whom it opens, with the time in who
     database.rows<{ payload: object }>(
       sql`select payload from webhook_delivery order by webhook_id`,
     )
-  // Noted beside the call: the second place is asked about until the first one is known.
+  // Recorded beside the call: a second place is requested until the first one is known.
   for (let octet = 0; (await told()).length === 0; octet += 1) {
     await guard.require({ method: 'GET', headers, clientAddress: `192.0.${octet}.1` })
   }

@@ -1,4 +1,4 @@
-/** Uses of API keys from somewhere new become notices to the publishers and merchants they open. */
+/** Notifies publishers and merchants when one of their API keys is used from a new network. */
 import { KeyPlaces } from './accounts/key-places.ts'
 import type { OnKeyUsed } from './accounts/require-key.ts'
 import { listMerchantIdsOf } from './catalog/merchant-store.ts'
@@ -7,7 +7,7 @@ import type { Db } from './platform/postgres.ts'
 import { formatTimestamp } from './platform/timestamp.ts'
 import { type Notice, queueNotices } from './reports/webhook-store.ts'
 
-/** Tells those whom a key opens when it is used from a network that is new for it. */
+/** Notifies the owners of a key when it is used from a network that is new for it. */
 export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>): OnKeyUsed {
   const places = new KeyPlaces(database)
   return ({ tokenId, uid, pubIds, record }, { key, address, at }) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ConfigError } from './config.ts'
 import { listenProblem } from './listen-problem.ts'
 
-test('a HOST that cannot be listened on is named, whatever the system says against it', () => {
+test('the error for an unusable HOST names it, whatever the system reports', () => {
   for (const code of ['EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']) {
     const error = Object.assign(new Error('listen'), { code })
     const problem = listenProblem({ host: '::', port: 8080 }, error)

@@ -1,9 +1,9 @@
-/** Why the service cannot listen where it should: in the words of the configuration. */
+/** Explains in terms of the configuration why the service cannot listen. */
 import { type Config, ConfigError } from './config.ts'
 
 const PORT_UNPRIVILEGED_MIN = 1024
 
-/** The error to end with; the given one when the address is not what is wrong. */
+/** The error to exit with; the given one if the address is not the problem. */
 export function listenProblem({ host, port }: Pick<Config, 'host' | 'port'>, error: unknown) {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
@@ -13,7 +13,7 @@ export function listenProblem({ host, port }: Pick<Config, 'host' | 'port'>, err
         `PORT: this user may not listen on ${port}; take one from ${PORT_UNPRIVILEGED_MIN} on`,
       ])
     case 'EADDRNOTAVAIL':
-    case 'EINVAL': // A link-local address that does not say of which link: fe80::1%eth0 does.
+    case 'EINVAL': // A link-local address without its interface; fe80::1%eth0 names one.
     case 'EAFNOSUPPORT': // A system without IPv6.
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -23,7 +23,7 @@ export function listenProblem({ host, port }: Pick<Config, 'host' | 'port'>, err
   }
 }
 
-/** The address to tell people: what this machine calls itself, unless only another one answers. */
+/** The URL to show to people: with this machine's name, unless only another address listens. */
 export function reachableUrl(host: string, port: number): string {
   const isLocal = ['0.0.0.0', '::', 'localhost', '127.0.0.1'].includes(host)
   if (isLocal) return `http://localhost:${port}`

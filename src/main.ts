@@ -1,6 +1,4 @@
-/**
- * Start here: opens the node, serves its roles, stops cleanly.
- */
+/** Start here: opens the node, serves its roles, stops cleanly. */
 import { startApp } from './app.ts'
 import { type Config, ConfigError, onPort } from './config.ts'
 import { makeDataFolder, spoolFolder } from './data-folder.ts'
@@ -13,23 +11,23 @@ import { isUnreachable } from './platform/postgres.ts'
 
 export interface Server {
   readonly url: string
-  /** What to print once the server answers; '' except for the demo. */
+  /** Text to print once the server answers; empty except for the demo. */
   readonly screen: string
   close(): Promise<void>
 }
 
 export interface ServerOptions {
   readonly log: Logger
-  /** With the demo network, if the database is empty or holds it. */
+  /** Adds the demo network, if the database is empty or contains it already. */
   readonly isDemo: boolean
 }
 
-/** A running fold is done much sooner; one that is away must not hold up a start. */
+/** A running fold finishes much sooner. A missing one must not delay the start. */
 const FREED_PATIENCE_MS = 5_000
 
 /**
- * Opens everything and listens; resolves when requests are answered. A PostgreSQL of its own that
- * is killed meanwhile, as where memory is short, is no more an end than it would be later.
+ * Opens everything and listens. Resolves when requests are answered. Retries once if the embedded
+ * PostgreSQL dies during startup, for example when memory is short.
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<Server> {
   try {
@@ -44,7 +42,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 async function start(given: Config, options: ServerOptions): Promise<Server> {
   const config = onPort(given, await takeMachine(given))
   const own = await openNode(config, options)
-  const opened = new AsyncDisposableStack() // closes all of them, whichever fails to
+  const opened = new AsyncDisposableStack() // closes everything, even if one part fails to close
   opened.defer(() => own.close())
   const close = () => opened.disposeAsync()
   try {
@@ -67,8 +65,8 @@ async function addDemo(node: Node, opened: AsyncDisposableStack): Promise<Demo> 
 }
 
 /**
- * The port to listen on, once the data folder and its spool are ours as well. Found out before
- * anything is opened: a start that must fail fails at once, and says everything that is in its way.
+ * The port to listen on, after checking the data folder and its spool. Runs before anything is
+ * opened, so that a start that must fail fails at once with every fault.
  */
 async function takeMachine(config: Config): Promise<number> {
   const port = ownPort(config)
@@ -91,10 +89,10 @@ function ownPort(config: Config): Promise<number> {
 /** Resolves with the signal that asked this process to stop. */
 export function untilStopped(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  // For good, not once: Ctrl-C reaches this process from the terminal and from its launcher, and
-  // the second of two signals must not cut the drain short.
+  // Stays installed: Ctrl-C reaches this process from the terminal and from its launcher, and the
+  // second signal must not cut the drain short.
   process.on('SIGTERM', resolve)
   process.on('SIGINT', resolve)
-  process.on('SIGHUP', resolve) // The terminal is gone, or the connection to its machine.
+  process.on('SIGHUP', resolve) // The terminal, or the connection to the machine, was closed.
   return promise
 }

@@ -9,7 +9,7 @@ import { makeMetrics } from './metrics.ts'
 import { openDatabase } from './platform/postgres.ts'
 import { sql } from './platform/sql.ts'
 
-test('a fold that stands still is seen by the age of what waits, and by what was set aside', async (t) => {
+test('a stopped fold shows in the age of waiting events and in the events set aside', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   await makePublisherWorld(db)
@@ -32,7 +32,7 @@ test('a fold that stands still is seen by the age of what waits, and by what was
   assert.equal(await told('souk_unfolded_events'), 1)
 })
 
-test('figures are told while the database is away, but for what only it knows', async (t) => {
+test('reports metrics during a database outage, except those that need the database', async (t) => {
   const away = { host: '127.0.0.1', port: 1 }
   const db = openDatabase({ connection: away, applicationName: 'souk: test' })
   t.after(() => db.close())
@@ -41,7 +41,7 @@ test('figures are told while the database is away, but for what only it knows', 
   assert.match(text, /^souk_unrecorded_clicks_total 0$/m)
 })
 
-test('what is watched for growth stands at 0 before the first time, which is a growth then', async (t) => {
+test('a counter to alert on starts at 0, so that its first increment counts as growth', async (t) => {
   const away = { host: '127.0.0.1', port: 1 }
   const db = openDatabase({ connection: away, applicationName: 'souk: test' })
   t.after(() => db.close())
@@ -50,7 +50,7 @@ test('what is watched for growth stands at 0 before the first time, which is a g
   assert.match(text, /^souk_events_total\{outcome="unavailable"\} 0$/m)
 })
 
-test('events are counted by where they went, each word apart', async () => {
+test('counts events by outcome, each one separately', async () => {
   const db = openDatabase({
     connection: { host: '127.0.0.1', port: 1 },
     applicationName: 'souk: test',

@@ -1,4 +1,4 @@
-/** Every metric of a process, in one place: names, help and labels as `/metrics` shows them. */
+/** Every metric of a process: names, help and labels as in `/metrics`. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { latestReconciliation } from './ledger/reconciliation-store.ts'
 import type { Answer } from './platform/hot-http.ts'
@@ -7,7 +7,7 @@ import type { Db } from './platform/postgres.ts'
 import { listLanesBehind } from './stats/lane-store.ts'
 import { countUnfolded } from './stats/unfolded-store.ts'
 
-/** A monitoring system gives up after some ten seconds, and would lose every other figure. */
+/** A monitoring system times out after about ten seconds, and would lose all other metrics. */
 const ASK_TIMEOUT_MS = 2_000
 
 export type Metrics = ReturnType<typeof makeMetrics>
@@ -15,7 +15,7 @@ export type Metrics = ReturnType<typeof makeMetrics>
 export interface MetricsOptions {
   readonly db: Db
   readonly now: () => number
-  /** It asks the database for what is not folded, which costs some tens of milliseconds. */
+  /** A worker asks the database for the backlog, which costs tens of milliseconds. */
   readonly isWorker: boolean
 }
 
@@ -32,7 +32,7 @@ export function makeMetrics(options: MetricsOptions) {
     ['outcome'],
   )
   const went = (outcome: string) => {
-    appended.inc({ outcome }, 0) // A series that begins with its first event has not grown by it.
+    appended.inc({ outcome }, 0) // A counter that appears with its first event has not grown.
     return (events: number) => appended.inc({ outcome }, events)
   }
   return {
@@ -79,7 +79,10 @@ export function makeMetrics(options: MetricsOptions) {
   }
 }
 
-/** A fold that stands still tells nothing itself, nor does a process what another one found. */
+/**
+ * A stopped fold reports nothing itself, and a process does not know what another one found. So
+ * these come from the database.
+ */
 function watchFigures(registry: Registry, { db, now }: MetricsOptions): void {
   const asked = (name: string, help: string, ask: () => Promise<number>) => {
     const gauge: Gauge = new Gauge({
@@ -112,7 +115,7 @@ function watchFigures(registry: Registry, { db, now }: MetricsOptions): void {
   )
 }
 
-/** Times of answers; the hot path's too, hence the labels are looked up once for each pair. */
+/** Response times, also of the hot path, so the labels are looked up once per pair. */
 function answerTimer(registers: Registry[]): (answer: Answer) => void {
   const histogram = new Histogram({
     name: 'souk_request_seconds',

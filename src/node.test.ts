@@ -16,7 +16,7 @@ import { readInstallation, spoolOwner } from './platform/node-registry.ts'
 import { openSpool } from './platform/spool.ts'
 import { sql } from './platform/sql.ts'
 
-test('a start on a restored database without its sealing key says what is lost, and serves', async (t) => {
+test('a start on a restored database without its sealing key explains the loss, and serves', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const dataDir = await temporaryFolder(scope, 'node ')
@@ -35,7 +35,7 @@ test('a start on a restored database without its sealing key says what is lost, 
   assert.match(lines.join(''), /"level":40,.*not paid.*Restore secrets\/ of SOUK_DATA/)
 })
 
-test('a node whose clock is off says by how much', async (t) => {
+test('a node with a wrong clock reports by how much', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const config = readConfig({
@@ -54,7 +54,7 @@ test('a node whose clock is off says by how much', async (t) => {
   }
 })
 
-/** What a process that died has spooled below SOUK_DATA, of this database or of another. */
+/** The spool of a process that died, below SOUK_DATA, of this database or of another. */
 async function makeLeftSpool(t: TestContext, { isOurs }: { isOurs: boolean }) {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
@@ -71,7 +71,7 @@ async function makeLeftSpool(t: TestContext, { isOurs }: { isOurs: boolean }) {
   return { database, config, open }
 }
 
-test('a start that gets no node number leaves what dead processes had spooled to the next one', async (t) => {
+test('a start without a node number leaves the spools of dead processes to the next one', async (t) => {
   const { database, config, open } = await makeLeftSpool(t, { isOurs: true })
   await database.run(sql`
     insert into node (node_id, host, pid, roles)
@@ -84,11 +84,12 @@ test('a start that gets no node number leaves what dead processes had spooled to
   assert.deepEqual(found, ['left behind'])
 })
 
-test('events that wait in the spool of another database are not taken into this one', async (t) => {
+test('events in the spool of another database are not imported into this one', async (t) => {
   const { config, open } = await makeLeftSpool(t, { isOurs: false })
   const log = makeLogger({ level: 'silent' })
   for (const _ of ['first start', 'next start']) {
-    const start = openNode(config, { log }).then((node) => node.close()) // Or a failure would hang.
+    // Otherwise a failure would hang.
+    const start = openNode(config, { log }).then((node) => node.close())
     await assert.rejects(start, /spool holds events of another database/)
   }
   const next = await open()
@@ -96,7 +97,7 @@ test('events that wait in the spool of another database are not taken into this 
   await next.close()
 })
 
-test('a database that is set back to before it had an id, and migrated again, has the same one', async (t) => {
+test('a database set back to before it had an id, and migrated again, gets the same id', async (t) => {
   const db = await testDatabase(t)
   const id = await readInstallation(db)
   const migrateAgain = async () => {

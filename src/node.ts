@@ -1,8 +1,8 @@
 /**
- * One running node: everything that its roles share, opened in order and closed in reverse.
+ * One running node: everything its roles share, opened in order and closed in reverse.
  *
- * Whatever can fail at the start fails here, before a port is open; afterwards the node serves
- * what it can with whatever is away.
+ * Everything that can fail at the start fails here, before a port is open. Later the node serves
+ * what it can while dependencies are away.
  */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -50,16 +50,16 @@ import { keyMarks, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
 import { type NodeQuotas, openStorageQuotas } from './storage-quotas.ts'
 
 /**
- * Connections for readers and the node itself: links that it does not hold, the market, budgets,
- * receipts. Reports and orders, however many and slow, take none of these.
+ * Connections for readers and the node itself: uncached links, the market, budgets, receipts.
+ * Reports and orders use none of these.
  */
 const EDGE_CONNECTIONS_MAX = 6
-/** The most that the spool holds while the log is away: hours of a small network's traffic. */
+/** The spool's limit while the log is away: hours of a small network's traffic. */
 const SPOOL_BYTES_MAX = 2 * 1024 ** 3
-/** Whose clock was set wrong books clicks on wrong days: soon enough for somebody to see it. */
+/** A wrong clock books clicks on wrong days, so it must be noticed soon. */
 const CLOCK_CHECK_MS = 60_000
 
-/** Of a receipt's row without what is packed, and its indexes. */
+/** The size of a receipt's row without the packed data, with its indexes. */
 const RECEIPT_ROW_BYTES = 200
 
 export interface Node {
@@ -67,7 +67,7 @@ export interface Node {
   readonly log: Logger
   readonly now: () => number
   readonly database: Database
-  /** The same database, through connections kept for readers and the node itself. */
+  /** The same database, with connections reserved for readers and the node itself. */
   readonly edgeDatabase: Database
   readonly metrics: Metrics
   readonly ids: IdSource
@@ -77,12 +77,12 @@ export interface Node {
   readonly sealer: Sealer
   readonly eventLog: EventLog
   readonly appender: DurableAppend
-  /** False once another process has this node's number: then this one must be replaced. */
+  /** False once another process has this node's number. Then this process must be replaced. */
   readonly isHeld: () => boolean
   readonly book: LeaseBook
-  /** Asks for a click that the node's own lease cannot pay. */
+  /** Requests budget for a click that the node's lease cannot pay. */
   readonly fund: LeaseLoop['fund']
-  /** Resolves when budgets that ended nodes held can be spent here. */
+  /** Resolves when budgets held by stopped nodes are available here. */
   readonly whenFreed: LeaseLoop['whenFreed']
   readonly outlooks: OutlookBook
   readonly edge: Edge
@@ -94,7 +94,7 @@ export interface Node {
 
 export interface NodeOptions {
   readonly log: Logger
-  /** The clock; only tests and replays give another. */
+  /** The clock; only tests and replays pass another one. */
   readonly now?: () => number
 }
 
@@ -162,7 +162,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   }
 }
 
-/** Readers are served nevertheless: without a key a node still redirects them. */
+/** Readers are still served: a node without a key redirects them. */
 async function tellMissingKeys(database: Database, log: Logger): Promise<void> {
   for (const gap of await listKeyGaps(database)) log.warn(gap, 'the reader lacks the signer’s key')
   const [lost] = await listLostKeys(database, RESULT_AGE_MAX_MS)
@@ -196,7 +196,7 @@ function openEdgeDatabase({ connection }: Database, { closers }: Opening): Datab
   return edgeDatabase
 }
 
-/** What must always be some way ahead: keys of hashes and partitions of the log. */
+/** Resources that must exist in advance: keys of hashes, and partitions of the log. */
 async function openUpkeep(database: Database, opening: Opening): Promise<HashKeys> {
   const { now, log, closers } = opening
   const hashKeys = new HashKeys(database)
@@ -218,7 +218,7 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
   return hashKeys
 }
 
-/** Whether it is off by more than leases allow: only this machine's operator can mend it. */
+/** Logs if the clock differs by more than leases allow. Only this machine's operator can fix it. */
 async function tellClock(db: Database, { now, log }: Opening): Promise<void> {
   const apartMs = await msApart(db, now)
   if (Math.abs(apartMs) < LEASE_SKEW_MS) return
@@ -226,7 +226,7 @@ async function tellClock(db: Database, { now, log }: Opening): Promise<void> {
   log.warn(`this machine’s clock is ${apart} the database’s: synchronise the clocks`)
 }
 
-/** The log, the spool beside it, and the number under which this process writes to both. */
+/** The log, its spool, and the node number under which this process writes to both. */
 async function openLog(
   config: Config,
   opening: Opening,
@@ -286,7 +286,7 @@ async function openLog(
   return { eventLog, claim, ids, appender }
 }
 
-/** Drained all the same, paid clicks would be gone from their network, and be another's. */
+/** Draining it would remove paid clicks from their own network and add them to this one. */
 function foreignSpool(config: Config): Refusal {
   const [which, fix] =
     config.databaseUrl === null
@@ -330,7 +330,7 @@ async function openEdge(
     onError: errorTeller(log, 'edge'),
   })
   closers.add('edge', () => edge.close())
-  // Without the role nobody clicks here.
+  // Without the role `edge` there are no clicks.
   if (!config.roles.has('edge')) {
     return { edge, fund: async () => undefined, whenFreed: async () => undefined }
   }
@@ -340,7 +340,7 @@ async function openEdge(
     onGrants: (grants) => pacing.noteSpent(grants, now()),
   })
   closers.add('leases', () => leases.close())
-  // Or the clicks of the first moment would find every budget exhausted.
+  // Otherwise the first clicks would find every budget exhausted.
   await leases.firstTurn
   return { edge, fund: leases.fund.bind(leases), whenFreed: leases.whenFreed.bind(leases) }
 }
@@ -353,7 +353,7 @@ async function openDestinations(config: Config, { log, closers }: Opening): Prom
   return destinations
 }
 
-/** Closes in reverse; one that fails does not keep the others open. */
+/** Closes in reverse order. A failure does not keep the others open. */
 class Closers {
   readonly #log: Logger
   #open: { readonly name: string; readonly close: () => Promise<void> }[] = []

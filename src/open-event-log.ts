@@ -1,10 +1,10 @@
-/** The event log of this installation: the one of NATS_URL, else the one in PostgreSQL. */
+/** Opens the event log of this installation: JetStream with NATS_URL, otherwise PostgreSQL. */
 import type { Config } from './config.ts'
 import type { EventLog } from './events/event-log.ts'
 import { readInstallation } from './platform/node-registry.ts'
 import type { Database } from './platform/postgres.ts'
 
-/** Opens the log; the NATS client is loaded only where it is used. */
+/** Opens the log. Loads the NATS client only if it is used. */
 export async function openEventLog(
   { natsUrl, roles }: Pick<Config, 'natsUrl' | 'roles'>,
   database: Database,

@@ -1,6 +1,6 @@
 /**
- * The database of this installation: the one of DATABASE_URL, else the embedded one of SOUK_DATA,
- * brought to the schema of this code when it is empty.
+ * Opens the database of this installation: that of DATABASE_URL, otherwise the embedded one in
+ * SOUK_DATA. Migrates it if it is empty.
  */
 import { fileURLToPath } from 'node:url'
 import type { Config } from './config.ts'
@@ -14,8 +14,8 @@ export interface Storage {
   readonly db: Database
   readonly connection: Connection
   /**
-   * Closes the pool and leaves the embedded server; the last one to leave stops it. `isAtOnce`:
-   * statements under way are not waited for, they end with the process.
+   * Closes the pool and releases the embedded server, which the last user stops. `isAtOnce` does
+   * not wait for open statements, which end with the process.
    */
   close(options?: { readonly isAtOnce: boolean }): Promise<void>
 }
@@ -27,13 +27,13 @@ export interface StorageOptions {
   readonly statementTimeoutMs?: number
 }
 
-/** Opens the database; throws when none can be reached or started. */
+/** Opens the database. Throws if it cannot be reached or started. */
 export async function openStorage(config: Config, options: StorageOptions): Promise<Storage> {
   const { log, ...poolOptions } = options
   const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir, log) : null
   const connection = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
   let isClosing = false
-  // The last one to leave stops the server, which may still be taking leave of our connections.
+  // The last user stops the server, which may still be closing our connections.
   const onConnectionLost = (error: Error) => {
     if (!isClosing) log.warn({ err: error }, 'lost a connection')
   }
@@ -49,7 +49,7 @@ export async function openStorage(config: Config, options: StorageOptions): Prom
   }
 }
 
-// Loaded on use: with DATABASE_URL nothing of it is needed.
+// Loaded on demand, because DATABASE_URL needs none of it.
 async function openEmbedded(dataDir: string, log: Logger) {
   await makeDataFolder(dataDir)
   const { openEmbeddedPostgres } = await import('./platform/embedded-postgres.ts')

@@ -1,4 +1,4 @@
-/** Runs a heavy job on a thread of its own, and hears what it gives back. */
+/** Runs a heavy job on a separate thread and returns its result. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { HeavyJobNews, HeavyJobOrder } from './heavy-job-thread.ts'
@@ -7,12 +7,12 @@ import type { Node } from './node.ts'
 
 const THREAD = new URL('./heavy-job-thread.ts', import.meta.url)
 /**
- * After four hours the schedules take a job for one whose process died, and begin it again. Whoever
- * still waits then, for a statement that is never answered, must let go: places are few.
+ * After four hours the schedules consider a job dead and start it again. A job that still waits
+ * then, for a statement that never returns, must end, because places are few.
  */
 const JOB_MS_MAX = 4 * 3_600_000 - 60_000
 
-/** Resolves with the job's result; rejects with what broke it. */
+/** Resolves with the job's result. Rejects with its error. */
 export async function runHeavyJob<Job extends HeavyJob>(
   { database, now, sealingKeys, config }: Pick<Node, 'database' | 'now' | 'sealingKeys' | 'config'>,
   job: Job,
@@ -22,16 +22,16 @@ export async function runHeavyJob<Job extends HeavyJob>(
   const { allowPrivateFetch, retentionDays } = config
   const order = { nowMs: now(), keys: sealingKeys, allowPrivateFetch, retentionDays }
   const workerData: HeavyJobOrder = { job, connection, ...order }
-  // Without the flags of this process: a test runner's mean nothing to the thread.
+  // Without this process's flags: a test runner's flags mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
-  const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
+  const ended = once(thread, 'exit') // Rejects with an error of the thread.
   let result: unknown
-  // Under `node --watch` Node tells by the same way which files the thread loads.
+  // Under `node --watch` Node also reports the thread's files by this event.
   thread.on('message', (news: HeavyJobNews | { readonly result?: never }) => {
     if ('result' in news) result = news.result
   })
-  // A stop does not wait for a night's work: the next start does it again. Listening to what a
-  // thread tells waits for it again, so this comes last.
+  // A stop does not wait for a nightly job, which the next start runs again. Adding a message
+  // listener refs the thread again, so this comes last.
   thread.unref()
   let isLate = false
   const limit = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * Runs what is done by the clock, with graphile-worker: of many workers one does each job, and one
- * that failed is tried again.
+ * Runs the schedules with graphile-worker: one of many workers does each job, and a failed job is
+ * retried.
  */
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,25 +33,28 @@ import {
 } from './schedule-store.ts'
 import { SCHEDULES, type Schedule } from './schedules.ts'
 
-/** A night's reconciliation must not keep the minute's webhooks waiting. */
+/** A nightly reconciliation must not delay the webhooks of each minute. */
 const JOBS_AT_ONCE = 4
-/** After a runner that ended: what ended it may need a moment to pass. */
+/** A pause after a runner ended, in case its cause is temporary. */
 const RETRY_MS = 1_000
 const CLOCK_CHECK_MS = 1_000
-/** What a killed worker, or one whose clock is ahead, leaves must not hold others up for long. */
+/** Jobs left by a killed worker, or by one with a fast clock, must not delay others for long. */
 const LEFT_CHECK_MS = 60_000
-/** A clock that is set by more was wrong, or stood; clocks of nodes may differ by some minutes. */
+/**
+ * A larger change means that the clock was wrong or the machine slept. Clocks of nodes may differ
+ * by minutes.
+ */
 const CLOCK_STEP_MS = 600_000
-/** A stop has ten seconds, and its last words in the log come after these. */
+/** A stop has ten seconds, and the log's last appends come after this. */
 const LAST_JOBS_MS = 1_000
 const GIVE_BACK_MS = 1_000
 
 export const RUNNER_ENDED = 'the schedules ended: starting them again'
 
 /**
- * Starts the schedules on this node's pool, and again whenever its runner ends by itself or the
- * clock has jumped. After a machine slept, a runner that goes on does every minute of it, each job
- * as often as it was due; after a clock was set back, none until it comes to where it was.
+ * Starts the schedules on this node's pool, and restarts them when the runner ends or the clock
+ * jumps. After a machine slept, an old runner would run each job once per missed minute; after a
+ * clock was set back, it would run none until the old time.
  */
 export async function startSchedules(
   node: Node,
@@ -78,7 +81,7 @@ export async function startSchedules(
     while (!signal.aborted) {
       await Promise.race([untilEnded(runner), step.promise])
       step = Promise.withResolvers()
-      // A job under way goes on beside the next runner, which does not wait for hours for it.
+      // A running job continues beside the next runner, which does not wait hours for it.
       void runner.stop().catch(() => undefined)
       runner = (await startAgain(node, { ...work, signal })) ?? runner
     }
@@ -88,7 +91,7 @@ export async function startSchedules(
       stopping.abort()
       clearInterval(clock)
       clearInterval(left)
-      // Jobs under way are not waited for: another node, or the next start, does them again.
+      // Does not wait for running jobs: another node, or the next start, runs them again.
       await withPatience(runner.stop(), LAST_JOBS_MS).catch(() => undefined)
       const given = releaseJobsOf(node.database, [...pools.keys()])
       await withPatience(given, GIVE_BACK_MS).catch(() => undefined)
@@ -97,9 +100,9 @@ export async function startSchedules(
 }
 
 /**
- * Its log has said why. A runner that could not write a job's end down takes no more jobs, but does
- * not come to its own end where another job's end is written after that, or where one works on. One
- * that could not ask for its tasks' numbers keeps that very failure, and asks no more.
+ * Its log has the reason. Three cases do not end the runner's promise, so this polls for them: a
+ * runner that could not record a job's end takes no more jobs, but continues if another job ends
+ * later or still runs. One that could not read its task ids caches the error and stops polling.
  */
 async function untilEnded(runner: Runner): Promise<void> {
   const { promise: stuck, resolve } = Promise.withResolvers<void>()
@@ -112,7 +115,7 @@ async function untilEnded(runner: Runner): Promise<void> {
   await Promise.race([runner.promise, stuck]).catch(() => undefined)
 }
 
-/** As often as it takes; null when it is told to stop meanwhile. */
+/** Retries until it succeeds; null if it is stopped meanwhile. */
 async function startAgain(
   node: Node,
   { signal, ...work }: ScheduledWork & { readonly signal: AbortSignal },
@@ -128,13 +131,13 @@ async function startAgain(
   return null
 }
 
-/** Under which of this process's names jobs were begun, and how many of each are under way. */
+/** The names under which this process started jobs, with the number of running ones. */
 type Pools = Map<string, number>
 
 interface ScheduledWork {
   readonly schedules: readonly Schedule[]
-  readonly worker: string // by which others know that this process lives
-  /** Added to. */
+  readonly worker: string // the name by which other workers know that this process is alive
+  /** Updated in place. */
   readonly pools: Pools
 }
 
@@ -149,8 +152,8 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
     ({ task, cron, isMadeUpFor = false }): CronItem => ({
       task,
       match: cron,
-      // One that fails is tried again until its next turn, which takes its place: else those of
-      // every turn would come together, take all the places, and keep the other schedules waiting.
+      // A failing job is retried until its next turn, which replaces it. Otherwise the retries of
+      // every turn would accumulate and block the other schedules.
       options: { backfillPeriod: isMadeUpFor ? periodOf(cron) : 0, jobKey: task },
     }),
   )
@@ -161,26 +164,29 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
     parsedCronItems: parseCronItems(items),
     concurrency: JOBS_AT_ONCE,
     noHandleSignals: true,
-    // In batches, be they of one: a job whose end cannot be written down then ends the runner. By
-    // itself each is a promise that nobody waits for, and ends the process, with all its readers.
+    // In batches, even of one: then a failure to record a job's end ends the runner. Without
+    // batches it would be an unhandled rejection that ends the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     logger: new Logger(() => (level, message) => {
-      // Its daily business is nobody's news; what failed is.
+      // Routine messages are not logged, only failures.
       if (level === 'error' || level === 'warning') node.log.warn({ schedule: message }, 'schedule')
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
 }
 
-/** From one turn to the next, an hour or a day: the last alone is made up for. */
+/**
+ * The time from one turn to the next, an hour or a day. Only the most recent missed run is
+ * backfilled.
+ */
 function periodOf(cron: string): number {
   return cron.split(' ')[1] === '*' ? HOUR_MS : DAY_MS
 }
 
 /**
- * The pool, whose connections may be given back twice. graphile-worker does so with the one that it
- * listens on, where that breaks as it begins to and its runner stops, as in one outage; the pool
- * would throw then, in a promise that nobody waits for, and that would end the process.
+ * A pool that tolerates a second release of a connection. graphile-worker releases its listening
+ * connection twice if it breaks while the runner stops. The pool would throw in an unhandled
+ * promise and end the process.
  */
 function releasedOnce(pool: Pool): Pool {
   const connect = (callback?: Parameters<Pool['connect']>[0]) => {
@@ -197,18 +203,18 @@ function releasedOnce(pool: Pool): Pool {
   return Object.create(pool, { connect: { value: connect }, query: { value: query } })
 }
 
-/** A runner's news: its jobs are counted, and they are held for as long as it hears of new ones. */
+/** Handles a runner's events: counts its jobs, and holds its locks while it listens. */
 function runnerEvents(log: Node['log'], { worker, pools }: ScheduledWork): WorkerEvents {
   const events: WorkerEvents = new EventEmitter()
   const count = (pool: string, jobs: number) => pools.set(pool, (pools.get(pool) ?? 0) + jobs)
   events.on('job:start', (of) => count(of.worker.workerPool.id, 1))
   events.on('job:complete', (of) => count(of.worker.workerPool.id, -1))
-  // Once it listens. Where that fails the connection is no good: it does both anew on another.
+  // After it listens. If this fails the connection is unusable, and it listens again on another.
   events.on('pool:listen:success', ({ workerPool, client }) => {
     const runners = [...pools.keys(), workerPool.id]
     client.once('drain', () => holdRunners(client, { worker, runners }).catch(() => undefined))
   })
-  // Of one that rejects graphile-worker writes a trace on standard error, past the log.
+  // For a rejected promise graphile-worker prints a stack trace to standard error, past the log.
   events.on('worker:create', (of) => {
     of.worker.promise = of.worker.promise.catch((error) =>
       log.warn({ schedule: `Worker exited with error: ${error}` }, 'schedule'),
@@ -218,8 +224,8 @@ function runnerEvents(log: Node['log'], { worker, pools }: ScheduledWork): Worke
 }
 
 /**
- * What runners that ended still hold, with no job under way, is over, but they could not write that
- * down: a night's work that the database went away from. It is tried again when that is back.
+ * Fails the jobs of runners that ended without recording it, such as a nightly job during a
+ * database outage. They are retried.
  */
 async function failEnded(db: Db, pools: Pools): Promise<void> {
   const runners = [...pools].flatMap(([pool, underWay]) => (underWay === 0 ? [pool] : []))
@@ -227,15 +233,15 @@ async function failEnded(db: Db, pools: Pools): Promise<void> {
 }
 
 /**
- * The node with a clock that is not ahead of the database's: what is forgotten, or issued as a
- * month's statement, by one that is ahead of the world does not come back.
+ * The node with a clock that is not ahead of the database. Deleted data and issued statements
+ * cannot be undone.
  */
 async function notAhead(node: Node): Promise<Node> {
   const aheadMs = await msAhead(node.database, node.now())
   return { ...node, now: () => node.now() - aheadMs }
 }
 
-/** What runners that ended have left, and nobody else would clear. */
+/** Clears the jobs of runners that ended, which nobody else would. */
 async function clearLeft({ database: db, log }: Node): Promise<void> {
   if (!(await areTablesThere(db))) return
   await forgetRunsAhead(db, CLOCK_STEP_MS)

@@ -13,7 +13,7 @@ import { SCHEDULES } from './schedules.ts'
 const NEVER = '0 0 30 2 *'
 const api = await startApi({ after })
 
-test('a clock that is set, or a machine that slept, is as if the service had been off', async (t) => {
+test('a changed clock, or a machine that slept, has the effect of a stopped service', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const anHourAgo = new Date(Date.now() - HOUR_MS)
@@ -33,7 +33,7 @@ test('a clock that is set, or a machine that slept, is as if the service had bee
   sleptMs += HOUR_MS
   await until(() => nightly === 1)
 
-  // By another worker, whose clock was ahead: until then nothing of it would be due again.
+  // By another worker with a fast clock. Until that time the job would not be due again.
   await database.run(sql`
     update graphile_worker._private_known_crontabs set last_execution = now() + interval '2 years'`)
   const ahead = sql`
@@ -42,7 +42,7 @@ test('a clock that is set, or a machine that slept, is as if the service had bee
   assert.equal(nightly, 1)
 })
 
-test('a job under way keeps no other waiting for its end after the clock was set', async (t) => {
+test('after a clock change, a running job does not delay the others', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const begun = Promise.withResolvers<void>()
@@ -75,7 +75,7 @@ test('a job under way keeps no other waiting for its end after the clock was set
   await until(async () => (await database.rows(jobs)).length === 0)
 })
 
-test('a worker whose clock is ahead forgets and issues by the database’s', async (t) => {
+test('a worker with a fast clock deletes and issues by the database’s clock', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const node = { ...api.app.node, database, now: () => Date.now() + 500 * DAY_MS }
@@ -89,7 +89,7 @@ test('a worker whose clock is ahead forgets and issues by the database’s', asy
   assert.ok(Math.abs((await told) - Date.now()) < HOUR_MS)
 })
 
-test('after days off feeds are fetched at the start: until then their offers are too old to bid', async (t) => {
+test('a start after days fetches feeds at once, because old offers do not bid', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const node = { ...api.app.node, database }

@@ -1,4 +1,4 @@
-/** What becomes of a job whose process is gone, and of one whose process only seems to be. */
+/** Jobs of a process that died, or that only seems to have died. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -36,14 +36,15 @@ const underWay = sql`select from graphile_worker._private_jobs where locked_by i
 const held = sql`select from pg_locks where locktype = 'advisory' and classid = 1381322323
   and database = (select oid from pg_database where datname = current_database())`
 
-test('a job whose process was killed is done again once that counts as dead, no hours later', async (t) => {
+test('a job of a killed process runs again after a minute, not after hours', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   let runs = 0
   await start(scope, database, async () => (runs += 1))
   const [own, killed] = [await joinWorkers(database), await joinWorkers(database)]
   scope.after(() => own.release({ isSpoolEmpty: true }))
-  // Later, so that nobody takes it before it is another's; a task is known by its first job.
+  // In the future, so that nobody takes it before another worker has it. A task is created with its
+  // first job.
   await database.run(sql`
     select graphile_worker.add_job('nightly', job_key => 'nightly', run_at => now() + '1 hour')`)
   await database.run(sql`
@@ -57,7 +58,7 @@ test('a job whose process was killed is done again once that counts as dead, no 
   await until(() => runs === 1)
 })
 
-test('a job whose worker lost its connection for a moment is not begun beside it', async (t) => {
+test('a job whose worker loses its connection for a moment is not started twice', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const { host, port, ...who } = database.connection
@@ -83,7 +84,7 @@ test('a job whose worker lost its connection for a moment is not begun beside it
   assert.ok(await database.row(underWay), 'fewer hold locks than live')
   proxy.setMode('pass')
   await until(async () => (await holders()) > 1)
-  // From here on its locks alone speak for it.
+  // From here on only its locks show that it is alive.
   await other.release({ isSpoolEmpty: true })
   await sleep(6 * CHECK_MS)
   assert.ok(await database.row(underWay), 'its lock is held')

@@ -1,9 +1,9 @@
 /**
- * Which jobs of the schedules are over though nobody wrote that down, and what becomes of them.
+ * Finds jobs of the schedules that have ended without a record, and releases them.
  *
- * A runner holds locks for the jobs that its process works on, on the connection on which it
- * listens: they end with the process, however that ends. Left to itself graphile-worker would take
- * the jobs of one that was killed for under way, and leave them alone for four hours.
+ * A runner holds locks for its process's jobs on its listening connection. They end with the
+ * process. By itself graphile-worker would treat the jobs of a killed process as running for four
+ * hours.
  */
 import type { ClientBase } from 'pg'
 import { DEAD_AFTER_SECONDS } from './platform/node-registry.ts'
@@ -16,8 +16,8 @@ const WORKER_LOCK = 0x57_4f_52_4b // 'WORK'
 const RUNNER_LOCK = 0x52_55_4e_53 // 'RUNS'
 
 /**
- * Holds the names of a worker and its runners for as long as the connection lives. Shared: one that
- * a runner gave back to the pool holds them too, beside that of the next.
+ * Locks the names of a worker and its runners while the connection lives. The locks are shared,
+ * because a connection that a runner returned to the pool holds them beside the next one.
  */
 export async function holdRunners(
   client: ClientBase,
@@ -30,19 +30,20 @@ export async function holdRunners(
   await client.query(text, [WORKER_LOCK, worker, RUNNER_LOCK, arrayLiteral(runners)])
 }
 
-/** At a stop: else their jobs would be taken for under way, and left alone for four hours. */
+/** For a stop: otherwise these jobs would count as running for four hours. */
 export async function releaseJobsOf(db: Db, runners: readonly string[]): Promise<void> {
   if (runners.length === 0) return
   await db.row(sql`select graphile_worker.force_unlock_workers(${runners}::text[])`)
 }
 
-/** What these runners still hold, which is over: the number of jobs. */
+/** Fails the jobs that these ended runners still hold. Returns their number. */
 export async function failJobsOf(
   db: Db,
   { runners, error }: { readonly runners: readonly string[]; readonly error: string },
 ): Promise<number> {
   if (runners.length === 0) return 0
-  // Tried again like any that failed, later each time: it may be what they broke down at.
+  // Retried like any failed job, with increasing delay, because the job may have caused the
+  // failure.
   return db.run(sql`
     update graphile_worker._private_jobs set locked_by = null, locked_at = null,
       last_error = ${error},
@@ -51,9 +52,9 @@ export async function failJobsOf(
 }
 
 /**
- * Runners with jobs whose process is gone. None while fewer workers hold their names than live: one
- * may have lost its connection and work on, or be of a version that holds none. A worker that
- * was killed is gone with its last heartbeat, a minute later.
+ * Runners with jobs whose process is gone. Empty while fewer workers hold their names than are
+ * alive: one may have lost its connection and still work, or be of an older version. A killed
+ * worker counts as gone a minute after its last heartbeat.
  */
 export async function listGoneRunners(db: Db): Promise<string[]> {
   const rows = await db.rows<{ runner: string }>(sql`
@@ -72,7 +73,7 @@ export async function listGoneRunners(db: Db): Promise<string[]> {
   return rows.map(({ runner }) => runner)
 }
 
-/** A job that was cut short after its next turn had come is not begun again. */
+/** A job cut short after its next turn had come is not started again. */
 export async function deleteCutShort(db: Db): Promise<void> {
   await db.run(sql`
     delete from graphile_worker._private_jobs
@@ -81,8 +82,8 @@ export async function deleteCutShort(db: Db): Promise<void> {
 }
 
 /**
- * What ran by a clock that was ahead would not be due again before the time it ran at. By the
- * database's clock: all workers share it.
+ * A job that ran by a fast clock would not be due again before that time. Uses the database's
+ * clock, which all workers share.
  */
 export async function forgetRunsAhead(db: Db, aheadMs: number): Promise<void> {
   await db.run(sql`
@@ -90,7 +91,7 @@ export async function forgetRunsAhead(db: Db, aheadMs: number): Promise<void> {
     where last_execution > now() + make_interval(secs => ${aheadMs / 1000})`)
 }
 
-/** Not before the first runner of all has started. */
+/** False before the very first runner has started. */
 export async function areTablesThere(db: Db): Promise<boolean> {
   const row = await db.row<{ is_there: boolean }>(sql`
     select to_regclass('graphile_worker._private_known_crontabs') is not null as is_there`)

@@ -32,7 +32,7 @@ const receipts = async () => {
   return Number(row?.n)
 }
 
-test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', async () => {
+test('stores receipts for RECEIPT_HOURS, and those of clicked results forever', async () => {
   const link = await market.link(KETTLE)
   await runAuction(api, link)
   await fetch(`${api.url}/${link}`, {
@@ -46,7 +46,7 @@ test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', a
   aheadMs += 49 * HOUR_MS
   await work('forget_receipts')
   assert.equal(await receipts(), 1)
-  // New ones go in their turn; the kept one is not looked at again.
+  // New receipts are deleted in turn. The stored one is not examined again.
   await runAuction(api, link)
   await until(async () => (await receipts()) === 2)
   await work('forget_receipts')
@@ -54,7 +54,7 @@ test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', a
   aheadMs += 49 * HOUR_MS
   await work('forget_receipts')
   assert.equal(await receipts(), 1)
-  // Also after it was done by a clock that was ahead.
+  // Also after a run by a fast clock.
   aheadMs += 1000 * HOUR_MS
   await work('forget_receipts')
   aheadMs -= 1000 * HOUR_MS
@@ -66,7 +66,7 @@ test('receipts are kept for RECEIPT_HOURS, those of clicked results for ever', a
   assert.equal(await receipts(), 1)
 })
 
-test('a day that exploring cost nothing lets it grow to its ceiling, never from off', async () => {
+test('after a day without losses exploration grows up to its maximum, but never from zero', async () => {
   aheadMs = DAY_MS
   await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
   const off = await api.account({ epsilon_ppm: 0 })
@@ -78,7 +78,7 @@ test('a day that exploring cost nothing lets it grow to its ceiling, never from 
   assert.equal(epsilon.get(off.pubId), 0)
 })
 
-test('a guard of exploration that is done again goes by its day once', async () => {
+test('a repeated run of the exploration guard adjusts only once per day', async () => {
   const { pubId } = market.account
   await work('guard_exploration')
   await api.db.run(sql`update publisher set epsilon_ppm = 5000 where pub_id = ${pubId}`)
@@ -87,7 +87,7 @@ test('a guard of exploration that is done again goes by its day once', async () 
   assert.deepEqual(row, { epsilon_ppm: 5000 })
 })
 
-test('a guard of exploration that fails at one publisher has changed no other', async () => {
+test('if the exploration guard fails for one publisher, no other one changes', async () => {
   await api.db.run(sql`update publisher set epsilon_ppm = 5000`)
   const last = await api.account()
   const yesterday = new Date(Date.now() + aheadMs - DAY_MS)
@@ -101,14 +101,14 @@ test('a guard of exploration that fails at one publisher has changed no other', 
   await api.db.run(sql`delete from receipt where pub_id = ${last.pubId}`)
 })
 
-test('every other schedule runs on a fresh network', async () => {
+test('every other schedule runs on an empty network', async () => {
   for (const { task } of SCHEDULES) await work(task)
 })
 
-test('a night’s reconciliation and fit run on threads of their own, and every worker tells what they found', async () => {
+test('the nightly reconciliation and fit run on threads, and every worker reports their results', async () => {
   const { database: db, now } = api.app.node
   const reconciledAt = async () => {
-    const other = makeMetrics({ db, now, isWorker: true }) // It ran nothing itself.
+    const other = makeMetrics({ db, now, isWorker: true }) // This worker ran nothing itself.
     const text = await other.registry.metrics()
     assert.match(text, /^souk_reconcile_differences 0$/m)
     return Number(/^souk_reconcile_timestamp_seconds (\S+)$/m.exec(text)?.[1])
@@ -125,7 +125,7 @@ test('a night’s reconciliation and fit run on threads of their own, and every 
   assert.equal(await models(), before[1] + 1, 'a model a day')
 })
 
-test('a model is fitted every ten minutes while it is young, and later at night alone', async () => {
+test('fits a model every ten minutes while it is young, and later only at night', async () => {
   const models = sql`select * from prediction_model`
   const fit = () => work('learn_young_model').then(() => api.db.rows(models))
   const young = await fit()
@@ -134,7 +134,7 @@ test('a model is fitted every ten minutes while it is young, and later at night 
   assert.deepEqual(await fit(), await fit())
 })
 
-test('what reads a month of clicks, orders or views keeps to its own connections, which set it no time', async () => {
+test('jobs that read a month of data use their own connections without a statement timeout', async () => {
   const refuse = () =>
     Promise.reject(new Error('this is the connection of those who answer readers'))
   const { node } = api.app
@@ -146,7 +146,7 @@ test('what reads a month of clicks, orders or views keeps to its own connections
   }
 })
 
-test('a job on its thread does not keep a process that stops', async () => {
+test('a job on its thread does not prevent the process from stopping', async () => {
   const holding = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort')
   const before = holding()
   const job = runHeavyJob(api.app.node, 'learnModel', { limitMs: 1 })
@@ -154,13 +154,13 @@ test('a job on its thread does not keep a process that stops', async () => {
   await assert.rejects(job, /did not end/)
 })
 
-test('a job that fails on its thread fails its schedule, which is tried again', async () => {
+test('a job that fails on its thread fails its schedule, which is retried', async () => {
   const connection = { host: '127.0.0.1', port: 1 }
   const node = { ...api.app.node, database: { ...api.app.node.database, connection } }
   await assert.rejects(runHeavyJob(node, 'learnModel'), /ECONNREFUSED/)
 })
 
-test('a job that is never answered is ended, so that it keeps no place for ever', async () => {
+test('a job without a response is ended, so that it does not block others', async () => {
   await api.db.transaction(async (tx) => {
     await tx.run(sql`lock table prediction_model`)
     await assert.rejects(
@@ -170,7 +170,7 @@ test('a job that is never answered is ended, so that it keeps no place for ever'
   })
 })
 
-test('a database that goes away as jobs end, well or not, ends neither process nor schedules, and is told in the log alone', async (t) => {
+test('a database that goes away while jobs end stops neither the process nor the schedules', async (t) => {
   const traces = t.mock.method(console, 'trace')
   const { scope, database, proxy, queue } = await behindProxy(t)
   let runs = 0
@@ -193,26 +193,26 @@ test('a database that goes away as jobs end, well or not, ends neither process n
     await queue(task)
     await until(() => runs > run)
     if (run < 2) await until(() => endings > run)
-    if (run === 0) await sleep(2_500) // Starts that fail meanwhile are no news.
+    if (run === 0) await sleep(2_500) // Failing starts meanwhile are expected.
     proxy.setMode('pass')
   }
   assert.equal(endings, 2)
   assert.equal(traces.mock.callCount(), 0)
 })
 
-test('a database that goes away as schedules begin to listen and are stopped ends no process', async (t) => {
+test('a database that goes away while schedules start and stop does not end the process', async (t) => {
   const { database, proxy } = await behindProxy(t)
   const listening = proxy.hangAt('LISTEN "jobs:insert"')
   const running = await startSchedules({ ...api.app.node, database }, [])
   await listening
   const closed = running.close()
-  await sleep(50) // It gives up listening by then, for which it waits as well.
+  await sleep(50) // It gives up listening by then, and waits for that as well.
   proxy.setMode('refuse')
   await closed
-  await sleep(50) // What nobody waits for would be thrown by then.
+  await sleep(50) // An unhandled rejection would be thrown by then.
 })
 
-test('a job whose end the database was not there to take is done again when it is back', async (t) => {
+test('a job whose end could not be recorded runs again when the database is back', async (t) => {
   const { scope, database, proxy, queue } = await behindProxy(t)
   let runs = 0
   const work = async () => {
@@ -235,7 +235,7 @@ test('a job whose end the database was not there to take is done again when it i
   await until(() => runs === 2)
 })
 
-test('schedules go on where one job’s end is not written down and later ones’ are', async (t) => {
+test('schedules continue if one job’s end is not recorded and later ones are', async (t) => {
   const { scope, own, database, proxy, queue } = await behindProxy(t)
   const lost = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()
@@ -261,7 +261,7 @@ test('schedules go on where one job’s end is not written down and later ones�
   await queue('cut_and_end')
   await lost.promise
   proxy.setMode('pass')
-  // Apart: ends of one moment are written down together.
+  // Separately, because ends at one moment are recorded together.
   for (const { task, end } of [one, other]) {
     end()
     const isQueued = sql`select from graphile_worker.jobs where task_identifier = ${task}`
@@ -272,12 +272,12 @@ test('schedules go on where one job’s end is not written down and later ones�
   await done.promise
 })
 
-test('schedules that could not ask for their tasks’ numbers do so again', async (t) => {
+test('schedules that could not read their task ids try again', async (t) => {
   const scope = scopeOf(t)
   const own = await testDatabase(scope)
   const done = Promise.withResolvers<void>()
   const node = { ...api.app.node, database: own }
-  await (await startSchedules(node, [])).close() // Makes their tables.
+  await (await startSchedules(node, [])).close() // Creates the library's tables.
   await own.run(sql`create sequence asked`)
   await own.run(sql`
     create function fail_once() returns trigger language plpgsql as $$ begin
@@ -295,7 +295,7 @@ test('schedules that could not ask for their tasks’ numbers do so again', asyn
   await done.promise
 })
 
-/** A job that tells when it began, and ends when it is told to. */
+/** A job that signals its start, and ends on request. */
 function heldJob(task: string) {
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const work = () => {
@@ -318,7 +318,7 @@ async function behindProxy(t: Parameters<typeof scopeOf>[0]) {
   return { scope, own, database, proxy, queue }
 }
 
-test('a stop does not wait for the jobs that are under way, and the next start does them', async () => {
+test('a stop does not wait for running jobs, and the next start runs them again', async () => {
   const begun = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   const work = () => {
@@ -329,7 +329,7 @@ test('a stop does not wait for the jobs that are under way, and the next start d
   const turn = sql`select graphile_worker.add_job('endless', job_key => 'endless')`
   await api.db.run(turn)
   await begun.promise
-  await api.db.run(turn) // Its next comes while it runs: that is the one to be done.
+  await api.db.run(turn) // Its next turn comes while it runs, and replaces it.
   await running.close()
   const again = Promise.withResolvers<void>()
   const next = await startSchedules(api.app.node, [
@@ -342,7 +342,7 @@ test('a stop does not wait for the jobs that are under way, and the next start d
   over.resolve()
 })
 
-test('a job that fails at every turn is tried again for the last of them only', async (t) => {
+test('only the last turn of a job that always fails is retried', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const anHourAgo = new Date(Date.now() - HOUR_MS)
@@ -371,7 +371,7 @@ test('a job that fails at every turn is tried again for the last of them only', 
   assert.equal(jobs.length, 1)
 })
 
-test('what a night that the service was off would have done is done once at its start', async (t) => {
+test('a nightly job missed while the service was off runs once at its start', async (t) => {
   const scope = scopeOf(t)
   const database = await testDatabase(scope)
   const anHourAgo = new Date(Date.now() - HOUR_MS)
@@ -386,7 +386,7 @@ test('what a night that the service was off would have done is done once at its 
     scope.after(() => running.close())
   }
   await restart()
-  // The runner writes down what it knows only after it has started.
+  // The runner records its known tasks only after it has started.
   const age = sql`
     update graphile_worker._private_known_crontabs set known_since = now() - interval '2 days'`
   await until(async () => (await database.run(age)) === schedules.length)

@@ -1,6 +1,6 @@
 /**
- * What is done by the clock, each named once with its time and its work: upkeep, forgetting, money.
- * How it is run stands in run-schedules.ts.
+ * All schedules, each with its time and its work: maintenance, deletion, money. run-schedules.ts
+ * runs them.
  */
 import { deletePastSessions } from './accounts/store.ts'
 import { deleteOldRefusals, deleteOldRequests } from './attribution/intake-store.ts'
@@ -27,12 +27,12 @@ export interface Schedule {
   readonly task: string
   /** Minute, hour, day, month, weekday; UTC. */
   readonly cron: string
-  /** Its last time is made up for at a start: a service may be off every night. */
+  /** A missed run is backfilled at the next start, because a service may be off every night. */
   readonly isMadeUpFor?: boolean
   readonly work: (node: Node) => Promise<unknown>
 }
 
-/** The key that made a session's hash is thrown away after 30 days: nothing can match it then. */
+/** The key behind a session's hash is deleted after 30 days. Nothing can match the hash later. */
 const PAGE_SESSION_DAYS = 60
 const SEEN_DAYS = 3
 
@@ -85,7 +85,7 @@ async function learnYoungModel(node: Node): Promise<void> {
   if (await isModelYoung(node.database)) await runHeavyJob(node, 'learnModel')
 }
 
-/** Merchants whose server does not answer are told to the operator; their offers stay for a day. */
+/** Reports merchants whose server does not answer to the operator. Their offers stay for a day. */
 async function refetchAllFeeds(node: Node): Promise<void> {
   for (const { merchId: merch_id, error } of await runHeavyJob(node, 'refetchFeeds')) {
     if (error === null) node.log.info({ merch_id }, 'feed fetched')
@@ -93,12 +93,15 @@ async function refetchAllFeeds(node: Node): Promise<void> {
   }
 }
 
-/** Receipts of clicked results are kept for ever, all others for RECEIPT_HOURS. */
+/** Receipts of clicked results are stored forever, all others for RECEIPT_HOURS. */
 async function forgetReceipts({ database, config, now }: Node): Promise<void> {
   await deleteUnclickedReceipts(database, new Date(now() - config.receiptHours * HOUR_MS))
 }
 
-/** What is over within hours: kept answers, sessions of the dashboard, counts of new links. */
+/**
+ * Deletes data that expires within hours: stored responses, dashboard sessions, counts of new
+ * links.
+ */
 async function forgetExpired({ database, now }: Node): Promise<void> {
   const at = new Date(now())
   await deletePastResponses(database, at)
@@ -106,13 +109,13 @@ async function forgetExpired({ database, now }: Node): Promise<void> {
   await deletePastLinkHours(database, at)
 }
 
-/** Those whose views are dropped too: one that came late is counted by the fold as by its total. */
+/** Sessions whose views were deleted too. The fold counts a late view by its day's total. */
 async function forgetPageSessions({ database, config, now }: Node): Promise<void> {
   const days = Math.min(PAGE_SESSION_DAYS, config.retentionDays)
   await deletePageSessions(database, new Date(now() - days * DAY_MS))
 }
 
-/** Views older than RETENTION_DAYS, once their signed totals are written. */
+/** Views older than RETENTION_DAYS, after their signed totals are written. */
 async function dropOldViews(node: Node): Promise<void> {
   const { retentionDays } = node.config
   const dropped = await runHeavyJob(node, 'retireViews')
@@ -120,7 +123,7 @@ async function dropOldViews(node: Node): Promise<void> {
 }
 
 async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {
-  // Where making them fails, those that wait are sent all the same.
+  // If creating new ones fails, waiting ones are still sent.
   const making = makeNotices(db, new Date(now()))
   await making.catch(() => undefined)
   const agent = guardedAgent({ allowPrivate: config.allowPrivateFetch })
@@ -168,7 +171,7 @@ async function sendReports(node: Node): Promise<void> {
   }
 }
 
-/** A page may stay open over night, and its links stay in view for a day after that. */
+/** A page may stay open overnight, and its links stay in view for a day after that. */
 async function forgetSeenLinks({ database, now }: Node): Promise<void> {
   await deleteSeenLinks(database, new Date(now() - SEEN_DAYS * DAY_MS))
 }

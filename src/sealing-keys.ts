@@ -1,4 +1,4 @@
-/** The keys that seal results and sign totals: those of SOUK_SECRETS, else the ones kept here. */
+/** The keys that seal results and sign totals: those of SOUK_SECRETS, or the stored ones. */
 import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import { type Config, readSealingKeys, type SealingKey } from './config.ts'
@@ -8,25 +8,25 @@ import { findSecret, keptSecret } from './platform/secrets.ts'
 type Keeper = Pick<Config, 'sealingKeys' | 'dataDir'>
 const NAME = 'sealing-keys'
 
-/** What it costs when results are out whose key is not here any more, and what to do. */
+/** The consequences of a lost key, and what to do. */
 export const LOST_KEY =
   'clicks on results that it sealed within a day are not paid, and totals of views that it signed ' +
   'cannot be verified. Restore secrets/ of SOUK_DATA from the backup, or add the key to ' +
   'SOUK_SECRETS, and start again'
 
-/** Made once and kept; several nodes need the same ones in SOUK_SECRETS. */
+/** Created once and stored. Several nodes need the same keys in SOUK_SECRETS. */
 export async function ownSealingKeys({ sealingKeys, dataDir }: Keeper) {
   const make = (random: Buffer) => `1:${random.toString('base64')}`
   return sealingKeys ?? readKept(dataDir, await keptSecret(dataDir, NAME, make))
 }
 
-/** Only those that there are: for who verifies, and need not leave keys behind. */
+/** Existing keys only, for verification that must not create any. */
 export async function knownSealingKeys(keeper: Keeper): Promise<readonly SealingKey[]> {
   const kept = keeper.sealingKeys === null ? await findSecret(keeper.dataDir, NAME) : null
   return keeper.sealingKeys ?? (kept === null ? [] : readKept(keeper.dataDir, kept))
 }
 
-/** By these two nodes can tell whether they have the same keys, and nobody what they are. */
+/** Marks by which nodes can compare their keys without revealing them. */
 export function keyMarks(keys: readonly SealingKey[]): string[] {
   return keys.map(({ id, key }) => {
     const mark = createHmac('sha256', key).update('the mark of this key').digest('hex')
@@ -36,7 +36,7 @@ export function keyMarks(keys: readonly SealingKey[]): string[] {
 
 const MARK_CHARACTERS = 16
 
-/** Never made anew for a damaged one: the sealed results that are out would be worth nothing. */
+/** Never replaces a damaged file: all sealed results in use would become invalid. */
 function readKept(dataDir: string, kept: string): readonly SealingKey[] {
   try {
     return readSealingKeys(kept)

@@ -1,4 +1,4 @@
-/** Files: the tags, the dashboard, and the API's description for people and programs. */
+/** Serves files: the tags, the dashboard, and the API description for people and programs. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -7,12 +7,15 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const YEAR_SECONDS = 31_536_000
-/** Tags change with a release: pages see a new one within the hour. */
+/** Tags change with a release, and pages load a new one within the hour. */
 const TAG_SECONDS = 3_600
-/** Every browser; `gzip;q=0` says no. */
+/** All browsers; `gzip;q=0` refuses it. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 
-/** Where the built documents name the brand word: schemes, parameters, fields and event types. */
+/**
+ * The places where built documents contain the brand word: schemes, parameters, fields, event
+ * types.
+ */
 const BRAND_WORD = /SERVICE(?=-API-KEY)|service(?=_link_|_product_category_id)|(?<=uid_)service/g
 
 interface Config {
@@ -51,9 +54,9 @@ export const staticRoutes =
   }
 
 /**
- * Our own pages load nothing that is not ours, and nobody frames them. Built pages hold no inline
- * script and no inline style, so the policy needs no exception. Whether the host is https for good
- * (Strict-Transport-Security) is for its operator's proxy to say.
+ * Our pages load nothing from other hosts and cannot be framed. Built pages contain no inline
+ * script and no inline style, so the policy needs no exception. Strict-Transport-Security is up to
+ * the operator's proxy.
  */
 const PAGE_HEADERS = {
   'content-security-policy': [
@@ -70,7 +73,7 @@ const PAGE_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** The dashboard and the API reference, of nodes that answer under the base address. */
+/** The dashboard and the API reference, on nodes that serve the base URL. */
 export const pageRoutes =
   (config: Config): FastifyPluginAsync =>
   async (app) => {
@@ -92,15 +95,16 @@ export const pageRoutes =
     app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
     app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
       const path = request.params['*']
-      // An unknown call is answered as one, not with a page.
+      // An unknown call gets an error, not a page.
       if (path.startsWith('api/')) return reply.callNotFound()
       if (!path.startsWith('assets/')) return page(reply, 'index.html')
-      // Named after their content. Set with the file only: a missing one is not missing for a year.
+      // These names contain a content hash. The header is set with the file only, so that a missing
+      // file is not cached for a year.
       return reply.sendFile(path, built, { maxAge: YEAR_SECONDS * 1_000, immutable: true })
     })
   }
 
-/** The built API reference, its examples calling this service; null: it is not built. */
+/** The built API reference with this service's URL in its examples; null if it is not built. */
 function readReference(path: string, config: Config): Packable | null {
   if (!existsSync(path)) return null
   const addresses = addressesOf(config)
@@ -108,7 +112,7 @@ function readReference(path: string, config: Config): Packable | null {
   return packable(text.replace(/\{\w+_url\}/g, (name) => addresses[name] ?? name))
 }
 
-/** The API's description, its operations where this service has them. */
+/** The API description with this service's URLs. */
 function readDescription(config: Config): string {
   const addresses = addressesOf(config)
   const text = inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand)
@@ -118,18 +122,18 @@ function readDescription(config: Config): string {
   return JSON.stringify(api, null, 2)
 }
 
-/** What documents leave open, by the names that the interface has for it. */
+/** The URLs that documents leave open, by their names in the interface. */
 function addressesOf({ baseUrl, auctionUrl, linkUrl }: Config): Readonly<Record<string, string>> {
   return { '{base_url}': baseUrl, '{auction_url}': auctionUrl, '{link_url}': linkUrl }
 }
 
-/** A document as this service speaks: it is built once, under the default word. */
+/** A document with this service's brand word. It is built once, with the default word. */
 function inBrand(text: string, brand: string): string {
   const shout = brand.toUpperCase()
   return text.replace(BRAND_WORD, (word) => (word === 'SERVICE' ? shout : brand))
 }
 
-/** What pages load is as small as promised, whatever stands before this service. */
+/** A file served compressed, whatever proxy is in front of this service. */
 interface Packable {
   readonly body: string | Buffer
   readonly packed: Buffer
@@ -155,7 +159,7 @@ interface Tag extends Packable {
   readonly isFixed: boolean
 }
 
-/** The built tags by file name: the stable names, and the ones that carry their content's hash. */
+/** The built tags by file name: the stable names, and those with a content hash. */
 function readTags(): Map<string, Tag> {
   const folder = `${ROOT}dist/tag/`
   const tags = new Map<string, Tag>()

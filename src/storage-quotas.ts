@@ -1,4 +1,4 @@
-/** The storage quotas of a node: what anonymous clients can make it store, and how much of it. */
+/** The storage quotas of a node: how much anonymous clients can make it store. */
 import type { Config } from './config.ts'
 import type { Metrics } from './metrics.ts'
 import type { Database } from './platform/postgres.ts'
@@ -17,7 +17,7 @@ export const STORAGE_QUOTAS = {
   clicks: { addressMax: 5_000, isRows: true, organizationBytesMax: GIB },
   orders: { addressMax: 4 * MIB, organizationBytesMax: 256 * MIB },
   refused_orders: { addressMax: MIB, organizationBytesMax: 8 * MIB },
-  // Only the merchant's server can sign: its own day is the limit.
+  // Only the merchant's server can sign, so the merchant's daily quota is the only limit.
   refused_signed_orders: { addressMax: 8 * MIB, organizationBytesMax: 8 * MIB },
   links: { addressMax: 4 * MIB, organizationBytesMax: 128 * MIB },
   receipts: { addressMax: 16 * MIB, organizationBytesMax: 4 * GIB },
@@ -25,7 +25,7 @@ export const STORAGE_QUOTAS = {
 type StorageQuotaKind = keyof typeof STORAGE_QUOTAS
 export type NodeQuotas = StorageQuotas<StorageQuotaKind>
 
-/** How long nodes do not hear of each other's bytes. */
+/** How long nodes do not know of each other's usage. */
 const EXCHANGE_MS = 1_000
 
 export interface OpenQuotas {
@@ -47,7 +47,7 @@ export async function openStorageQuotas(
     readonly onError: (error: unknown) => void
   },
 ): Promise<OpenQuotas> {
-  // `RATE_LIMITS=0` is for load tests: no limit at all.
+  // `RATE_LIMITS=0` is for load tests and removes all limits.
   const isOff = Object.values(config.rateLimits).every((limit) => limit === null)
   const quotas: NodeQuotas = new StorageQuotas({
     terms: isOff ? null : STORAGE_QUOTAS,

@@ -1,26 +1,26 @@
 /**
- * Why a click or an impression is not counted or not paid: one table for log, API and reports.
+ * Reasons why a click or an impression is not counted or not paid, for log, API and reports.
  *
- * The edge gives the first ones (it needs no one else to see them); the fold gives those that
- * depend on what came before. Numbers are stored: never reuse one.
+ * The edge assigns the first ones, for which it needs no other data. The fold assigns those that
+ * depend on earlier events. Numbers are stored, so never reuse one.
  */
 import { snakeCase } from '../platform/snake-case.ts'
 
 export const REASON = {
   ok: 0,
-  // Given by the edge.
+  // Assigned by the edge.
   sealBroken: 1, // or the destination was altered, which the seal covers. 2 is unused.
-  robot: 3, // a declared robot or an empty user agent
-  prefetch: 4, // fetched ahead by a browser, nobody clicked
+  robot: 3, // a declared robot, or an empty user agent
+  prefetch: 4, // prefetched by a browser, without a click
   tooFast: 5, // under 300 ms after its auction
   unfunded: 6, // no budget lease could cover the price
   blockedAddress: 7, // on the operator's IP_BLOCKLIST
-  rateLimited: 8, // more redirects per second than a person makes
-  unknownLink: 9, // a well-formed auction id that nobody has
+  rateLimited: 8, // more redirects per second than a person can make
+  unknownLink: 9, // a well-formed auction id without a link
   foreignLink: 10, // another publisher's auction id
   disabledLink: 11,
-  spooledLate: 12, // reached the log after its lease was closed, or lost
-  embedded: 13, // loaded into a frame, an image or a script, not as the page itself
+  spooledLate: 12, // reached the log after its lease was closed or lost
+  embedded: 13, // loaded into a frame, an image or a script, and not as a page
   // Given by the fold, and the first by an edge that remembers the earlier click.
   duplicateResult: 20, // an earlier reserved click of the same result
   duplicateVisitor: 21, // the same reader, campaign and link within 30 minutes
@@ -34,12 +34,12 @@ const NAMES = new Map<number, string>(
   Object.entries(REASON).map(([name, code]) => [code, snakeCase(name)]),
 )
 
-/** `21` → `"duplicate_visitor"`, the word used in reports and metrics. */
+/** `21` → `"duplicate_visitor"`, the word in reports and metrics. */
 export function reasonName(code: number): string {
   return NAMES.get(code) ?? `reason_${code}`
 }
 
-/** What is held of a click by now: the fold's reason, unless it was found invalid since. */
+/** The current verdict on a click: the fold's reason, unless it was reversed since. */
 export function verdictOf(click: {
   readonly reason: number
   readonly reversed_at: Date | null

@@ -1,9 +1,8 @@
 /**
- * Interface 4.7: what publishers' pages report. Hot: validated, appended, answered.
+ * The events endpoint for publishers' pages. Hot: validated, appended, answered.
  *
- * The edge records facts. Whether a page impression is the first of its session is the fold's to
- * decide, and whether a link is the publisher's own, the fold checks again. 201 only after the
- * batch is durable (I2).
+ * The edge records facts. The fold decides whether a page impression is the first of its session,
+ * and checks again whether a link is the publisher's own. 201 only after the batch is durable (I2).
  */
 import type { PublisherSettings } from '../accounts/publisher.ts'
 import { type ArticleAddress, readArticleUrl } from '../platform/article-url.ts'
@@ -31,19 +30,21 @@ export interface EventRoutesDeps {
   readonly nextId: () => string
   readonly now: () => number
   readonly countryOf: (request: HotRequest) => string | null
-  /** From what this node holds, else from the database; null when there is none. */
+  /** From this node's memory, otherwise from the database; null if there is none. */
   readonly findPublisher: (pubId: number) => Reported | Promise<Reported | null>
-  /** The publisher of a link; null when there is no such link, undefined when unknown just now. */
+  /**
+   * The publisher of a link; null if there is no such link, undefined if it is temporarily unknown.
+   */
   readonly ownersOf: (
     auctionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number | null | undefined>>
-  /** Throws 429 where no more views of this address or publisher may be stored. */
+  /** Throws 429 when this client address or publisher has used up its quota of views. */
   readonly requireQuota: (request: HotRequest, pubId: number, events: readonly LogEvent[]) => void
-  /** Calls by origin and publisher; null: no limit. */
+  /** Calls by origin and publisher; null for no limit. */
   readonly limits: TokenBuckets | null
 }
 
-/** What an event takes from its publisher. */
+/** The publisher's settings that an event uses. */
 type Reported = Pick<PublisherSettings, 'consent_default'>
 
 const { faults: pageFaults } = compileCheck(PageImpressions)
@@ -71,10 +72,10 @@ export function eventRoute(deps: EventRoutesDeps): (path: string) => HotRoute | 
   return (path) => routes.get(path) ?? (ANY_PAIR.test(path) ? UNKNOWN_PAIR : null)
 }
 
-/** Conversions are merchants', and not hot. */
+/** Conversions come from merchants, and are not hot. */
 const ANY_PAIR = /^\/api\/v1\/events\/(?!conversions\/)\w+\/\w+$/
 
-/** A page can read that there is no such pair: an answer without CORS would be hidden from it. */
+/** With CORS headers, so that a page can read the error. */
 const UNKNOWN_PAIR: HotRoute = {
   name: '/api/v1/events/:event_category/:event_type',
   method: 'POST',
@@ -135,13 +136,13 @@ async function record(
 interface Batch {
   readonly body: PageImpressions
   readonly article: ArticleAddress
-  readonly auctionIds: readonly (string | null)[] // one per event; null: a page impression
+  readonly auctionIds: readonly (string | null)[] // one per event; null for a page impression
 }
 
-/** A fault in one of these fields already says why there is no address. */
+/** A fault in one of these fields already explains the missing URL. */
 const SOURCE_URL_PATH = ['body', 'user', 'user.source_url']
 
-/** The address of a body that may have faults. */
+/** The URL in a body that may have faults. */
 function readSourceUrl(body: unknown): ArticleAddress | null {
   const text = (body as { user?: { source_url?: unknown } | null } | null)?.user?.source_url
   return typeof text === 'string' ? readArticleUrl(text) : null
@@ -153,13 +154,13 @@ async function readBatch(request: HotRequest, type: EventType): Promise<Batch> {
   const faults = (isOfPage ? pageFaults : linkFaults)(body)
   const batch = body as PageImpressions | LinkImpressions
   const article = readSourceUrl(body)
-  // Not in the schema, which would read each address a second time.
+  // Not in the schema, which would parse each URL twice.
   if (article === null && !faults.some(({ field }) => SOURCE_URL_PATH.includes(field))) {
     faults.push({ field: 'user.source_url', rule: WEB_URL_RULE })
   }
   if (faults.length > 0 || article === null) throw badRequest(faults)
-  // A session's page impression counts once, so a call's several are one row. By type, not by
-  // what an event holds: a page impression may carry any extra fields.
+  // A session's page impression counts once, so several in a call are one row. Decided by type,
+  // because a page impression may carry any extra fields.
   const auctionIds = isOfPage
     ? [null]
     : (batch as LinkImpressions).events.map((event) => event.auction_id)

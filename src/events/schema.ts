@@ -1,14 +1,14 @@
-/** Bodies of the events endpoint (interface 4.7, decisions 4.7). */
+/** Wire shapes of the events endpoint. */
 import Type, { type Static } from 'typebox'
 import { idText, orNull } from '../platform/field-types.ts'
 import { UUID_PATTERN } from '../platform/pattern.ts'
 import { CONSENT_TOLD, CONSENT_WORDS } from './consent.ts'
 
-/** A page's events in one call (interface section 8). */
+/** A page's events per call. */
 export const EVENTS_PER_CALL_MAX = 100
 /** 100 events with the longest addresses have 32 KiB (docs/spec/limits.md#bodies). */
 export const EVENTS_BODY_BYTES_MAX = 262_144
-/** Browsers carry longer addresses than anybody types; the log keeps what a page can have. */
+/** Longer than any URL a person types, and long enough for pages. */
 export const PAGE_URL_LENGTH_MAX = 8192
 
 const EventUser = Type.Object({
@@ -33,7 +33,7 @@ function batchOf<T extends Parameters<typeof Type.Array>[0]>(event: T) {
   })
 }
 
-/** A page impression's event is an empty object; extras such as is_amp are ignored. */
+/** A page impression's event is an empty object. Extra fields such as is_amp are ignored. */
 export const PageImpressions = batchOf(Type.Object({}))
 export const LinkImpressions = batchOf(Type.Object({ auction_id: idText() }))
 export type PageImpressions = Static<typeof PageImpressions>

@@ -1,16 +1,16 @@
 /**
- * CSV files as other programs write and read them: a header, commas, double quotes where needed,
- * UTF-8. Where a comma is the decimal sign, spreadsheets separate with semicolons.
+ * Reads and writes CSV files: a header, commas, double quotes where needed, UTF-8. Where a comma is
+ * the decimal separator, spreadsheets use semicolons.
  *
- * Cells of text are made harmless on output: a spreadsheet would run one that begins like a
- * formula, and product names and addresses come from other people.
+ * Output neutralises text cells: a spreadsheet would execute one that begins like a formula, and
+ * product names and URLs come from third parties.
  */
 import { csvReader, findCsvHeader, firstTextLine } from './csv-reader.ts'
 import { badRequest, type Fault } from './errors.ts'
 
-/** Files that are read whole; larger ones are split by whoever exports them. */
+/** Limit for files read as a whole. Larger ones must be split. */
 export const CSV_BYTES_MAX = 64 * 1024 * 1024
-/** More lines of one mistake would not help anybody. */
+/** More faults of one kind would not help. */
 const FAULTS_MAX = 100
 
 export interface CsvRow {
@@ -23,7 +23,7 @@ export interface CsvTable {
   readonly headerLine: number
   readonly separator: string
   readonly rows: readonly CsvRow[]
-  /** Lines that are no row: a lost quote, more cells than the header, a file that was cut. */
+  /** Lines that are not rows: a lost quote, more cells than the header, a truncated file. */
   readonly bad: readonly BadLine[]
 }
 
@@ -33,17 +33,17 @@ export interface BadLine {
   readonly text: string
 }
 
-/** True for the header of a file; its names are trimmed and in lower case. */
+/** Whether a line is the header of a file; its names are trimmed and in lower case. */
 export type IsHeader = (headers: readonly string[]) => boolean
 
 /**
- * Reads a whole file, as far as it can be read. Headers match whatever their case. Comments,
- * `sep=;`, blank and title lines above the header are skipped; without `isHeader`, or where no
- * line is one, the first line of text is the header.
+ * Reads a whole file as far as possible. Headers match in any case. Skips comments, `sep=;`, blank
+ * and title lines above the header. Without `isHeader`, or if no line matches, the first line with
+ * text is the header.
  */
 export function readCsvTable(text: string, isHeader: IsHeader = () => false): CsvTable {
   const marked = text.replace(/^\uFEFF/, '')
-  // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
+  // `CSV (Macintosh)`, which spreadsheets still write, has no line feeds.
   const body = marked.includes('\n') ? marked : marked.replaceAll('\r', '\n')
   const found = findCsvHeader(body, { isHeader: (cells) => isHeader(named(cells)), isLast: true })
   const header = found ?? firstTextLine(body)
@@ -73,7 +73,7 @@ export function readCsvTable(text: string, isHeader: IsHeader = () => false): Cs
 
 const named = (cells: readonly string[]): string[] => cells.map((name) => name.trim().toLowerCase())
 
-/** No database text can hold it, nor can a person have meant it. */
+/** PostgreSQL's text cannot contain it, and no person types it. */
 const holdsNul = (cells: readonly string[]): boolean => cells.some((cell) => cell.includes('\0'))
 const NUL_RULE = 'holds U+0000: is it text?'
 
@@ -84,7 +84,7 @@ const RULES = {
   row_truncated: 'ends before its last cell: was the file cut?',
 } as const
 
-/** Reads a whole file of which every line counts: throws a 400 that names the bad lines. */
+/** Reads a whole file in which every line counts. Throws a 400 that names the invalid lines. */
 export function readCsv(text: string, isHeader?: IsHeader): CsvTable {
   const table = readCsvTable(text, isHeader)
   if (table.bad.length === 0) return table
@@ -95,7 +95,7 @@ export function readCsv(text: string, isHeader?: IsHeader): CsvTable {
   )
 }
 
-/** Of columns with one name the first that is filled, as in feeds: the last may be empty. */
+/** Of columns with equal names the first filled one counts, as in feeds. */
 function cellsByName(names: readonly string[], record: readonly string[]): CsvRow['cells'] {
   const cells = new Map<string, string>()
   for (const [index, cell] of record.entries()) {
@@ -105,7 +105,7 @@ function cellsByName(names: readonly string[], record: readonly string[]): CsvRo
   return Object.fromEntries(cells)
 }
 
-/** Throws a 400 that names each column the file lacks: without them every row would be wrong. */
+/** Throws a 400 that names each missing column. */
 export function requireColumns({ headers, headerLine }: CsvTable, needed: readonly string[]): void {
   const missing = needed.filter((name) => !headers.includes(name))
   if (missing.length === 0) return
@@ -118,25 +118,25 @@ export function requireColumns({ headers, headerLine }: CsvTable, needed: readon
   )
 }
 
-/** For `readCsv`: the header is the line that has these columns. */
+/** For `readCsv`: the header is the line with these columns. */
 export const hasColumns =
   (needed: readonly string[]): IsHeader =>
   (headers) =>
     needed.every((name) => headers.includes(name))
 
-/** A cell that is written as it is (numbers, dates, our own words), or text of other people. */
+/** A cell written unchanged (numbers, dates, our own words), or third-party text. */
 export type CsvCell = string | number | null | { readonly text: string | null }
 
 /**
- * Where a spreadsheet may see a formula begin: at the start of a cell, or after any separator that
- * it may split the cell at, with or without white space between. Fullwidth signs count as well.
+ * Where a spreadsheet may see a formula: at the start of a cell, or after any separator at which it
+ * may split the cell, with optional white space. Includes fullwidth signs.
  */
 const FORMULA = /(?<=^|[,;\t|\r\n])(\s*)([=+\-@＝＋－＠][^,;\t|\r\n]*)/g
 const PLAIN_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
-/** A cell that holds one of these is quoted: programs differ in what separates cells. */
+/** A cell with one of these is quoted, because programs differ in their separators. */
 const NEEDS_QUOTES = /[",;\t|\r\n]/
 
-/** Of an answer that a browser saves as a file. */
+/** Headers of a response that a browser saves as a file. */
 export const csvFileHeaders = (name: string) => ({
   'content-type': 'text/csv; charset=utf-8',
   'content-disposition': `attachment; filename="${name}"`,
@@ -147,12 +147,12 @@ export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\n`
 }
 
-/** The same where every cell is text in quotes: an unknown one is `""`. */
+/** The same with every cell quoted; an unknown one is `""`. */
 export function quotedCsvLine(cells: readonly string[]): string {
   return `${cells.map((text) => `"${harmless(text).replaceAll('"', '""')}"`).join(',')}\n`
 }
 
-/** Marks each possible formula as text with an apostrophe, as spreadsheets themselves do. */
+/** Marks each possible formula as text with an apostrophe, as spreadsheets do. */
 function harmless(text: string): string {
   return text.replace(FORMULA, (whole, space: string, part: string) =>
     PLAIN_NUMBER.test(part.trimEnd()) ? whole : `${space}'${part}`,

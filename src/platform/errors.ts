@@ -1,7 +1,7 @@
 /**
- * Every error of the API: one table of code, status and message (decisions, Errors).
+ * Every error of the API: one table of code, status and message.
  *
- * `ApiError` carries what the caller may know. What only the operator may know goes to the log.
+ * `ApiError` contains what the caller may know. Details for the operator go to the log.
  */
 export const ERRORS = {
   badRequest: { status: 400, code: 4000, message: 'The request is not valid' },
@@ -50,7 +50,7 @@ export const ERRORS = {
 } as const
 export type ErrorName = keyof typeof ERRORS
 
-/** One thing wrong with a request: the field (a path such as `links[3].raw_url`) and the rule. */
+/** One fault of a request: the field (a path such as `links[3].raw_url`) and the rule. */
 export interface Fault {
   readonly field: string
   readonly rule: string
@@ -74,12 +74,12 @@ export class ApiError extends Error {
   }
 }
 
-/** A 404 that says what there is none of. */
+/** A 404 that names what was not found. */
 export function notFound(message: string): ApiError {
   return new ApiError('notFound', { message })
 }
 
-/** A 413 that says how much a body may have. */
+/** A 413 that names the maximum size. */
 export function tooLarge(bytesMax: number): ApiError {
   const size = bytesMax % MIB === 0 ? `${bytesMax / MIB} MiB` : `${bytesMax / KIB} KiB`
   return new ApiError('tooLarge', { message: `The body is over the limit of ${size}` })
@@ -88,7 +88,7 @@ export function tooLarge(bytesMax: number): ApiError {
 const KIB = 1_024
 const MIB = 1_048_576
 
-/** A 400 that names every fault; the message repeats the first ones for people. */
+/** A 400 with every fault. The message repeats the first ones for people. */
 export function badRequest(faults: readonly Fault[]): ApiError {
   const shown = faults.slice(0, FAULTS_SHOWN).map(({ field, rule }) => `${field}: ${rule}`)
   const more = faults.length - shown.length
@@ -98,6 +98,6 @@ export function badRequest(faults: readonly Fault[]): ApiError {
   })
 }
 
-const FAULTS_SHOWN = 3 // A message is for reading; error.data has the rest.
-/** Every fault of the longest list (500 links of two fields); 1 MiB can hold very many more. */
+const FAULTS_SHOWN = 3 // A message is for reading; error.data contains the rest.
+/** Every fault of the longest list (500 links with two fields). 1 MiB could contain many more. */
 export const FAULTS_MAX = 1_000

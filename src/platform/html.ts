@@ -1,11 +1,11 @@
-/** HTML as text: whatever is put in is escaped, unless it is HTML already. */
+/** HTML templates: values are escaped, unless they are HTML already. */
 export interface Html {
   readonly html: string
 }
 
 type Value = Html | string | number | null | undefined | readonly Value[]
 
-/** html`<p>${text}</p>`; lists are put one after the other, null is nothing. */
+/** html`<p>${text}</p>`; lists are concatenated, null is empty. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return { html: parts.reduce((text, part, at) => text + write(values[at - 1]) + part) }
 }

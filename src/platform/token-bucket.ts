@@ -1,13 +1,13 @@
 /**
- * Rate limits as token buckets, kept per node in a bounded cache.
+ * Rate limits as token buckets, per node, in a bounded cache.
  *
- * Ours rather than a library's: it stands on the hot path and answers at once, where the kept
- * ones return promises and count in fixed windows.
+ * Our own code rather than a library: it is on the hot path and answers synchronously, whereas
+ * maintained libraries return promises and count in fixed windows.
  */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from './errors.ts'
 
-/** A crowd of addresses beyond this forgets the quietest ones: memory stays bounded. */
+/** Beyond this number of addresses the least active ones are dropped, which bounds memory. */
 const BUCKETS_MAX = 100_000
 
 interface Bucket {
@@ -25,7 +25,7 @@ export class TokenBuckets {
     this.#burst = burst
   }
 
-  /** Takes `cost` tokens of `key` if they are there; whoever costs more than all takes all. */
+  /** Takes `cost` tokens of `key` if available. A cost above the maximum takes all tokens. */
   take(key: string, nowMs: number, cost = 1): boolean {
     const bucket = this.#refilled(key, nowMs)
     const price = Math.min(cost, this.#burst)
@@ -34,12 +34,12 @@ export class TokenBuckets {
     return true
   }
 
-  /** Takes `cost` tokens of `key`; throws a 429 where they are not there. */
+  /** Takes `cost` tokens of `key`. Throws a 429 if they are not available. */
   spend(key: string, nowMs: number, cost = 1): void {
     if (!this.take(key, nowMs, cost)) this.check(key, nowMs, cost)
   }
 
-  /** Throws a 429 that says when there will be `cost` tokens of `key`; takes none. */
+  /** Throws a 429 with the time at which `cost` tokens of `key` will be available; takes none. */
   check(key: string, nowMs: number, cost = 1): void {
     const { tokens } = this.#refilled(key, nowMs)
     const price = Math.min(cost, this.#burst)

@@ -1,8 +1,8 @@
 /**
- * Schemas at work: a TypeBox schema becomes a check that lists every fault as {field, rule}.
+ * Turns a TypeBox schema into a check that lists every fault as {field, rule}.
  *
- * Query strings are text on the wire; integers and booleans of a schema are read strictly before
- * the check ("1e3" is no integer), so that routes get typed values and never convert themselves.
+ * Query strings are text on the wire. Integers and booleans of a schema are parsed strictly before
+ * the check ("1e3" is not an integer), so that routes get typed values.
  */
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { Static, TSchema } from 'typebox'
@@ -13,15 +13,17 @@ import { FAULTS_MAX, type Fault } from './errors.ts'
 import { knownFields } from './known-fields.ts'
 import { patternRule } from './pattern.ts'
 
-/** Left alone, the library stops after eight. A branch of a union tells an error of its own. */
+/** By default the library stops after eight errors, and each branch of a union reports its own. */
 Settings.Set({ maxErrors: 4 * FAULTS_MAX })
 
 /**
- * Stands in a parsed body or query for a text that holds U+0000, which PostgreSQL's text cannot:
- * every field with a schema refuses it, and unknown ones are ignored whatever they hold.
+ * Replaces a text with U+0000 in a parsed body or query, because PostgreSQL's text cannot contain
+ * it. Every field with a schema refuses it, and unknown fields are ignored.
  */
 export const TEXT_WITH_NUL = Symbol('text with U+0000')
-/** Stands for a parameter that a query gives several times: which one counts is not guessed. */
+/**
+ * Replaces a query parameter that appears several times, because it is unclear which one counts.
+ */
 const REPEATED = Symbol('given several times')
 const RULES: ReadonlyMap<unknown, string> = new Map([
   [TEXT_WITH_NUL, 'must not hold U+0000'],
@@ -31,8 +33,8 @@ const RULES: ReadonlyMap<unknown, string> = new Map([
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * What schemas cannot say: faults between fields, or that the key's holder shows. Asked about
-     * requests with other faults too, so no field is sure to be there or of its type.
+     * Faults that schemas cannot express: between fields, or with the key's holder. Called for
+     * requests with other faults too, so a field may be missing or have the wrong type.
      */
     rules?: (request: FastifyRequest) => readonly Fault[]
   }
@@ -49,7 +51,7 @@ class ValidationError extends Error {
 
 export interface Check<T> {
   readonly isGood: (value: unknown) => value is T
-  /** Everything that is wrong; none when the value is good. */
+  /** All faults; empty if the value is valid. */
   readonly faults: (value: unknown) => Fault[]
 }
 
@@ -79,8 +81,8 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 const PARTS = { params: 'params', querystring: 'query', headers: 'headers', body: 'body' } as const
 
 /**
- * Every fault of a request: of each part by its schema, then by the route's rules. (Fastify stops
- * at the first part that has any.)
+ * All faults of a request: of each part by its schema, then by the route's rules. (Fastify stops at
+ * the first faulty part.)
  */
 export function faultsOf(request: FastifyRequest): Fault[] {
   const found = request.validationError === undefined ? [] : schemaFaults(request)
@@ -88,13 +90,15 @@ export function faultsOf(request: FastifyRequest): Fault[] {
   return addFaults(found, rules?.(request) ?? [])
 }
 
-/** The faults that a schema found and those of rules beyond it: a field has one at most. */
+/** The faults found by a schema and those of further rules, at most one per field. */
 export function addFaults(found: readonly Fault[], further: readonly Fault[]): Fault[] {
   const fields = new Set(found.map(({ field }) => field))
   return [...found, ...further.filter(({ field }) => !fields.has(field))]
 }
 
-/** What rules look at of a value that should be a list: as much as it may hold, if it is one. */
+/**
+ * The items of a value that should be a list, up to its maximum length; empty if it is not a list.
+ */
 export function listOf(value: unknown, lengthMax: number): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, lengthMax) : []
 }
@@ -104,7 +108,7 @@ function schemaFaults(request: FastifyRequest): Fault[] {
     const check = request.getValidationFunction(part as keyof typeof PARTS)
     if (check === undefined) return []
     const { value, error } = check(request[property]) as unknown as Checked
-    if (property === 'query') request.query = value // The rules read it as the route would.
+    if (property === 'query') request.query = value // The rules read the query as the route would.
     return error?.faults ?? []
   })
 }
@@ -137,12 +141,13 @@ function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
         faults.set(path, { field: path, rule: 'is required' })
       }
     } else if ('allowedValue' in error.params && (!faults.has(field) || allowed.has(field))) {
-      // Each branch of a union of words tells of its own: together they say what is wanted.
+      // Each branch of a union of words reports its own error. Together they list the allowed
+      // words.
       const words = [...(allowed.get(field) ?? []), JSON.stringify(error.params.allowedValue)]
       allowed.set(field, words)
       faults.set(field, { field: field || 'body', rule: `must be ${words.join(' or ')}` })
     } else if (!faults.has(field)) {
-      // Of the branches of a union the first says what is wanted (text, rather than null).
+      // The first branch of a union says what is expected (text, rather than null).
       faults.set(field, { field: field || 'body', rule: ruleOf(error) })
     }
   }
@@ -150,8 +155,8 @@ function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
 }
 
 /**
- * That a value is not null, and that no branch fits: both only repeat what the branch that was
- * meant says, which may be about a field further in.
+ * Errors that a value is not null, or that no branch fits. Both only repeat the error of the
+ * intended branch, which may be about a nested field.
  */
 function isEchoOfUnion({ keyword, schemaPath, params }: SchemaError): boolean {
   const isNullBranch = /\/anyOf\/\d+$/.test(schemaPath) && 'type' in params
@@ -180,7 +185,7 @@ function readText(schema: TSchema, value: Record<string, unknown>): Record<strin
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
   const read: Record<string, unknown> = Object.create(null)
   for (const [name, given] of Object.entries(value)) {
-    // An empty parameter is the same as none (decisions, Paths), also beside one that is not.
+    // An empty parameter counts as absent, also beside a filled one.
     const [item, ...others] = [given].flat().filter((text) => text !== '')
     if (item === undefined) continue
     const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined
