@@ -70,12 +70,32 @@ const QUANTILES = normalQuantiles(QUANTILE_CELLS)
 
 /** The standard normal quantile of 32 uniform bits, interpolated between cell centres. */
 export function normalQuantile(bits: number): number {
-  const place = uniform(bits) * QUANTILE_CELLS - 0.5
+  return quantileAt(uniform(bits))
+}
+
+/** The same at a probability within (0, 1). */
+export function quantileAt(probability: number): number {
+  const place = probability * QUANTILE_CELLS - 0.5
   if (place <= 0) return QUANTILES[0] as number
   if (place >= QUANTILE_CELLS - 1) return QUANTILES[QUANTILE_CELLS - 1] as number
   const cell = Math.floor(place)
   const low = QUANTILES[cell] as number
   return low + (place - cell) * ((QUANTILES[cell + 1] as number) - low)
+}
+
+/** The inverse of `quantileAt`: the probability that a draw is below `z`. */
+export function probabilityBelow(z: number): number {
+  if (!(z > (QUANTILES[0] as number))) return 0
+  let low = 0
+  let high = QUANTILE_CELLS - 1
+  if (z > (QUANTILES[high] as number)) return 1
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if ((QUANTILES[middle] as number) < z) low = middle
+    else high = middle
+  }
+  const [under, over] = [QUANTILES[low] as number, QUANTILES[high] as number]
+  return (low + (z - under) / (over - under) + 0.5) / QUANTILE_CELLS
 }
 
 /** Quantiles at the centres of equal cells, by Newton's method on the distribution's series. */

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hold, resultNumber } from '../../test/auction-world.ts'
+import { candidates, request } from '../../test/auction-arbitraries.ts'
+import {
+  type CandidateSpec,
+  hold,
+  type RequestSpec,
+  resultNumber,
+} from '../../test/auction-world.ts'
 import { evenly } from '../../test/even-numbers.ts'
 import fc from '../../test/fast-check.ts'
+import { sized } from '../../test/soak.ts'
+import { createOutcome } from './outcome.ts'
 import { winnerPropensity } from './propensity.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
 import { ExploringDay, nextEpsilonPpm } from './regret.ts'
+import { runAuction } from './run-auction.ts'
 
 const amount = evenly(0, 1e12)
 
@@ -74,20 +83,64 @@ function propensityOf(epsilonPpm: number, number: Buffer): [string | null, numbe
   return [held.winner, winnerPropensity(unpackReceipt(packed))]
 }
 
-test('a propensity is how often the winner wins over the draws', () => {
+test('a propensity is the exact chance of the winner, and the chances of all sum to one', () => {
   const [best, certain] = propensityOf(0, resultNumber(1))
   assert.deepEqual([best, certain], ['known', 1])
-  const [found, half] = propensityOf(500_000, resultNumber(2))
-  // P(fresh beats known): its order rate is gamma(1)/60, above 2 % with probability e^-1.2 = 0.30.
-  const share = found === 'known' ? 0.5 + 0.5 * 0.7 : 0.5 * 0.3
-  assert.ok(Math.abs((half ?? 0) - share) < 0.03, `${found}: ${half}`)
-  const all = new Map<string | null, number>()
-  for (let n = 0; n < 400 && all.size < 2; n++) {
-    const [winner, propensity] = propensityOf(1_000_000, resultNumber(n))
-    all.set(winner, propensity ?? 0)
+  const found = new Map<string | null, number>()
+  for (let n = 0; n < 400 && found.size < 2; n++) {
+    const [winner, propensity] = propensityOf(500_000, resultNumber(n))
+    found.set(winner, propensity ?? 0)
   }
-  const sum = (all.get('known') ?? 0) + (all.get('fresh') ?? 0)
-  assert.ok(Math.abs(sum - 1) < 0.08, `the two propensities sum to ${sum}`)
+  // P(fresh beats known): its order rate is gamma(1)/60, above 2 % with probability e^-1.2 = 0.30.
+  const fresh = found.get('fresh') ?? 0
+  assert.ok(Math.abs(fresh - 0.5 * 0.3) < 0.01, `${fresh}`)
+  assert.ok(Math.abs((found.get('known') ?? 0) + fresh - 1) < 1e-3)
+})
+
+test('equal candidates share the propensity exactly, and a cheaper one takes all of it', () => {
+  const propensity = (specs: readonly CandidateSpec[], epsilonPpm = 50_000) => {
+    const held = hold(specs, { epsilonPpm, originalPriceMicros: 100_000_000 }, resultNumber(3))
+    const packed = packReceipt({ ...held, resultNumber: resultNumber(3) })
+    return winnerPropensity(unpackReceipt(packed))
+  }
+  const bid = { name: 'A', bidMicros: 300_000 }
+  const low = { name: 'low', bidMicros: 290_000 }
+  assert.equal(propensity([bid, { ...bid, name: 'B' }, low]), 0.5)
+  assert.equal(propensity([bid, bid, bid, low]), 0.95 / 3 + 0.05 / 3)
+  const twin = { ...bid, merchant: 9, campaign: 9 }
+  assert.equal(propensity([twin, { ...twin, offerId: '7' }, bid]), 0.5, 'offers of one campaign')
+  const plain = { priceMicros: 100_000_000 }
+  assert.equal(
+    propensity([{ ...bid, ...plain }, { ...bid, priceMicros: 99_000_000, quality: 0.5 }, low]),
+    1,
+  )
+  assert.equal(propensity([bid, { ...bid, priceMicros: 100_000_000 }], 0), 0.5)
+})
+
+test('a propensity agrees with repeating the auction under other result numbers', () => {
+  const REPEATS = 4_000
+  let compared = 0
+  fc.assert(
+    fc.property(candidates, request, fc.nat(), (specs, asked, number) => {
+      const drawing: RequestSpec = { ...asked, epsilonPpm: 500_000 }
+      const steady = specs.slice(0, 12).map((spec) => ({ ...spec, ptr: 1 }))
+      const held = hold(steady, drawing, resultNumber(number))
+      if (held.winner === null) return
+      const packed = packReceipt({ ...held, resultNumber: resultNumber(number) })
+      const propensity = winnerPropensity(unpackReceipt(packed)) ?? 0
+      const again = createOutcome()
+      let won = 0
+      for (let n = 0; n < REPEATS; n++) {
+        runAuction(held.set, held.request, resultNumber(1_000_000 + n), again)
+        if (again.winner === held.outcome.winner) won += 1
+      }
+      const bound = 5 * Math.sqrt((propensity * (1 - propensity)) / REPEATS) + 2e-3
+      assert.ok(Math.abs(won / REPEATS - propensity) < bound, `${won / REPEATS} of ${propensity}`)
+      if (propensity < 1) compared += 1
+    }),
+    { numRuns: sized(60, { soak: 500 }) },
+  )
+  assert.ok(compared > 5, `${compared} compared`)
 })
 
 test('without exploring, a candidate that is not best by mean has propensity zero', () => {
