@@ -42,6 +42,7 @@ const candidate = fc.record({
   orders: fc.oneof(evenly(0, 4), evenly(0, 80)),
   clicks: fc.double({ min: 1, max: 4000, noNaN: true }),
   valuePerOrderMicros: evenly(0, 40 * DOLLAR),
+  hasSecondRate: fc.boolean(),
   ceilingMicros: rarely(evenly(0, DOLLAR), Number.POSITIVE_INFINITY),
   roasFactor: rarely(evenly(0.2, 1), 1),
   quality: fc.oneof(fc.constant(1), share),
@@ -75,7 +76,6 @@ export const request: fc.Arbitrary<RequestSpec> = fc.record({
   isOriginalInStock: fc.boolean(),
   isExclusive: sometimes,
   isFirstPrice: sometimes,
-  hasCpaSecondRate: sometimes,
 })
 
 export const resultNumber = fc

@@ -35,6 +35,7 @@ export interface CandidateSpec {
   readonly orders?: number
   readonly clicks?: number
   readonly valuePerOrderMicros?: number
+  readonly hasSecondRate?: boolean
   readonly ceilingMicros?: number // Default: none.
   readonly roasFactor?: number
   readonly quality?: number
@@ -69,7 +70,6 @@ export interface RequestSpec {
   readonly isOriginalInStock?: boolean
   readonly isExclusive?: boolean
   readonly isFirstPrice?: boolean
-  readonly hasCpaSecondRate?: boolean
   readonly nowMs?: number
 }
 
@@ -124,6 +124,7 @@ function makeCandidate(spec: CandidateSpec, index: number): Candidate {
       merchId,
       model,
       bidMicros,
+      hasSecondRate: spec.hasSecondRate ?? false,
       exclusiveBidMicros: spec.exclusiveBidMicros ?? bidMicros,
       deviceMask: deviceMask(spec.devices ?? []),
       countries: countryBits(spec.countries ?? []),
@@ -161,7 +162,6 @@ export function makeRequest(spec: RequestSpec = {}): AuctionRequest {
     isOriginalInStock: spec.isOriginalInStock ?? true,
     isExclusive: spec.isExclusive ?? false,
     isFirstPrice: spec.isFirstPrice ?? false,
-    hasCpaSecondRate: spec.hasCpaSecondRate ?? false,
     nowMs: spec.nowMs ?? NOON_MS,
   }
 }

@@ -156,20 +156,71 @@ test('at equal weights the winner pays exactly the second bid', () => {
   )
 })
 
-test('P6: no bid other than its true value earns a merchant more', () => {
+const MODELS = ['cpc', 'cpa', 'epp'] as const
+const pays = fc.array(fc.constantFrom(...MODELS), { minLength: 8, maxLength: 8 })
+const RATE = 24 / 1000
+const DEVIATIONS = sized(1_000, { soak: 20_000 })
+
+/** The rivals under other payment models; a click stays worth about the same to them. */
+function paying(specs: readonly CandidateSpec[], models: readonly string[], second: boolean) {
+  return specs.map((spec, index): CandidateSpec => {
+    const model = models[index] as (typeof MODELS)[number]
+    if (model === 'cpc') return spec
+    const valuePerOrderMicros = Math.round((spec.bidMicros ?? 0) / RATE)
+    return { ...spec, model, orders: 24, clicks: 1000, valuePerOrderMicros, hasSecondRate: second }
+  })
+}
+
+/**
+ * What a merchant gains per click by winning: its true value of a click or order, less what it
+ * pays. An order is paid in steps of a millionth of the rate, so as much may be gained by a bid
+ * that rounds better.
+ */
+function gain(spec: CandidateSpec, offered: CandidateSpec, held: ReturnType<typeof hold>): number {
+  if (held.winner !== spec.name) return 0
+  if (spec.model === undefined) return (spec.bidMicros ?? 0) - held.outcome.priceMicros
+  const paid = ((offered.valuePerOrderMicros ?? 0) * held.outcome.ratePpm) / 1_000_000
+  return RATE * ((spec.valuePerOrderMicros ?? 0) - paid)
+}
+
+/** The share of deviations from the true value that gain more than it, for one payment model. */
+function profitable(model: (typeof MODELS)[number], second: boolean): number {
   const deviation = fc.integer({ min: 0, max: 3_000_000 })
-  const who = fc.nat({ max: 7 })
+  let [tried, paid] = [0, 0]
   fc.assert(
-    fc.property(rivals, open, resultNumber, who, deviation, (specs, asked, number, index, bid) => {
-      const { name, bidMicros: trueMicros } = specs[index % specs.length] as CandidateSpec
-      const utility = (held: ReturnType<typeof hold>) =>
-        held.winner === name ? (trueMicros as number) - held.outcome.priceMicros : 0
-      const truthful = utility(hold(specs, asked, number))
-      const deviant = utility(hold(withBid(specs, name, bid), asked, number))
-      assert.ok(deviant <= truthful, `${deviant} > ${truthful}`)
-    }),
-    { numRuns: sized(1_000, { soak: 20_000 }) },
+    fc.property(
+      ...[rivals, open, resultNumber, fc.nat({ max: 7 }), deviation, pays, fc.boolean()],
+      (list, asked, number, pick, bid, models, isExploring) => {
+        const at = pick % list.length
+        const specs = paying(list, models.with(at, model), second)
+        const own = specs[at] as CandidateSpec
+        const other: CandidateSpec =
+          model === 'cpc'
+            ? { ...own, bidMicros: bid }
+            : { ...own, valuePerOrderMicros: Math.round(bid / RATE) }
+        const drawing = { ...asked, epsilonPpm: isExploring ? 1_000_000 : 0 }
+        const truthful = gain(own, own, hold(specs, drawing, number))
+        const deviant = gain(own, other, hold(specs.with(at, other), drawing, number))
+        const step = model === 'cpc' ? 0 : 2e-6 * RATE * (own.valuePerOrderMicros ?? 0) + 1e-6
+        tried += 1
+        if (deviant > truthful + step) paid += 1
+      },
+    ),
+    { numRuns: DEVIATIONS },
   )
+  return paid / tried
+}
+
+test('P6: no bid other than its true value earns a merchant more, under any payment model', () => {
+  for (const model of MODELS) assert.equal(profitable(model, true), 0, model)
+})
+
+test('without the second rate, CPA and EPP bidders gain by offering less than their true value', () => {
+  assert.equal(profitable('cpc', false), 0)
+  for (const model of ['cpa', 'epp'] as const) {
+    const share = profitable(model, false)
+    assert.ok(share > 0.02 && share < 0.5, `${model}: ${share}`)
+  }
 })
 
 test('P7: no eligible candidate has more value times weight than the winner', () => {

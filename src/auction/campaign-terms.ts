@@ -14,6 +14,7 @@ export function campaignTerms(campaign: Campaign, index: number): CampaignTerms 
     campaignId: campaign.campaign_id,
     merchId: campaign.merch_id,
     model: MODEL[campaign.model],
+    hasSecondRate: campaign.has_second_rate === true,
     bidMicros,
     exclusiveBidMicros: Number(campaign.exclusive_bid_micros ?? bidMicros),
     deviceMask: deviceMask(campaign.devices),

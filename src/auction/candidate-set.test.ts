@@ -127,20 +127,21 @@ test('the median is the middle known price, the lower of two', () => {
   assert.equal(median(), 0)
 })
 
-test('an offer counts once in the median, so a second campaign makes no expensive offer acceptable', () => {
+test('a merchant counts once in the median with its cheapest price, however many listings it has', () => {
   const fair = { name: 'fair', merchant: 500, bidMicros: 300_000, priceMicros: 100_000_000 }
   const dear = { name: 'dear', merchant: 600, bidMicros: 900_000, priceMicros: 150_000_000 }
+  const unpriced = { ...dear, name: 'unpriced', bidMicros: 20_000, priceMicros: 0 }
   const second = { ...dear, name: 'second', flight: { isActive: false } }
-  const listed = (specs: readonly CandidateSpec[]) =>
-    specs.map((spec) => ({ ...spec, offerId: String(spec.merchant) }))
   for (const specs of [
     [fair, dear],
-    [fair, dear, second],
     [fair, dear, second, second],
+    [fair, unpriced, dear, dear, { ...dear, priceMicros: 160_000_000 }],
   ]) {
-    assert.equal(makeSet(listed(specs)).medianPriceMicros, 100_000_000)
-    assert.equal(hold(listed(specs)).winner, 'fair')
+    assert.equal(makeSet(specs).medianPriceMicros, 100_000_000)
+    assert.equal(hold(specs).winner, 'fair')
   }
+  const cheaper = { ...dear, priceMicros: 90_000_000 }
+  assert.equal(makeSet([fair, dear, cheaper]).medianPriceMicros, 90_000_000)
 })
 
 test('quality and confidence are multiplied into one factor', () => {
@@ -189,6 +190,7 @@ test('each offer is paired with every campaign of its merchant, and no other', (
     exclusiveBidMicros: 1,
     deviceMask: ANY_DEVICE,
     countries: null,
+    hasSecondRate: false,
     publishers: null,
   })
   const campaigns = [campaign(1, 10), campaign(2, 10), campaign(3, 20)]

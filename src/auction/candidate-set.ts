@@ -34,6 +34,8 @@ export interface CandidateSet {
   /** 64 bits as two words, low word first; 0 for the link's own page without a feed entry. */
   readonly offerId: Uint32Array
   readonly model: Uint8Array
+  /** 1: pays the lowest rate that still wins (CPA, EPP). */
+  readonly hasSecondRate: Uint8Array
   readonly isInStock: Uint8Array
   readonly deviceMask: Uint8Array
   readonly countries: readonly (Uint32Array | null)[] // Null means everywhere.
@@ -57,7 +59,7 @@ export interface CandidateSet {
   readonly floors: readonly (Float64Array | null)[] // Micros by country index; null if none is set.
   /** The category of the floor, 0 for none. Only receipts use it. */
   readonly category: Int32Array
-  /** Of the known prices; replaces an unknown original price. 0 if no price is known. */
+  /** Of the merchants' prices; replaces an unknown original price. 0 if no price is known. */
   readonly medianPriceMicros: number
 }
 
@@ -80,6 +82,7 @@ export interface CampaignTerms {
   readonly merchId: number
   readonly model: Model
   readonly bidMicros: number // CPC, else 0.
+  readonly hasSecondRate: boolean
   readonly exclusiveBidMicros: number // CPC: the posted price of exclusive links; else the bid.
   readonly deviceMask: number
   readonly countries: Uint32Array | null
@@ -156,6 +159,7 @@ export function buildCandidateSet(
     offer: integers(({ offer }) => offer),
     offerId: offerWords(kept.map(({ offerId }) => offerId)),
     model: Uint8Array.from(kept, ({ campaign }) => campaign.model),
+    hasSecondRate: Uint8Array.from(kept, ({ campaign }) => Number(campaign.hasSecondRate)),
     isInStock: Uint8Array.from(kept, ({ isInStock }) => Number(isInStock)),
     deviceMask: Uint8Array.from(kept, ({ campaign }) => campaign.deviceMask),
     countries: kept.map(({ campaign }) => campaign.countries),
@@ -231,13 +235,17 @@ function offerWords(offerIds: readonly string[]): Uint32Array {
 }
 
 /**
- * The middle known price. Our choice: the lower of two, because a merchant really asks it. Each
- * offer counts once, or a merchant's second campaign would move the median towards its own price.
+ * The middle of the merchants' prices: each counts once, with the cheapest known price of its
+ * offers, or twin listings would move the median. The lower of two, because a merchant really asks
+ * it. See docs/spec/auction.md#price-tolerance.
  */
 function medianPrice(candidates: readonly Candidate[]): number {
-  const asked = new Map(candidates.map((of) => [`${of.offerId} ${of.priceMicros}`, of.priceMicros]))
-  const prices = [...asked.values()].filter((price) => price > 0)
-  prices.sort((a, b) => a - b)
+  const cheapest = new Map<number, number>()
+  for (const { merchId, priceMicros } of candidates) {
+    if (priceMicros === 0) continue
+    cheapest.set(merchId, Math.min(cheapest.get(merchId) ?? priceMicros, priceMicros))
+  }
+  const prices = [...cheapest.values()].sort((a, b) => a - b)
   return prices[(prices.length - 1) >> 1] ?? 0
 }
 

@@ -33,7 +33,7 @@ const campaign = (campaign_id: number, merch_id: number, dollars: number): Campa
   ...{ exclusive_bid_micros: null, rate_ppm: null, payment_micros: null, roas: null },
   ...{ daily_budget_micros: null, budget_micros: null, starts_at: null, ends_at: null },
   ...{ countries: [], devices: [], allow_publishers: [], block_publishers: [] },
-  ...{ tracker_impression: [], tracker_viewable: [], state: 'active' },
+  ...{ tracker_impression: [], tracker_viewable: [], state: 'active', has_second_rate: false },
   ...{ clicks_per_address_hour: 10, clicks_per_address_day: 50 },
 })
 
@@ -131,6 +131,17 @@ test('a merchant that pays per order competes by its expected value and seals it
   const fixed = { ...payment, payment_micros: '4800000' }
   assert.deepEqual(decide([fixed, campaign(2, 2, 0.095)], both), [1, 4.8], 'a purchase')
   assert.deepEqual(decide([fixed, campaign(2, 2, 0.097)], both), [2, 0.096], 'whatever returns')
+})
+
+test('a campaign with the second rate seals the lowest rate that still wins', () => {
+  const both = linkTo([offer(1, 100), offer(2, 100)], false)
+  const full = { ...campaign(1, 1, 0), ...PER_ORDER, model: 'cpa', rate_ppm: 80_000 } as const
+  const second = { ...full, has_second_rate: true }
+  // A click is worth $0.0864 to it at its full rate of 8 %.
+  assert.deepEqual(decide([second, campaign(2, 2, 0.0432)], both), [1, 0.04])
+  assert.deepEqual(decide([full, campaign(2, 2, 0.0432)], both), [1, 0.08])
+  const locked = linkTo([offer(1, 100), offer(2, 100)], true)
+  assert.deepEqual(decide([second, campaign(2, 2, 0.0432)], locked), [1, 0.08])
 })
 
 test("a ROAS goal lowers the bid to a click's expected value times the campaign's multiplier", () => {

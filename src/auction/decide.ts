@@ -218,8 +218,6 @@ export class Decider {
       isOriginalInStock: original?.is_in_stock ?? true,
       isExclusive: link.is_exclusive,
       isFirstPrice: this.#options.pricing === 'first_price',
-      // Off, because every network contract would have to allow it.
-      hasCpaSecondRate: false,
       nowMs: context.nowMs,
     }
   }

@@ -50,10 +50,18 @@ const FLAG = {
   originalInStock: 2,
   priceRequired: 4,
   firstPrice: 8,
-  cpaSecondRate: 16,
+  secondRate: 16, // Of all candidates; since rule version 2 each has its own bit.
   explored: 32,
 } as const
-const BIT = { inStock: 1, funded: 2, device: 4, country: 8, publisher: 16, merchant: 32 } as const
+const BIT = {
+  inStock: 1,
+  funded: 2,
+  device: 4,
+  country: 8,
+  publisher: 16,
+  merchant: 32,
+  secondRate: 64,
+} as const
 const LIVE_SHIFT = 4
 const MODEL_MASK = 0b1111
 
@@ -89,8 +97,7 @@ function writeHead(set: CandidateSet, request: AuctionRequest): void {
     (request.isExclusive ? FLAG.exclusive : 0) |
       (request.isOriginalInStock ? FLAG.originalInStock : 0) |
       (publisher.isPriceRequired ? FLAG.priceRequired : 0) |
-      (request.isFirstPrice ? FLAG.firstPrice : 0) |
-      (request.hasCpaSecondRate ? FLAG.cpaSecondRate : 0),
+      (request.isFirstPrice ? FLAG.firstPrice : 0),
   )
   view.setUint8(6, request.device)
   view.setUint32(24, set.version, true)
@@ -164,7 +171,7 @@ function writeVerdicts(
 }
 
 function writeBits(set: CandidateSet, request: AuctionRequest, start: number): void {
-  const { n, campaign, merchId, isInStock, deviceMask, countries, publishers } = set
+  const { n, campaign, merchId, isInStock, deviceMask, countries, publishers, hasSecondRate } = set
   const { budgetOk } = set.state
   const { country } = request
   const { pubId, merchants } = request.publisher
@@ -179,6 +186,7 @@ function writeBits(set: CandidateSet, request: AuctionRequest, start: number): v
     if (isAmong(inCountries, country)) bits |= BIT.country
     if (lets(atPublishers, pubId)) bits |= BIT.publisher
     if (lets(merchants, merchId[i] as number)) bits |= BIT.merchant
+    if (hasSecondRate[i] === 1) bits |= BIT.secondRate
     view.setUint8(at, bits)
   }
 }
@@ -232,7 +240,6 @@ function readRequest(packed: Buffer, rows: readonly Buffer[]): AuctionRequest {
     isOriginalInStock: has(FLAG.originalInStock),
     isExclusive: has(FLAG.exclusive),
     isFirstPrice: has(FLAG.firstPrice),
-    hasCpaSecondRate: has(FLAG.cpaSecondRate),
     nowMs: packed.readDoubleLE(48),
   }
 }
@@ -263,6 +270,7 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
   const doubles = (at: number) => Float64Array.from(rows, (row) => row.readDoubleLE(at))
   const words = (at: number) => Int32Array.from(rows, (row) => row.readUInt32LE(at))
   const has = (row: Buffer, bit: number) => (row.readUInt8(77) & bit) !== 0
+  const hasAll = (packed.readUInt8(5) & FLAG.secondRate) !== 0
   const isCpc = (row: Buffer) => (row.readUInt8(76) & MODEL_MASK) === MODEL.cpc
   const ofOrders = (at: number) =>
     Float64Array.from(rows, (row) => (isCpc(row) ? 0 : row.readDoubleLE(at)))
@@ -289,6 +297,7 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
     offer: Int32Array.from(rows, (_, i) => i),
     offerId: Uint32Array.from(rows.flatMap((row) => [row.readUInt32LE(8), row.readUInt32LE(12)])),
     model: Uint8Array.from(rows, (row) => row.readUInt8(76) & MODEL_MASK),
+    hasSecondRate: Uint8Array.from(rows, (row) => Number(hasAll || has(row, BIT.secondRate))),
     isInStock: Uint8Array.from(rows, (row) => Number(has(row, BIT.inStock))),
     deviceMask: Uint8Array.from(rows, (row) => (has(row, BIT.device) ? ANY_DEVICE : 0)),
     countries: rows.map((row) => (has(row, BIT.country) ? null : NOWHERE)),

@@ -28,8 +28,9 @@ import { deviceBit, type IdList, isAmong, lets } from './targeting.ts'
  */
 export const RULE_VERSION = 2
 /**
- * Version 1 drew a pacing coin instead of lowering the bid. Its receipts contain the coin's rate,
- * and they replay under the present rules.
+ * Version 1 drew a pacing coin instead of lowering the bid, and had one second-rate switch for the
+ * market. Its receipts contain the coin's rate, the switch and the median price, and they replay
+ * under the present rules.
  */
 const RULES_REPLAYED: readonly number[] = [1, RULE_VERSION]
 
@@ -68,7 +69,6 @@ export interface AuctionRequest {
   readonly isOriginalInStock: boolean // Only for the receipt; no rule depends on it.
   readonly isExclusive: boolean // Locked to the original merchant.
   readonly isFirstPrice: boolean // The market-wide switch (PRICING).
-  readonly hasCpaSecondRate: boolean // CPA and EPP pay the lowest rate that would still have won.
   readonly nowMs: number // Only for the receipt; refreshLive judges flights.
 }
 
@@ -232,6 +232,14 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
   }
 }
 
+/** Expected micros per click: the bid after its ROAS goal, or the mean value of an order rate. */
+export function offeredValue(set: CandidateSet, i: number, isExclusive: boolean): number {
+  const value = (isExclusive ? set.posted[i] : set.value[i]) as number
+  if (set.model[i] !== MODEL.cpc) return value
+  const factor = set.state.roasFactor[set.campaign[i] as number] as number
+  return roasBid(value, set.ceiling[i] as number, factor)
+}
+
 /** The mean is the yardstick of exploring; the draw ranks and prices. */
 function noteMean(i: number, value: number, weight: number): void {
   const mean = value * weight
@@ -342,9 +350,10 @@ function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): v
   if (set.model[winner] !== MODEL.cpc) {
     // The contract's commission on the sale; with second rate, at most what still wins. Pacing
     // lowered value and score, so the part that still wins is one of the paced commission.
+    const isFull = set.hasSecondRate[winner] === 0 || request.isExclusive || request.isFirstPrice
     const factor = set.state.paceFactor[set.campaign[winner] as number] as number
     const least = Math.max(rival / outcome.score, reserve / value) * factor
-    outcome.ratePpm = request.hasCpaSecondRate ? Math.min(PPM, Math.ceil(least * PPM)) : PPM
+    outcome.ratePpm = isFull ? PPM : Math.min(PPM, Math.ceil(least * PPM))
     return
   }
   outcome.ratePpm = PPM

@@ -157,10 +157,11 @@ test('a commission counts with its mean, its rate and the share, also without a 
     orders: 20,
     clicks: 1000,
     valuePerOrderMicros: 10 * DOLLAR,
+    hasSecondRate: true,
   }
   const rival = { name: 'R', bidMicros: 100_000 }
   const log = [
-    logged([cpa as CandidateSpec, rival], { hasCpaSecondRate: true, sharePpm: 500_000 }),
+    logged([cpa as CandidateSpec, rival], { sharePpm: 500_000 }),
     logged([], {}, { clicks: 7 }),
   ]
   const found = whatIf(log, { blockMerchants: [1] })

@@ -28,6 +28,8 @@ export interface MerchantSettings {
   readonly post_impression_rate_ppm: number | null
   /** Orders that browsers alone tell wait for its server, a file or a person. */
   readonly is_confirming: boolean
+  /** Its contract allows commissions below the agreed rate: docs/spec/auction.md#second-rate. */
+  readonly allows_second_rate: boolean
 }
 
 /** What a new merchant gets where nothing is said; the same as the columns' defaults. */
@@ -39,6 +41,7 @@ export const MERCHANT_DEFAULTS: Omit<MerchantSettings, 'name' | 'domains'> = {
   origins: [],
   post_impression_rate_ppm: null,
   is_confirming: false,
+  allows_second_rate: false,
 }
 
 /** The same settings with domains and origins in the one form they are compared in. */

@@ -34,25 +34,35 @@ export type Given = Readonly<Record<string, unknown>>
 
 const toSpec = ([flags, help, read]: Row): OptionSpec => ({ flags, help, read })
 
-/** Options of `create`, which cannot do without those of settings that have no default. */
+/**
+ * Options of `create`, which cannot do without those of settings that have no default. A switch
+ * whose default depends (null) can also be turned off.
+ */
 export function forCreate<Settings>(
   settings: Rows<Settings>,
   defaults: Partial<Settings>,
 ): OptionSpec[] {
   const rows: [string, Row][] = Object.entries(settings)
-  return rows.map(([name, row]) => ({ ...toSpec(row), isRequired: !(name in defaults) }))
+  const depending = rows.filter(
+    ([name, [flags]]) => !flags.includes('<') && defaults[name as keyof Settings] === null,
+  )
+  return [
+    ...rows.map(([name, row]) => ({ ...toSpec(row), isRequired: !(name in defaults) })),
+    ...depending.map(([, row]) => switchOff(toSpec(row))),
+  ]
 }
+
+const switchOff = ({ flags, help }: OptionSpec): OptionSpec => ({
+  flags: flags.replace('--', '--no-'),
+  help: `not: ${help}`,
+})
 
 /** Options of `update`: which record, and any setting; switches can also be turned off. */
 export function forUpdate(settings: Readonly<Record<string, Row>>): OptionSpec[] {
   const all = Object.values(settings).map(toSpec)
   const switches = all.filter(({ flags }) => !flags.includes('<'))
-  const off = switches.map(({ flags, help }) => ({
-    flags: flags.replace('--', '--no-'),
-    help: `not: ${help}`,
-  }))
   const id = { flags: '--id <ID>', help: 'which one', read: readInteger, isRequired: true }
-  return [id, ...all, ...off]
+  return [id, ...all, ...switches.map(switchOff)]
 }
 
 /**
@@ -139,6 +149,10 @@ export const MERCHANT_SETTINGS: Rows<MerchantSettings> = {
     '--confirm-orders',
     'orders told by browsers alone wait for its server, a file or a person',
   ],
+  allows_second_rate: [
+    '--allow-second-rate',
+    'its contract lets new cpa and epp campaigns pay only the rate that still wins',
+  ],
 }
 
 export const CAMPAIGN_SETTINGS: Rows<CampaignSettings> = {
@@ -153,6 +167,10 @@ export const CAMPAIGN_SETTINGS: Rows<CampaignSettings> = {
   rate_ppm: ['--rate <fraction>', 'cpa: commission on an order', readFraction],
   payment_micros: ['--payment <dollars>', 'epp: paid per purchase', readOptional(readDollars)],
   roas: ['--roas <number>', 'cpc: revenue wanted per dollar', readNumber],
+  has_second_rate: [
+    '--second-rate',
+    'cpa, epp: pay only the rate that still wins (if the contract allows it)',
+  ],
   daily_budget_micros: [
     '--daily-budget <dollars>',
     'most per UTC day; only orders can exceed it',

@@ -14,6 +14,7 @@ export function toCampaignRecord(row: Campaign) {
     rate: row.rate_ppm === null ? null : row.rate_ppm / PPM,
     payment: dollars(row.payment_micros),
     roas: row.roas,
+    second_rate: row.has_second_rate === true,
     daily_budget: dollars(row.daily_budget_micros),
     budget: dollars(row.budget_micros),
     start: formatTimestampOrNull(row.starts_at),

@@ -99,6 +99,39 @@ test('an update is checked as the campaign it would make', async () => {
   await assert.rejects(updateCampaign(db, { campaignId: 999, changes: {}, world }), { status: 404 })
 })
 
+test('a new campaign pays the second rate where its contract allows it, unless it says otherwise', async () => {
+  const own = { ...MERCHANT_DEFAULTS, name: 'Second', domains: ['second.example'] }
+  const { merch_id: merchId } = await insertMerchant(db, own)
+  const cpa = { ...CAMPAIGN_DEFAULTS, merch_id: merchId, model: 'cpa' as const, rate_ppm: 80_000 }
+  const insert = (more: Partial<CampaignSettings>) =>
+    insertCampaign(db, { settings: { ...cpa, ...more }, world })
+  const before = await insert({})
+  assert.equal(before.has_second_rate, false)
+  await assert.rejects(insert({ has_second_rate: true }), { message: /^second_rate: the contract/ })
+  await updateMerchant(db, { merchId, changes: { allows_second_rate: true } })
+  const { campaign_id: campaignId, ...created } = await insert({})
+  assert.equal(created.has_second_rate, true)
+  assert.equal((await insert({ has_second_rate: false })).has_second_rate, false)
+  const cpc = { model: 'cpc' as const, rate_ppm: null, bid_micros: micros(600_000) }
+  assert.equal((await insert(cpc)).has_second_rate, false)
+  const kept = (await listCampaigns(db, { merchId })).find(
+    (one) => one.campaign_id === before.campaign_id,
+  )
+  assert.equal(kept?.has_second_rate, false, 'existing campaigns keep what they have')
+  await updateMerchant(db, { merchId, changes: { allows_second_rate: false } })
+  const changes = { rate_ppm: 90_000 }
+  assert.equal((await updateCampaign(db, { campaignId, changes, world })).has_second_rate, true)
+  const off = { has_second_rate: false }
+  assert.equal(
+    (await updateCampaign(db, { campaignId, changes: off, world })).has_second_rate,
+    false,
+  )
+  await assert.rejects(
+    updateCampaign(db, { campaignId, changes: { has_second_rate: true }, world }),
+    { message: /^second_rate: the contract/ },
+  )
+})
+
 test('pausing and resuming can be repeated and change nothing else', async () => {
   const [campaign] = await listCampaigns(db)
   const campaignId = campaign?.campaign_id ?? 0

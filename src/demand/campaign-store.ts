@@ -35,7 +35,7 @@ export interface CampaignWorld {
 
 /** Of `CampaignSettings`. */
 const SETTINGS = sql`merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm, payment_micros,
-  roas, daily_budget_micros, budget_micros, starts_at, ends_at, countries, devices,
+  roas, has_second_rate, daily_budget_micros, budget_micros, starts_at, ends_at, countries, devices,
   allow_publishers, block_publishers, tracker_impression, tracker_viewable,
   clicks_per_address_hour, clicks_per_address_day`
 /** Of a `CampaignRow`, but for its times. */
@@ -48,11 +48,24 @@ export async function insertCampaign(
   { settings, world }: { settings: CampaignSettings; world: CampaignWorld },
 ): Promise<Campaign> {
   await refuseFaults(db, settings, { world, before: null })
+  const chosen = { ...settings, has_second_rate: await secondRateOf(db, settings) }
   const row = await db.row<CampaignRow>(sql`
-    insert into campaign (${SETTINGS}) ${rowOf(settings)}
+    insert into campaign (${SETTINGS}) ${rowOf(chosen)}
     returning ${COLUMNS}
   `)
   return toCampaign(row as CampaignRow)
+}
+
+/** A new campaign pays the second rate unless it says otherwise or its contract forbids it. */
+async function secondRateOf(
+  db: Db,
+  { merch_id, model, has_second_rate }: CampaignSettings,
+): Promise<boolean> {
+  if (has_second_rate !== null || model === 'cpc') return has_second_rate ?? false
+  const merchant = await db.row<{ allows_second_rate: boolean }>(
+    sql`select allows_second_rate from merchant where merch_id = ${merch_id}`,
+  )
+  return merchant?.allows_second_rate ?? false
 }
 
 /** Changes the settings given and leaves the others; throws a 404 for an unknown campaign. */
@@ -128,8 +141,17 @@ async function refuseFaults(
   const faults = [
     ...campaignFaults(settings, world, before),
     ...(await unknownFaults(db, settings)),
+    ...(before?.has_second_rate === true ? [] : await contractFaults(db, settings)),
   ]
   if (faults.length > 0) throw badRequest(faults)
+}
+
+/** A contract is checked when a campaign switches the second rate on; a running one keeps it. */
+function contractFaults(db: Db, { merch_id, has_second_rate }: CampaignSettings): Promise<Fault[]> {
+  const rule = `the contract of merchant ${merch_id} does not allow it (merchant update --allow-second-rate)`
+  return db.rows<Fault>(sql`
+    select 'second_rate' as field, ${rule} as rule from merchant
+    where merch_id = ${merch_id} and ${has_second_rate === true} and not allows_second_rate`)
 }
 
 /** Merchants and publishers that the settings name but nobody knows. */

@@ -57,6 +57,8 @@ test('a price of another model is refused, not ignored', () => {
   assert.deepEqual(fields({ ...cpa, bid_micros: micros(600_000), roas: 4 }), ['bid', 'roas'])
   assert.deepEqual(fields({ ...epp, exclusive_bid_micros: micros(600_000) }), ['exclusive_bid'])
   assert.deepEqual(fields({ ...cpc, model: 'cpm' as 'cpc' }), ['model'])
+  assert.deepEqual(fields({ ...cpc, has_second_rate: true }), ['second_rate'])
+  assert.deepEqual(fields({ ...epp, has_second_rate: true }), [])
 })
 
 test('a bid under the platform’s reserve of one cent is refused', () => {

@@ -37,6 +37,11 @@ export interface CampaignSettings {
   readonly rate_ppm: number | null // cpa: commission on the order's value
   readonly payment_micros: Micros | null // epp: paid per purchase
   readonly roas: number | null // cpc: wanted revenue per dollar spent
+  /**
+   * cpa, epp: pays the lowest rate that still wins. Null, for a new campaign: whether the merchant's
+   * contract allows it.
+   */
+  readonly has_second_rate: boolean | null
   readonly daily_budget_micros: Micros | null
   readonly budget_micros: Micros | null
   readonly starts_at: Date | null
@@ -59,6 +64,7 @@ export const CAMPAIGN_DEFAULTS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
   rate_ppm: null,
   payment_micros: null,
   roas: null,
+  has_second_rate: null,
   daily_budget_micros: null,
   budget_micros: null,
   starts_at: null,
@@ -106,6 +112,7 @@ const USED_BY: Readonly<Record<string, readonly CampaignModel[]>> = {
   roas: ['cpc'],
   rate: ['cpa'],
   payment: ['epp'],
+  second_rate: ['cpa', 'epp'],
 }
 
 function modelFaults(settings: CampaignSettings): Fault[] {
@@ -113,12 +120,13 @@ function modelFaults(settings: CampaignSettings): Fault[] {
   if (!CAMPAIGN_MODELS.includes(model)) {
     return [{ field: 'model', rule: `must be one of ${CAMPAIGN_MODELS.join(', ')}` }]
   }
-  const given: Record<string, number | null> = {
+  const given: Record<string, number | true | null> = {
     bid: settings.bid_micros,
     exclusive_bid: settings.exclusive_bid_micros,
     roas: settings.roas,
     rate: settings.rate_ppm,
     payment: settings.payment_micros,
+    second_rate: settings.has_second_rate || null,
   }
   const needed = { cpc: 'bid', cpa: 'rate', epp: 'payment' }[model]
   const faults: Fault[] = []
@@ -128,7 +136,7 @@ function modelFaults(settings: CampaignSettings): Fault[] {
       if (field === needed) faults.push({ field, rule: `${model} campaigns need it` })
     } else if (!models.includes(model)) {
       faults.push({ field, rule: `only ${models.join(', ')} campaigns have one, not ${model}` })
-    } else {
+    } else if (value !== true) {
       faults.push(...rangeFaults(field, value))
     }
   }
