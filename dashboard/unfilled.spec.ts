@@ -38,6 +38,11 @@ test('lists a day’s unfilled auctions by the cost of each reason, with a link 
     '$0.0075 missed',
     '$0.0075 if each had one click',
   ])
+  await page.emulateMedia({ forcedColors: 'active' })
+  const outline = await page
+    .getByRole('meter')
+    .evaluate((one) => getComputedStyle(one).outlineStyle)
+  assert.equal(outline, 'solid', 'a bar is visible in the reader’s own colours')
   await page.getByRole('link', { name: 'Receipt' }).click()
   await page.getByRole('heading', { name: 'No winner' }).waitFor()
 })

@@ -19,19 +19,28 @@ export function CandidateList(props: { receipt: Receipt; explanation: Explanatio
   const { receipt, explanation } = props
   const { candidates } = explanation
   if (candidates.length === 0) return null // The outcome names the reason.
+  const hasRanges = candidates.some(({ value_range }) => value_range !== null)
+  // Without the winner's score, which may be hidden, there is nothing to compare with.
+  const isCompared = candidates.every(({ won, value_range }) => !won || value_range === null)
   const best = Math.max(...candidates.map(({ score_micros }) => score_micros ?? 0), 0)
   return (
     <section aria-labelledby="candidates">
       <h2 id="candidates" className="mb-2">
         {candidates.length === 1 ? 'One candidate' : `${candidates.length} candidates`}
       </h2>
+      {hasRanges && (
+        <p className="mb-2 max-w-prose text-sm text-soft">
+          A bid that did not set the price is shown as a range, because an exact bid could be used
+          as a floor that takes all of the merchant’s gain. Price and replay use the exact bids.
+        </p>
+      )}
       <ol className="panel divide-y divide-line">
         {candidates.map((candidate) => (
           <CandidateLine
             key={`${candidate.campaign_id} ${candidate.offer_id}`}
             candidate={candidate}
             receipt={receipt}
-            best={best}
+            best={isCompared ? best : null}
           />
         ))}
       </ol>
@@ -39,7 +48,7 @@ export function CandidateList(props: { receipt: Receipt; explanation: Explanatio
   )
 }
 
-function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: number }) {
+function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: number | null }) {
   const { candidate, receipt, best } = props
   const { merch_id, offer_id, campaign_id, model, won, loss } = candidate
   const merchant = receipt.merchants.find((one) => one.merch_id === merch_id)?.name
@@ -67,17 +76,19 @@ function CandidateLine(props: { candidate: Candidate; receipt: Receipt; best: nu
 }
 
 /** The score as a share of the best score. */
-function Score({ candidate, best }: { candidate: Candidate; best: number }) {
+function Score({ candidate, best }: { candidate: Candidate; best: number | null }) {
   const score = candidate.score_micros ?? 0
   return (
     <div className="mt-2 flex items-center gap-3 text-sm">
-      <meter
-        className="score h-2 w-40 max-w-[40vw]"
-        min={0}
-        max={best || 1}
-        value={score}
-        aria-label="Score against the best"
-      />
+      {best !== null && (
+        <meter
+          className="score h-2 w-40 max-w-[40vw]"
+          min={0}
+          max={best || 1}
+          value={score}
+          aria-label="Score against the best"
+        />
+      )}
       <span className="number">score {microDollars(score)}</span>
     </div>
   )
@@ -85,8 +96,13 @@ function Score({ candidate, best }: { candidate: Candidate; best: number }) {
 
 function Numbers({ candidate }: { candidate: Candidate }) {
   const { bid, orders_per_click, value_per_order, value_micros, weight, reserve } = candidate
+  const { value_range: range } = candidate
   const facts: Fact[] = [
     ...known('Bid', bid === null ? null : dollars(bid)),
+    ...known(
+      'Value of a click (range)',
+      range && `${dollars(range.from)} to under ${dollars(range.below)}`,
+    ),
     ...known('Value of a click', value_micros === null ? null : microDollars(value_micros)),
     ...known('Orders per click', orders_per_click === null ? null : percent(orders_per_click, 2)),
     ...known('Value per order', value_per_order === null ? null : dollars(value_per_order)),

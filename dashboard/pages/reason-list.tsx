@@ -25,9 +25,9 @@ export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
       </ol>
       <p className="mt-3 max-w-prose text-sm text-soft">
         The amount for a reason is what you would have earned without that one check. If two checks
-        exclude a merchant, neither is charged with the loss, so the amounts do not add up. To see
-        what other floors, lists or price limits would have earned, use the API’s{' '}
-        <code>what_if/</code>.
+        exclude a merchant, neither is charged with the loss, so the amounts do not add up. They are
+        estimates, because bids count with the middle of the range that receipts show. To see what
+        other floors, lists or price limits would have earned, use the API’s <code>what_if/</code>.
       </p>
     </section>
   )

@@ -125,6 +125,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     ['When', `${date(explanation.at)}, ${time(explanation.at)} UTC`],
     ['Reader', `${request.device}, ${request.country ?? 'country unknown'}`],
     ['Pricing', request.pricing === 'first_price' ? 'first price' : 'second price'],
+    ['Price set by', outcome.price_set_by === null ? '–' : SETTERS[outcome.price_set_by]],
     ['Reference price', amount(request.reference_price)],
     ['Original’s price', amount(request.original_price)],
     ['Locked to one merchant', request.exclusive_match_requested ? 'yes' : 'no'],
@@ -153,6 +154,14 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     </section>
   )
 }
+
+const SETTERS = {
+  floor: 'the floor',
+  rival: 'the best rival’s score',
+  posted_price: 'the posted price of exclusive links',
+  bid: 'the winner’s bid (first price)',
+  contract: 'the contract',
+} as const
 
 const amount = (value: string | null): string => (value === null ? '–' : dollars(value))
 

@@ -40,6 +40,11 @@ export interface DayRunDeps {
   readonly onError: (error: unknown) => void
 }
 
+/** docs/spec/auction.md#ranges */
+const ESTIMATES =
+  'Amounts are estimates: a bid that did not set the price counts with the middle of the range that ' +
+  'its receipt shows.'
+
 const JOB_TOLD =
   'A day that is run again within two seconds is answered with 200. A longer one is answered ' +
   'with 202 and the URL of a job, which shows its progress and, for 24 hours, its result. Of one ' +
@@ -64,7 +69,7 @@ export const dayRunRoutes =
         schema: {
           operationId: 'askWhatIf',
           summary: 'A day’s auctions under other settings',
-          description: JOB_TOLD,
+          description: `${JOB_TOLD} ${ESTIMATES}`,
           security: NEEDS_KEY,
           body: WhatIfBody,
           response: { 200: envelope(WhatIf), 202: envelope(WhatIfJob) },
@@ -124,6 +129,7 @@ const noFillRoute =
         schema: {
           operationId: 'rankNoFill',
           summary: 'Why links went unfilled, by money missed',
+          description: ESTIMATES,
           security: NEEDS_KEY,
           params: PublisherParams,
           querystring: NoFillQuery,

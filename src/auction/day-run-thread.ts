@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openDatabase } from '../platform/postgres.ts'
 import { type DayReports, type DayRun, startDayRun } from './day-run.ts'
+import { discloseToPublisher } from './disclose.ts'
 import { unpackReceipt } from './receipt.ts'
 import { countReceipts, type PublisherDay, receiptsOfPublisher } from './receipt-store.ts'
 
@@ -30,8 +31,11 @@ try {
   const runner = startDayRun(run, auctions)
   let done = 0
   for await (const receipts of receiptsOfPublisher(db, { ...wanted, share })) {
-    for (const { packed, clicks } of receipts)
-      runner.add({ auction: unpackReceipt(packed), clicks })
+    for (const { packed, clicks } of receipts) {
+      // Figures for a publisher must not reveal the bids that its receipts hide.
+      const { auction } = discloseToPublisher(unpackReceipt(packed))
+      runner.add({ auction, clicks })
+    }
     done += receipts.length
     say({ kind: 'progress', auctions, done })
   }

@@ -3,6 +3,7 @@ import { MODEL } from '../events/event.ts'
 import { deviceWord } from '../events/user-agent.ts'
 import { formatExact, PPM } from '../platform/money.ts'
 import type { CandidateSet } from './candidate-set.ts'
+import type { PriceSetter, ValueRange } from './disclose.ts'
 import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import type { Outcome } from './outcome.ts'
@@ -23,6 +24,11 @@ export interface Rerun {
   readonly set: CandidateSet
   readonly request: AuctionRequest
   readonly outcome: Outcome
+  /** The candidates whose bids the reader sees as ranges only: disclose.ts. */
+  readonly ranges: ReadonlyMap<number, ValueRange>
+  readonly setter: PriceSetter | null
+  /** Sees typed bids also where a ROAS goal lowered them. */
+  readonly seesTypedBids: boolean
 }
 
 export type Audience = 'publisher' | 'merchant'
@@ -62,7 +68,9 @@ function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
     case LOSS.paced:
       return pacedDetail(held, i)
     case LOSS.belowFloor:
-      return `${worthWords(held, i)}; the floor is ${floorWords(held, i)}.`
+      return held.ranges.has(i)
+        ? `The floor is ${floorWords(held, i)}.`
+        : `${worthWords(held, i)}; the floor is ${floorWords(held, i)}.`
     case LOSS.outbid:
       return audience === 'merchant' ? null : scoreDetail(held, i)
     default:
@@ -76,6 +84,7 @@ function pacedDetail(held: Rerun, i: number): string {
   const factor = set.state.paceFactor[at] as number
   const pass = set.state.ptr[at] as number
   if (pass < 1) return `${percent(pass)} of its auctions passed at that time.`
+  if (held.ranges.has(i)) return `Pacing lowered it; the floor is ${floorWords(held, i)}.`
   const offered = (request.isExclusive ? set.posted : set.value)[i] as number
   const paced = dollars(pacedValue(offered, factor, set.model[i] as number))
   return `Pacing lowered ${dollars(offered)} to ${paced}; the floor is ${floorWords(held, i)}.`
@@ -91,11 +100,16 @@ function priceDetail({ set, request }: Rerun, i: number): string {
   return `It asks ${dollars(price)}; ${most}, ${whose} ${dollars(reference)} and ${tolerance}.`
 }
 
-function scoreDetail({ set, outcome }: Rerun, i: number): string {
+function scoreDetail({ set, outcome, ranges, setter }: Rerun, i: number): string | null {
+  if (ranges.has(i)) return null
   const own = set.merchId[i] === set.merchId[outcome.winner]
   const by = own ? 'another campaign of the same merchant' : 'the winner'
   const [score, best] = [outcome.scores[i] as number, outcome.score]
   if (score === best) return `Its score equals that of ${by}, which won the tie.`
+  if (ranges.has(outcome.winner)) {
+    const isSetter = i === outcome.runnerUp && setter === 'rival'
+    return `Its score is ${dollars(score)}${isSetter ? ', which set the price' : ''}.`
+  }
   return `Its score is ${dollars(score)} against ${dollars(best)} of ${by}.`
 }
 
@@ -127,8 +141,10 @@ export function explainPrice(held: Rerun, audience: Audience): string {
   const model = set.model[winner]
   if (model === MODEL.cpa || model === MODEL.epp) {
     const what = model === MODEL.cpa ? 'its commission on a sale' : 'its fixed payment per purchase'
-    const part = outcome.ratePpm === PPM ? '' : `${percent(outcome.ratePpm / PPM)} of `
-    return `The click costs nothing; the merchant pays ${part}${what}.`
+    if (outcome.ratePpm === PPM) return `The click costs nothing; the merchant pays ${what}.`
+    // The part would reveal the full rate.
+    const part = held.ranges.has(winner) ? 'a part' : percent(outcome.ratePpm / PPM)
+    return `The click costs nothing; the merchant pays ${part} of ${what}: what still wins.`
   }
   const typed = typedWords(held)
   if (request.isExclusive) {
@@ -148,10 +164,11 @@ export function explainPrice(held: Rerun, audience: Audience): string {
 }
 
 /** The typed bid, if pacing or a ROAS goal lowered it; otherwise empty. */
-function typedWords({ set, request, outcome }: Rerun): string {
+function typedWords({ set, request, outcome, seesTypedBids }: Rerun): string {
   const { winner, priceMicros } = outcome
   const typed = (request.isExclusive ? set.posted : set.value)[winner] as number
   if (typed === priceMicros) return ''
+  if (!seesTypedBids) return ', lowered by pacing or its ROAS goal'
   const factor = set.state.paceFactor[set.campaign[winner] as number] as number
   if (pacedValue(typed, factor, MODEL.cpc) === priceMicros) {
     return `, ${dollars(typed)}, lowered so that its daily budget lasts the day`

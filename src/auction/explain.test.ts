@@ -32,6 +32,8 @@ const market: CandidateSpec[] = [
 ]
 const asked: RequestSpec = { originalPriceMicros: 100 * DOLLAR, originalMerchant: 1 }
 
+const merchant = (...ids: number[]) => ({ kind: 'merchant' as const, merchIds: new Set(ids) })
+
 test('the publisher reads every candidate, its numbers, why it lost, the price and the shares', () => {
   const told = explainAuction(stored(market, asked))
   assert.deepEqual(told.replay, { kind: 'equal' })
@@ -68,7 +70,7 @@ test("without a winner, a merchant reads its own reason, not a rival's", () => {
     { name: 'B', merchant: 2, budgetOk: false },
   ])
   const wordFor = (merchId: number) =>
-    explainAuction(auction, new Set([merchId])).outcome.reason?.word
+    explainAuction(auction, merchant(merchId)).outcome.reason?.word
   assert.deepEqual([1, 2].map(wordFor), ['inactive', 'unfunded'])
   assert.equal(explainAuction(auction).outcome.reason?.word, 'unfunded')
 })
@@ -110,6 +112,7 @@ test('a candidate is shown with every number that counted', () => {
     orders_per_click: null,
     evidence_clicks: null,
     value_per_order: null,
+    value_range: null,
     price: null,
     quality: 0.8,
     confidence: 0.98,
@@ -157,7 +160,7 @@ test("a draw below the floor is shown as a draw, beside a click's mean value", (
   const held = Array.from({ length: 9 }, (_, at) => store(specs, asked, numberOf(at)))
   const auction = held.find(({ outcome }) => outcome.winner < 0)
   assert.ok(auction, 'one of them has drawn less than the floor')
-  for (const reader of [null, new Set([1, 2])]) {
+  for (const reader of [undefined, merchant(1, 2)]) {
     const [a, b] = explainAuction(auction, reader).candidates.map(({ loss }) => loss?.why ?? '')
     const floor = "the floor is \\$0\\.12, the publisher's\\.$"
     const mean = '\\$0\\.13 on average'
@@ -191,7 +194,7 @@ test('a campaign outbid by its own merchant says so', () => {
 
 test('a merchant reads its own candidates and no number of a rival', () => {
   const auction = stored(market, asked)
-  const rival = explainAuction(auction, new Set([2]))
+  const rival = explainAuction(auction, merchant(2))
   assert.deepEqual(
     rival.candidates.map(({ campaign_id }) => campaign_id),
     [2],
@@ -203,7 +206,7 @@ test('a merchant reads its own candidates and no number of a rival', () => {
   for (const secret of ['0.60', '570000', '0.57', '542235', '0.542235']) {
     assert.ok(!text.includes(secret), `${secret} is the winner's`)
   }
-  const winner = explainAuction(auction, new Set([1, 9]))
+  const winner = explainAuction(auction, merchant(1, 9))
   assert.equal(winner.outcome.price, '0.542235')
   assert.equal(winner.outcome.runner_up_score_micros, null)
   assert.ok(!JSON.stringify(winner).includes('515122'))
@@ -222,7 +225,7 @@ test('a manipulated receipt shows its publisher where, and a merchant only that 
     const [field] = Object.keys(altered)
     const { replay } = explainAuction(found)
     assert.equal(replay.kind === 'different' && replay.field, field)
-    const own = explainAuction(found, new Set([2])).replay
+    const own = explainAuction(found, merchant(2)).replay
     const { engine } = auction
     assert.deepEqual(own, {
       ...{ kind: 'different', field: null, stored: null, replayed: null },
@@ -268,7 +271,7 @@ test('the price is explained by the rule that set it', () => {
   const cpa = { name: 'S', model: 'cpa', valuePerOrderMicros: 60 * DOLLAR } as const
   assert.match(why([cpa], {}), /costs nothing; the merchant pays its commission/)
   assert.match(why([{ ...cpa, model: 'epp' }], {}), /fixed payment per purchase/)
-  assert.match(why([cpa], { hasCpaSecondRate: true }), /pays 0\.\d+ % of its commission/)
+  assert.match(why([{ ...cpa, hasSecondRate: true }], {}), /pays 0\.\d+ % of its commission/)
 })
 
 test('an auction without a winner says why, and so does each candidate', () => {
@@ -302,7 +305,7 @@ test('every auction can be explained, as described, to its publisher and each me
       assert.equal(told.candidates.length, auction.set.n)
       assert.equal(told.candidates.filter(({ won }) => won).length, told.outcome.won ? 1 : 0)
       for (const merchId of new Set(auction.set.merchId)) {
-        const own = explainAuction(auction, new Set([merchId]))
+        const own = explainAuction(auction, merchant(merchId))
         assert.ok(own.candidates.every((candidate) => candidate.merch_id === merchId))
         assert.ok(own.candidates.length > 0)
         assertDescribed(own)

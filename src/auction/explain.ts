@@ -1,9 +1,10 @@
 /**
  * A receipt in words, for `souk explain` and the API.
  *
- * Every candidate with its numbers and why it lost, what the winner pays and why. The publisher and
- * the operator see everything. A merchant sees its own candidates and no rival's number; otherwise
- * receipts would reveal the open auction.
+ * Every candidate with its numbers and why it lost, what the winner pays and why. The operator sees
+ * everything. The publisher sees bids that did not set the price as ranges, or they would serve as
+ * floors. A merchant sees its own candidates and no rival's number; otherwise receipts would reveal
+ * the open auction. See docs/spec/auction.md#ranges.
  */
 import { roasBid } from '../demand/roas.ts'
 import { MODEL, modelWord } from '../events/event.ts'
@@ -12,6 +13,7 @@ import { formatExact, micros, PPM, publisherPart } from '../platform/money.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import { LIVE } from './campaign-state.ts'
 import { offerIdOf } from './candidate-set.ts'
+import { discloseToPublisher } from './disclose.ts'
 import {
   type Audience,
   explainLoss,
@@ -32,7 +34,7 @@ import { LOSS } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import { winnerPropensity } from './propensity.ts'
 import type { StoredAuction } from './receipt.ts'
-import { replayStored, rerun } from './replay.ts'
+import { replayStored } from './replay.ts'
 import {
   canReplay,
   closestReason,
@@ -42,35 +44,47 @@ import {
 } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
-/** Explains a receipt to its publisher (null), or to merchants as far as it concerns them. */
+/** Who reads a receipt. `merchIds` are the merchants of the reader's user. */
+export type Reader =
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'publisher' | 'merchant'; readonly merchIds: ReadonlySet<number> }
+
+/** Explains a receipt as far as it concerns the reader. */
 export function explainAuction(
-  auction: StoredAuction,
-  merchIds: ReadonlySet<number> | null = null,
+  stored: StoredAuction,
+  reader: Reader = { kind: 'operator' },
 ): Explanation {
+  const exact = discloseToPublisher(stored, EVERYBODY)
+  const disclosed =
+    reader.kind === 'publisher' ? discloseToPublisher(stored, reader.merchIds) : exact
+  const { auction, ranges } = disclosed
   const { set, request } = auction
   const isOfOurRules = canReplay(auction.ruleVersion)
   // Intermediate numbers come from running it again; codes and prices are the stored ones.
-  const { values, weights, scores } = rerun(auction)
-  const outcome = { ...auction.outcome, values, weights, scores }
-  const held: Rerun = { isOfOurRules, set, request, outcome }
-  const audience: Audience = merchIds === null ? 'publisher' : 'merchant'
-  const propensity = merchIds === null && isOfOurRules ? winnerPropensity(auction) : null
+  const { values, weights, scores } = disclosed.outcome
+  const outcome = { ...stored.outcome, values, weights, scores }
+  const { setter } = exact
+  const seesTypedBids = reader.kind !== 'publisher'
+  const held: Rerun = { isOfOurRules, set, request, outcome, ranges, setter, seesTypedBids }
+  const isMerchant = reader.kind === 'merchant'
+  const audience: Audience = isMerchant ? 'merchant' : 'publisher'
+  const propensity = !isMerchant && isOfOurRules ? winnerPropensity(stored, auction) : null
   const all = Array.from({ length: set.n }, (_, i) => i)
-  const shown = all.filter((i) => merchIds?.has(set.merchId[i] as number) ?? true)
+  const shown = all.filter((i) => !isMerchant || reader.merchIds.has(set.merchId[i] as number))
   return {
-    auction_result_number: auction.resultNumber.toString('hex'),
+    auction_result_number: stored.resultNumber.toString('hex'),
     at: formatTimestamp(new Date(request.nowMs)),
-    rule_version: auction.ruleVersion,
-    engine: auction.engine,
+    rule_version: stored.ruleVersion,
+    engine: stored.engine,
     snapshot_version: set.version,
-    replay: explainReplay(auction, audience),
+    replay: explainReplay(stored, reader),
     pub_id: request.publisher.pubId,
     request: explainRequest(held),
-    publisher: merchIds === null ? explainPublisher(held) : null,
+    publisher: isMerchant ? null : explainPublisher(held),
     outcome: explainOutcome(held, { audience, shown, propensity }),
     candidates: shown
-      .map((i) => explainCandidate(held, i, audience))
-      .sort((a, b) => rank(b) - rank(a) || a.campaign_id - b.campaign_id),
+      .sort((a, b) => rank(held, b) - rank(held, a) || idOf(held, a) - idOf(held, b))
+      .map((i) => explainCandidate(held, i, audience)),
   }
 }
 
@@ -85,10 +99,13 @@ export function explainWithoutReceipt(resultNumber: Buffer) {
   }
 }
 
-/** The difference may be in the winner's price or in a rival's score. */
-function explainReplay(auction: StoredAuction, audience: Audience): Replay {
+/** For the operator, who sees every number. */
+const EVERYBODY = { has: () => true } as unknown as ReadonlySet<number>
+
+/** The difference may be in a bid that the reader must not see. */
+function explainReplay(auction: StoredAuction, { kind }: Reader): Replay {
   const replay = replayStored(auction)
-  if (replay.kind !== 'different' || audience === 'publisher') return replay
+  if (replay.kind !== 'different' || kind === 'operator') return replay
   return { ...replay, field: null, stored: null, replayed: null }
 }
 
@@ -122,6 +139,7 @@ const NOT_SHOWN = {
   offer_id: null,
   price: null,
   price_why: null,
+  price_set_by: null,
   publisher_earns: null,
   platform_keeps: null,
   reserve: null,
@@ -160,6 +178,7 @@ function explainOutcome(
     offer_id: offerOf(held, winner),
     price: formatExact(price),
     price_why: explainPrice(held, audience),
+    price_set_by: held.setter,
     publisher_earns: isAll ? formatExact(part) : null,
     platform_keeps: isAll ? formatExact(price - part) : null,
     reserve: formatExact(outcome.reserveMicros),
@@ -167,7 +186,10 @@ function explainOutcome(
     propensity,
     eligible: isAll ? outcome.eligible : null,
     runner_up_campaign_id: isAll ? (set.campaignId[outcome.runnerUp] ?? null) : null,
-    runner_up_score_micros: isAll && outcome.runnerUp >= 0 ? outcome.runnerUpScore : null,
+    runner_up_score_micros:
+      isAll && outcome.runnerUp >= 0 && !held.ranges.has(outcome.runnerUp)
+        ? outcome.runnerUpScore
+        : null,
     reason: null,
   }
 }
@@ -199,8 +221,24 @@ function explainCandidate(held: Rerun, i: number, audience: Audience): Explained
   }
 }
 
-function explainValue({ set, request }: Rerun, i: number) {
+function explainValue({ set, request, ranges }: Rerun, i: number) {
   const isCpc = set.model[i] === MODEL.cpc
+  const range = ranges.get(i)
+  if (range !== undefined) {
+    return {
+      bid: null,
+      exclusive_bid: null,
+      roas_ceiling: null,
+      paced_bid: null,
+      orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
+      evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),
+      value_per_order: null,
+      value_range: {
+        from: formatExact(micros(range.lowMicros)),
+        below: formatExact(micros(range.highMicros)),
+      },
+    }
+  }
   const pace = set.state.paceFactor[set.campaign[i] as number] as number
   const typed = (request.isExclusive ? set.posted : set.value)[i] as number
   const ceiling = set.ceiling[i] as number
@@ -213,19 +251,22 @@ function explainValue({ set, request }: Rerun, i: number) {
     orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
     evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),
     value_per_order: isCpc ? null : formatExact(Math.round(set.valuePerOrder[i] as number)),
+    value_range: null,
   }
 }
 
-function explainScore({ isOfOurRules, set, outcome }: Rerun, i: number) {
+function explainScore({ isOfOurRules, set, outcome, ranges }: Rerun, i: number) {
   const loss = outcome.losses[i]
   const isScored = loss === LOSS.none || loss === LOSS.outbid || loss === LOSS.belowFloor
   if (!isScored || !isOfOurRules) {
     return { value_micros: null, reader_benefit: null, weight: null, score_micros: null }
   }
   const weight = outcome.weights[i] as number
+  const reader_benefit = weight / (set.fit[i] as number)
+  if (ranges.has(i)) return { value_micros: null, reader_benefit, weight, score_micros: null }
   return {
     value_micros: outcome.values[i] as number,
-    reader_benefit: weight / (set.fit[i] as number),
+    reader_benefit,
     weight,
     score_micros: outcome.scores[i] as number,
   }
@@ -237,9 +278,14 @@ function reasonOf(code: number, why: string): ExplainedReason {
 }
 
 /** Winner first, then by score; unscored candidates last. */
-function rank({ won, score_micros }: ExplainedCandidate): number {
-  return won ? Number.POSITIVE_INFINITY : (score_micros ?? -1)
+function rank({ isOfOurRules, outcome }: Rerun, i: number): number {
+  if (i === outcome.winner) return Number.POSITIVE_INFINITY
+  const loss = outcome.losses[i]
+  const isScored = isOfOurRules && (loss === LOSS.outbid || loss === LOSS.belowFloor)
+  return isScored ? (outcome.scores[i] as number) : -1
 }
+
+const idOf = ({ set }: Rerun, i: number): number => set.campaignId[i] as number
 
 function offerOf({ set }: Rerun, i: number): string | null {
   const offerId = offerIdOf(set, i)

@@ -72,6 +72,16 @@ const ExplainedOutcome = Type.Object(
     offer_id: TextOrNull,
     price: orNull(Dollars, 'Of a click'),
     price_why: TextOrNull,
+    price_set_by: orNull(
+      Type.Union([
+        Type.Literal('floor'),
+        Type.Literal('rival'),
+        Type.Literal('posted_price'),
+        Type.Literal('bid'),
+        Type.Literal('contract'),
+      ]),
+      'What set the price, or for a commission with the second rate its rate',
+    ),
     publisher_earns: orNull(Dollars, 'Of a click; a commission is shared when it is earned'),
     platform_keeps: DollarsOrNull,
     reserve: DollarsOrNull,
@@ -82,7 +92,10 @@ const ExplainedOutcome = Type.Object(
     ),
     eligible: IdOrNull,
     runner_up_campaign_id: IdOrNull,
-    runner_up_score_micros: NumberOrNull,
+    runner_up_score_micros: orNull(
+      Type.Number(),
+      'For the publisher only if this score set the price',
+    ),
     reason: orNull(ExplainedReason, 'Why nobody won'),
   },
   {
@@ -111,6 +124,11 @@ const ExplainedCandidate = Type.Object({
   orders_per_click: orNull(Type.Number(), 'CPA and EPP, the mean'),
   evidence_clicks: NumberOrNull,
   value_per_order: DollarsOrNull,
+  value_range: orNull(
+    Type.Object({ from: Dollars, below: Dollars }),
+    'For the publisher, where the bid is hidden because it did not set the price: what a click is ' +
+      'worth to the campaign is at least `from` and less than `below`',
+  ),
   price: orNull(Dollars, 'What the reader pays; null: unknown'),
   quality: Type.Number(),
   confidence: Type.Number(),
@@ -138,6 +156,10 @@ const ExplainedCandidate = Type.Object({
 
 /** The rules of run-auction.ts for readers who recompute a receipt; a test holds them to it. */
 export const RECEIPT_TOLD = [
+  'The publisher sees bids that did not set the price as ranges (`value_range`) that double in ' +
+    'width, because a floor at the exact bid would take the merchant’s whole surplus; their ' +
+    '`bid`, `value_per_order`, `value_micros` and `score_micros` are null. A merchant sees its ' +
+    'own exactly. `replay` is computed by the server from the exact numbers.',
   'How the outcome follows from the candidates. One that fails a check has its reason in `loss` ' +
     'and no `value_micros`. That of another is for CPC its `paced_bid`, and `roas_ceiling` at ' +
     'most; for CPA and EPP `orders_per_click` × `value_per_order` × `pace_factor`, of which an ' +

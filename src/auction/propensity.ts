@@ -146,16 +146,20 @@ function chanceBelow(
   )
 }
 
+const paceOf = ({ state, campaign }: CandidateSet, i: number): number =>
+  state.paceFactor[campaign[i] as number] as number
+
 /** A candidate's drawn value of a click at this probability, as `runAuction` draws it. */
 function valueAt(set: CandidateSet, i: number, probability: number): number {
   const orders = gammaQuantile(set.alpha[i] as number, quantileAt(probability))
-  return (orders / (set.nEff[i] as number)) * (set.valuePerOrder[i] as number)
+  return (orders / (set.nEff[i] as number)) * (set.valuePerOrder[i] as number) * paceOf(set, i)
 }
 
 /** The probability that a candidate's drawn value is below this one: the inverse of `valueAt`. */
 function chanceOfLess(set: CandidateSet, i: number, value: number): number {
   const alpha = set.alpha[i] as number
-  const orders = (value * (set.nEff[i] as number)) / (set.valuePerOrder[i] as number)
+  const perOrder = (set.valuePerOrder[i] as number) * paceOf(set, i)
+  const orders = (value * (set.nEff[i] as number)) / perOrder
   if (alpha <= 0 || !Number.isFinite(orders)) return 1 // The value is always 0.
   const root = Math.cbrt(orders / alpha)
   return probabilityBelow((root - 1 + 1 / (9 * alpha)) * 3 * Math.sqrt(alpha))

@@ -207,8 +207,9 @@ test("a category's floor sets the price, is explained by name, and replays", asy
     difference: { won: number }
   }
   assert.equal(await won({ floor: '0.20' }), 0, 'the floors of categories stay')
-  assert.equal(await won({ category_floors: ['222:GB=0.60', '222=0.60'] }), 0)
-  assert.equal(await won({ category_floors: ['222=0.601'] }), -1)
+  assert.equal(await won({ category_floors: ['222:GB=0.60', '222=0.59'] }), 0)
+  // The bid of $0.60 counts as $0.595: it is known to be above the price and below $0.64.
+  assert.equal(await won({ category_floors: ['222=0.60'] }), -1)
   const wrong = await ask({ category_floors: ['222'], floor: 'free' })
   assert.deepEqual(wrong.failure().fields, ['category_floors', 'floor'])
   const twice = await ask({ category_floors: ['222=0.10', '222=0.20'] })

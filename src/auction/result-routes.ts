@@ -6,7 +6,7 @@ import { envelope, ok } from '../platform/envelope.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
 import { awaitReceipt } from './await-receipt.ts'
-import { explainAuction, explainWithoutReceipt } from './explain.ts'
+import { explainAuction, explainWithoutReceipt, type Reader } from './explain.ts'
 import { ExplainedResult, RECEIPT_TOLD, type ResultClick } from './explanation-schema.ts'
 import { unpackReceipt } from './receipt.ts'
 import { ResultParams } from './result-schema.ts'
@@ -43,13 +43,13 @@ export const resultRoutes =
         const packed = await awaitReceipt(db, resultNumber)
         const clicks = await clicksOf(db, resultNumber)
         const auction = packed === null ? null : unpackReceipt(packed)
-        const merchIds = await audienceOf(db, holderOf(request), {
+        const reader = await readerOf(db, holderOf(request), {
           pubId: auction?.request.publisher.pubId ?? clicks[0]?.pub_id,
           merchIds: auction?.set.merchId ?? clicks.map(({ merch_id }) => merch_id),
         })
         const explanation =
-          auction === null ? explainWithoutReceipt(resultNumber) : explainAuction(auction, merchIds)
-        return ok(200, { ...explanation, clicks: clicksFor(merchIds, clicks) })
+          auction === null ? explainWithoutReceipt(resultNumber) : explainAuction(auction, reader)
+        return ok(200, { ...explanation, clicks: clicksFor(reader, clicks) })
       },
     )
   }
@@ -63,27 +63,28 @@ function namedResult(id: string): Buffer {
 }
 
 /**
- * Null for the publisher, who sees every candidate; for a merchant, its ids: it sees only its own
- * candidates. Everybody else gets a 404, because even the existence of a result is not theirs.
+ * The result's publisher sees every candidate, a merchant only its own. Everybody else gets a 404,
+ * because even the existence of a result is not theirs.
  */
-async function audienceOf(
+async function readerOf(
   db: Db,
   holder: KeyHolder,
   { pubId, merchIds }: { pubId: number | undefined; merchIds: Iterable<number> },
-): Promise<ReadonlySet<number> | null> {
-  if (pubId !== undefined && holder.pubIds.includes(pubId)) return null
+): Promise<Exclude<Reader, { kind: 'operator' }>> {
   const concerned = new Set(merchIds)
   const own = (await listMerchantIdsOf(db, holder.uid)).filter((id) => concerned.has(id))
+  const isPublisher = pubId !== undefined && holder.pubIds.includes(pubId)
+  if (isPublisher) return { kind: 'publisher', merchIds: new Set(own) }
   if (own.length === 0) throw unheardOf()
-  return new Set(own)
+  return { kind: 'merchant', merchIds: new Set(own) }
 }
 
 /** A merchant sees the clicks that led to it, without the publisher's part of the price. */
 function clicksFor(
-  merchIds: ReadonlySet<number> | null,
+  { kind, merchIds }: Exclude<Reader, { kind: 'operator' }>,
   clicks: readonly ResultClick[],
 ): ResultClick[] {
-  if (merchIds === null) return [...clicks]
+  if (kind === 'publisher') return [...clicks]
   return clicks
     .filter(({ merch_id }) => merchIds.has(merch_id))
     .map(({ publisher_earns: _, ...click }) => click)

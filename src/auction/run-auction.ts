@@ -232,7 +232,10 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
   }
 }
 
-/** Expected micros per click: the bid after its ROAS goal, or the mean value of an order rate. */
+/**
+ * Expected micros per click before pacing: the bid after its ROAS goal, or the mean value of an
+ * order rate. For receipts.
+ */
 export function offeredValue(set: CandidateSet, i: number, isExclusive: boolean): number {
   const value = (isExclusive ? set.posted[i] : set.value[i]) as number
   if (set.model[i] !== MODEL.cpc) return value

@@ -72,7 +72,7 @@ test('a campaign is kept as it was set', async () => {
   const made = await insertCampaign(db, { settings: base, world })
   assert.equal(made.state, 'active')
   const { campaign_id, state, datetime_created, datetime_updated, ...settings } = made
-  assert.deepEqual(settings, base)
+  assert.deepEqual(settings, { ...base, has_second_rate: false })
   assert.deepEqual(await listCampaigns(db), [made])
 })
 

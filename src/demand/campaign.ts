@@ -37,10 +37,7 @@ export interface CampaignSettings {
   readonly rate_ppm: number | null // cpa: commission on the order's value
   readonly payment_micros: Micros | null // epp: paid per purchase
   readonly roas: number | null // cpc: wanted revenue per dollar spent
-  /**
-   * cpa, epp: pays the lowest rate that still wins. Null, for a new campaign: whether the merchant's
-   * contract allows it.
-   */
+  /** cpa, epp: pays the lowest rate that still wins; null: a new one as its contract allows. */
   readonly has_second_rate: boolean | null
   readonly daily_budget_micros: Micros | null
   readonly budget_micros: Micros | null

@@ -176,7 +176,10 @@ const whyRoutes =
         const resultNumber = Buffer.from(request.params.result_number, 'hex')
         const packed = await awaitReceipt(db, resultNumber)
         if (packed === null) throw notFound(NO_RECEIPT)
-        const explanation = explainAuction(unpackReceipt(packed), new Set([merchId]))
+        const explanation = explainAuction(unpackReceipt(packed), {
+          kind: 'merchant',
+          merchIds: new Set([merchId]),
+        })
         // A merchant sees no auction in which it did not take part.
         if (explanation.candidates.length === 0) throw notFound(NO_RECEIPT)
         return ok(200, explanation)

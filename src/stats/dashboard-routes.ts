@@ -9,6 +9,7 @@ import { findPublisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { readResultNumber } from '../auction/seal.ts'
+import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { badRequest, notFound } from '../platform/errors.ts'
 import type { Db } from '../platform/postgres.ts'
@@ -143,7 +144,8 @@ const receiptRoute =
         // One answer for both cases, so that nobody learns whether another publisher has such a
         // result.
         if (result === null || publisher?.uid !== uid) throw notFound(NO_RESULT)
-        return ok(200, await readReceipt(db, { result, resultNumber }))
+        const merchIds = new Set(await listMerchantIdsOf(db, uid))
+        return ok(200, await readReceipt(db, { result, resultNumber, merchIds }))
       },
     )
   }

@@ -23,7 +23,7 @@ test('a receipt shows product names as readers saw them, not from a feed whose i
   const packed = packReceipt({ ...held, resultNumber })
   const told = async () => {
     const result = { pub_id: publisher.pub_id, auction_id: auctionId, packed }
-    return (await readReceipt(db, { result, resultNumber })).offers
+    return (await readReceipt(db, { result, resultNumber, merchIds: new Set() })).offers
   }
   assert.deepEqual(await told(), [{ offer_id: offerId, title: 'A blue mug', url: link }])
   const bowl = JSON.stringify({ id: 'mug', title: 'A green bowl', link, price: '49.99 USD' })

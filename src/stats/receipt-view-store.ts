@@ -27,12 +27,22 @@ export function findResult(db: Db, resultNumber: Buffer): Promise<FoundResult | 
 /** The receipt of a result as its publisher sees it: every candidate, by name. */
 export async function readReceipt(
   db: Db,
-  { result, resultNumber }: { result: FoundResult; resultNumber: Buffer },
+  {
+    result,
+    resultNumber,
+    merchIds,
+  }: {
+    result: FoundResult
+    resultNumber: Buffer
+    /** The merchants of the publisher's user, whose bids it may see. */
+    merchIds: ReadonlySet<number>
+  },
 ): Promise<Receipt> {
   const { pub_id: pubId, auction_id: auctionId } = result
   // The click may be here before its receipt.
   const packed = result.packed ?? (await awaitReceipt(db, resultNumber))
-  const explanation = packed === null ? null : explainAuction(unpackReceipt(packed))
+  const reader = { kind: 'publisher', merchIds } as const
+  const explanation = packed === null ? null : explainAuction(unpackReceipt(packed), reader)
   const candidates = explanation?.candidates ?? []
   const merchants = await listMerchantNames(db, new Set(candidates.map((one) => one.merch_id)))
   const link = await db.row<Pick<Receipt, 'article_name' | 'article_url' | 'link_url'>>(sql`

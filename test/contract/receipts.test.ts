@@ -1,4 +1,4 @@
-/** A receipt has everything that an outsider needs to recompute its auction. */
+/** A receipt has everything that its publisher needs to recompute the price. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { micros } from '../../src/platform/money.ts'
@@ -50,6 +50,7 @@ interface Candidate {
   readonly confidence: number
   readonly reserve: string
   readonly score_micros: number | null
+  readonly value_range: { readonly from: string; readonly below: string } | null
 }
 
 interface Receipt {
@@ -83,7 +84,7 @@ function compute({ request, publisher }: Receipt, candidate: Candidate, isExclus
   return { weight, score: value * weight }
 }
 
-test("an open link's scores, losses, price and shares follow from its receipt", async () => {
+test("an open link's losses, price and shares follow from its receipt, whose other bids are ranges", async () => {
   const receipt = await receiptOf(false)
   const { candidates, outcome } = receipt
   assert.deepEqual(candidates.map(({ loss }) => loss?.code ?? null).sort(), [
@@ -94,18 +95,24 @@ test("an open link's scores, losses, price and shares follow from its receipt", 
     540,
     null,
   ])
-  const eligible = candidates
-    .filter(({ loss }) => loss === null || loss.code === 102)
-    .map((candidate) => ({ candidate, ...compute(receipt, candidate, false) }))
-    .sort((one, other) => other.score - one.score)
-  for (const { candidate, score } of eligible) {
-    assert.ok(Math.abs(score - (candidate.score_micros ?? 0)) < 1e-3, `${candidate.campaign_id}`)
+  const shown = candidates.filter(({ score_micros }) => score_micros !== null)
+  for (const candidate of shown) {
+    const { score } = compute(receipt, candidate, false)
+    assert.ok(
+      Math.abs(score - (candidate.score_micros ?? 0)) < 1e-3,
+      `${candidate.campaign_id}: ${score}`,
+    )
   }
-  const [first, second] = eligible
-  assert.ok(first?.candidate.won && second)
-  assert.equal(first.candidate.campaign_id, outcome.campaign_id)
-  const least = Math.ceil(second.score / first.weight)
-  const price = Math.min(Math.max(least, usd(first.candidate.reserve)), usd(first.candidate.bid))
+  // The rival whose score set the price is exact; the winner's bid and other bids are ranges.
+  const rival = shown.find(({ campaign_id }) => campaign_id === outcome.runner_up_campaign_id)
+  const winner = candidates.find(({ won }) => won)
+  assert.ok(winner && rival)
+  assert.equal(outcome.price_set_by, 'rival')
+  assert.equal(rival.score_micros, outcome.runner_up_score_micros)
+  assert.deepEqual([winner.bid, winner.score_micros], [null, null])
+  assert.deepEqual(winner.value_range, { from: '0.32', below: '0.64' })
+  const least = Math.ceil((rival.score_micros ?? 0) / compute(receipt, winner, false).weight)
+  const price = Math.max(least, usd(winner.reserve))
   const earns = Math.floor((price * Math.round(receipt.publisher.share * 1e6)) / 1e6)
   assert.deepEqual(
     [outcome.price, outcome.publisher_earns, outcome.platform_keeps].map(Number),
