@@ -179,10 +179,8 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(reversalRoutes({ ...intake, keys }))
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
-  if (isEdge) {
-    // auction, events, redirect, wrapper: served by edgeRoutes
-    await http.register(edgeDocs(config))
-  }
+  // Describes what edgeRoutes serves: auction, events, redirect, wrapper.
+  if (isEdge) await http.register(edgeDocs(config))
   if (isApi || isEdge) {
     const limits = buckets(config.rateLimits.events)
     await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
