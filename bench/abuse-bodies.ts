@@ -5,19 +5,19 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { HostileOrder } from './abuse-bodies-thread.ts'
-import { addressOf, attack, BROWSER, type Target } from './abuse-service.ts'
+import { addressOf, attack, BROWSER, isQuiet, P95_MAX_MS, type Target } from './abuse-service.ts'
 import { type LoadResult, runOpenLoad } from './load.ts'
 
 const CONNECTIONS = 32
 const READERS_PER_SECOND = 200
 const SECONDS = 5
-const P95_MAX_MS = 50
 const MIB = 1_048_576
 
 export const postHostileBodies = (): Promise<boolean> =>
   attack(`${CONNECTIONS} connections that post bodies of many keys`, async (target) => {
     const alone = await readersOf(target)
     console.log(`  readers alone: ${shown(alone)}`)
+    const isJudged = isQuiet(alone)
     let isHeld = true
     for (const [route, path, bytes] of [
       ['events', '/api/v1/events/impressions/page_impression/', MIB],
@@ -28,7 +28,7 @@ export const postHostileBodies = (): Promise<boolean> =>
     ] as const) {
       const hostile = sendHostile({ port: target.port, path, bytes, addresses: 1_000_000 })
       const readers = await readersOf(target)
-      isHeld &&= readers.p95 < P95_MAX_MS
+      isHeld &&= !isJudged || readers.p95 < P95_MAX_MS
       const answers = Object.entries(await hostile).map(([status, calls]) => `${calls} × ${status}`)
       console.log(`  ${route}, ${bytes / 1024} KiB (${answers.join(', ')}): ${shown(readers)}`)
     }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Database } from '../src/platform/postgres.ts'
 import { openDatabaseOf } from './database.ts'
+import type { LoadResult } from './load.ts'
 import { type BenchNetwork, makeBenchNetwork } from './network.ts'
 import { type Service, startService } from './service.ts'
 
@@ -52,6 +53,16 @@ export async function isReconciled(dataDir: string): Promise<boolean> {
   const { events, differences } = JSON.parse(stdout) as { events: number; differences: unknown[] }
   console.log(`  souk reconcile: ${events} events, ${differences.length} differences`)
   return differences.length === 0
+}
+
+/** The longest redirect of nineteen readers in twenty during an attack. */
+export const P95_MAX_MS = 50
+
+/** Whether readers alone are fast enough for the machine to judge an attack on them. */
+export function isQuiet({ p95 }: LoadResult): boolean {
+  const isFast = p95 < P95_MAX_MS / 2
+  if (!isFast) console.log('  redirects are not judged: this machine is too busy by itself')
+  return isFast
 }
 
 /** Addresses of documentation networks: as many different ones as wanted. */

@@ -1,33 +1,38 @@
 /** Attack: one caller asks 20 times at once what a long day would have earned. */
 import { createApiKey } from '../src/accounts/create-account.ts'
 import { sql } from '../src/platform/sql.ts'
-import { addressOf, attack, BROWSER, type Target } from './abuse-service.ts'
-import { runOpenLoad } from './load.ts'
+import { addressOf, attack, BROWSER, isQuiet, P95_MAX_MS, type Target } from './abuse-service.ts'
+import { type LoadResult, runOpenLoad } from './load.ts'
 
 const AUCTIONS = 100_000
 const CALLS = 20
 const DAY = '2026-03-01'
 const RATE = 100
 const SECONDS = 10
-const P95_MAX_MS = 50
 
 export const askLongDays = (): Promise<boolean> =>
   attack(`${CALLS} what-if calls at once, over a day of ${AUCTIONS} auctions`, async (target) => {
     const key = await prepare(target)
+    const isJudged = isQuiet(await readersOf(target))
     const answers = Promise.all(Array.from({ length: CALLS }, () => ask(target, key)))
-    const readers = await runOpenLoad({
-      ...{ port: target.port, connections: 32, seconds: SECONDS, status: 302, rate: RATE },
-      requests: Array.from({ length: 32 + RATE * SECONDS }, (_, at) => ({
-        method: 'GET' as const,
-        path: `/${target.links[at % target.links.length]}`,
-        headers: { 'user-agent': BROWSER, 'x-forwarded-for': addressOf(at) },
-      })),
-    })
+    const readers = await readersOf(target)
     const statuses = Object.entries(Object.groupBy(await answers, String))
     const told = statuses.map(([status, all]) => `${all?.length} × ${status}`).join(', ')
     console.log(`  answered ${told}; readers: p50 ${readers.p50} ms, p95 ${readers.p95} ms`)
-    return readers.p95 < P95_MAX_MS && statuses.every(([status]) => Number(status) < 500)
+    const isHeld = !isJudged || readers.p95 < P95_MAX_MS
+    return isHeld && statuses.every(([status]) => Number(status) < 500)
   })
+
+function readersOf({ port, links }: Target): Promise<LoadResult> {
+  return runOpenLoad({
+    ...{ port, connections: 32, seconds: SECONDS, status: 302, rate: RATE },
+    requests: Array.from({ length: 32 + RATE * SECONDS }, (_, at) => ({
+      method: 'GET' as const,
+      path: `/${links[at % links.length]}`,
+      headers: { 'user-agent': BROWSER, 'x-forwarded-for': addressOf(at) },
+    })),
+  })
+}
 
 /** A day of one auction, repeated, and a key of its publisher. */
 async function prepare({ db, base, links, pubId }: Target): Promise<string> {
