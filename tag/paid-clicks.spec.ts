@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createLine } from 'node:net'
 import { after, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { reasonName } from '../src/events/reason.ts'
@@ -35,14 +35,33 @@ await once(article, 'listening')
 after(() => article.close())
 const { port } = article.address() as AddressInfo
 
+/** Reaches the service with 250 ms of latency, all of it on the way back. */
+const slowLine = createLine((near) => {
+  const far = connect(Number(new URL(api.url).port), '127.0.0.1')
+  // A request that the browser has sent arrives, even if the browser gives it up.
+  near.pipe(far, { end: false })
+  far.on('data', (bytes) => setTimeout(() => near.write(bytes), 250))
+  for (const end of [near, far]) end.on('error', () => undefined)
+  after(() => far.destroy())
+})
+slowLine.listen(0, '127.0.0.1')
+await once(slowLine, 'listening')
+after(() => slowLine.close())
+
 let readers = 0
 
 /** A fresh profile at an address that nobody had before, on an article with a new link. */
 async function openArticle(
   t: Parameters<typeof openPage>[0],
-  query: { onclick?: string; target?: string } = {},
-  headers: Record<string, string> = {},
-  service = api.url.replace('127.0.0.1', 'localhost'),
+  {
+    query = {},
+    headers = {},
+    service = api.url.replace('127.0.0.1', 'localhost'),
+  }: {
+    readonly query?: { onclick?: string; target?: string }
+    readonly headers?: Record<string, string>
+    readonly service?: string
+  } = {},
 ): Promise<{
   page: Page
   context: BrowserContext
@@ -80,7 +99,7 @@ for (const [name, onclick] of [
   ['a fetch', "fetch(link, { mode: 'no-cors', credentials: 'include' }).catch(() => undefined)"],
 ] as const) {
   test(`Chromium loads a link into ${name} on a click elsewhere on the page: unpaid`, async (t) => {
-    const { page, reasons } = await openArticle(t, { onclick })
+    const { page, reasons } = await openArticle(t, { query: { onclick } })
     await page.click('button')
     assert.deepEqual(await reasons(1), ['embedded'])
   })
@@ -91,7 +110,9 @@ test('twenty hidden frames that one click makes are all unpaid', async (t) => {
     const frame = Object.assign(document.createElement('iframe'), { src: link, hidden: true });
     document.body.append(frame)
   }`
-  const { page, reasons } = await openArticle(t, { onclick: frames.replace(/\s+/g, ' ') })
+  const { page, reasons } = await openArticle(t, {
+    query: { onclick: frames.replace(/\s+/g, ' ') },
+  })
   await page.click('button')
   assert.deepEqual(
     await reasons(20),
@@ -111,14 +132,30 @@ test('Chromium opens a link in the same tab, a pop-up, a new tab, and by a middl
     'a new tab': { target: '_blank' },
   }
   for (const [name, open] of Object.entries(opened)) {
-    const { page, reasons } = await openArticle(t, queries[name])
+    const { page, reasons } = await openArticle(t, { query: queries[name] ?? {} })
     await open(page)
     assert.deepEqual(await reasons(1), ['ok'], name)
   }
 })
 
+test('a double click in a fresh profile with 250 ms of latency is one paid click', async (t) => {
+  const service = `http://localhost:${(slowLine.address() as AddressInfo).port}`
+  // Each click opens a tab of its own, so both arrive before any answer sets the cookie.
+  const tabs = await openArticle(t, { query: { target: '_blank' }, service })
+  await tabs.page.dblclick('a')
+  assert.deepEqual(await tabs.reasons(2), ['ok', 'duplicate_visitor'])
+  // Some versions of Chromium drop the second navigation of a tab to the same URL themselves.
+  const tab = await openArticle(t, { service })
+  await tab.page.dblclick('a', { noWaitAfter: true })
+  const reasons = await tab.reasons(1)
+  assert.equal(reasons.filter((reason) => reason === 'ok').length, 1, reasons.join())
+})
+
 test('of three clicks of a reader with GPC on one link one is paid', async (t) => {
-  const { page, reasons } = await openArticle(t, { target: '_blank' }, { 'sec-gpc': '1' })
+  const { page, reasons } = await openArticle(t, {
+    query: { target: '_blank' },
+    headers: { 'sec-gpc': '1' },
+  })
   for (let clicks = 1; clicks <= 3; clicks += 1) {
     await page.click('a')
     await reasons(clicks)
@@ -127,7 +164,7 @@ test('of three clicks of a reader with GPC on one link one is paid', async (t) =
 })
 
 test('a reader’s second click on a link brings the cookie of the first, and is the same visit', async (t) => {
-  const { page, context, reasons } = await openArticle(t, { target: '_blank' })
+  const { page, context, reasons } = await openArticle(t, { query: { target: '_blank' } })
   await page.click('a')
   assert.deepEqual(await reasons(1), ['ok'])
   await until(async () => (await context.cookies()).some(({ name }) => name === 'souk_visitor'))
