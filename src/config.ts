@@ -68,7 +68,7 @@ const PORT_DEFAULT = 8080
 /** The base of the URLs while PORT=0 has no port yet. */
 const UNTOLD_ADDRESS = 'http://localhost:0'
 
-/** Name, default and help of every variable, for the documentation's table. */
+/** Name, default and help of every variable, for the table in docs/operations.md. */
 export const VARIABLES = [
   ['PORT', String(PORT_DEFAULT), 'Port to listen on; 0 lets the system pick one.'],
   ['HOST', '127.0.0.1', 'Address to listen on.'],

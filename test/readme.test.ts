@@ -1,28 +1,31 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { VARIABLES } from '../src/config.ts'
 
-const README = join(import.meta.dirname, '../README.md')
+const ROOT = join(import.meta.dirname, '..')
 
-test('the README lists every configuration variable, with its default and help', async () => {
-  const readme = await readFile(README, 'utf8')
+test('docs/operations.md lists every configuration variable, with its default and help', async () => {
+  const page = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
   const rows = VARIABLES.map(
     ([name, value, help]) => `| \`${name}\` | ${value === '' ? '' : `\`${value}\``} | ${help} |`,
   )
-  assert.deepEqual(readme.match(/^\| `[A-Z_]+` \|.*$/gm), rows)
+  assert.deepEqual(page.match(/^\| `[A-Z_]+` \|.*$/gm), rows)
 })
 
-test('the files that the README names exist', async () => {
-  const readme = await readFile(README, 'utf8')
-  const paths = [...readme.matchAll(/\| ((?:src|tag)\/[\w./-]*) \|/g)].map(
-    (match) => match[1] ?? '',
-  )
-  assert.ok(paths.length > 10)
-  for (const path of paths) await readFile(join(README, '..', path)).catch(ignoreFolder)
+test('the files that README, ARCHITECTURE and the documents name exist', async () => {
+  const pages = ['README.md', 'ARCHITECTURE.md', 'docs/operations.md', 'docs/performance.md']
+  for (const page of pages) {
+    const text = await readFile(join(ROOT, page), 'utf8')
+    const named = text.matchAll(/[`| ]((?:src|tag|test|scripts)\/[\w./-]*)[`| ]/g)
+    const linked = text.matchAll(/\]\((?!https?:)([\w./-]+)\)/g)
+    const paths = [
+      ...[...named].map(([, path = '']) => join(ROOT, path)),
+      ...[...linked].map(([, path = '']) => join(ROOT, page, '..', path)),
+    ]
+    for (const path of paths) assert.ok(existsSync(path), `${page} names ${path}`)
+    if (page === 'ARCHITECTURE.md') assert.ok(paths.length > 30)
+  }
 })
-
-function ignoreFolder(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EISDIR') throw error
-}

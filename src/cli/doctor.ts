@@ -46,7 +46,7 @@ const DISK_FREE_MIN = GIB
 const LAG_EVENTS_MAX = 100_000
 /** A server that answers nothing is what it is asked for. */
 const STATEMENT_TIMEOUT_MS = 5_000
-/** Of all its pools, listeners and threads together (README, A database of your own). */
+/** Of all its pools, listeners and threads together (docs/operations.md#your-own-database). */
 const NODE_CONNECTIONS_MAX = 30
 const COMMAND_CONNECTIONS_MAX = 4
 const ANYBODY_ELSE = 0o077

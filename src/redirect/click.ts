@@ -3,7 +3,7 @@
  *
  * The edge checks what needs nobody else (robot, prefetch, speed, address, budget lease), writes
  * one event with every fact and its own verdict, and sends the reader on. Whether the click is
- * paid is the fold's to say (ARCHITECTURE, "the fold judges").
+ * paid is the fold's to say (docs/decisions/0020-the-fold.md).
  */
 import type { Edge } from '../auction/edge.ts'
 import type { SealedResult } from '../auction/seal.ts'
