@@ -118,8 +118,9 @@ function withMiddles(
     return i === exact.outcome.winner
   }
   let winnerScore = exact.outcome.score
+  const shownScore = bestShown(exact, ranges)
   for (const i of order) {
-    const value = middleWithin(exact, i, { setter, winnerScore })
+    const value = middleWithin(exact, i, { setter, winnerScore, shownScore })
     if (isWinner(i)) {
       winnerScore = value * ratioOf(exact, i) * (exact.outcome.weights[i] as number)
     }
@@ -148,6 +149,17 @@ function ratioOf({ set, outcome }: StoredAuction, i: number): number {
   return ratio > 0 ? ratio : pace
 }
 
+/** The best score that the publisher sees exactly; the winner's is above it. */
+function bestShown({ outcome, set }: StoredAuction, ranges: Disclosed['ranges']): number {
+  let best = 0
+  for (let i = 0; i < set.n; i++) {
+    if (outcome.losses[i] === LOSS.outbid && !ranges.has(i)) {
+      best = Math.max(best, outcome.scores[i] as number)
+    }
+  }
+  return best
+}
+
 function isScored({ losses }: Outcome, i: number): boolean {
   return losses[i] === LOSS.none || losses[i] === LOSS.outbid || losses[i] === LOSS.belowFloor
 }
@@ -161,16 +173,19 @@ const BELOW = 1 - 1e-9
 function middleWithin(
   exact: StoredAuction,
   i: number,
-  { setter, winnerScore }: { setter: PriceSetter | null; winnerScore: number },
+  known: { setter: PriceSetter | null; winnerScore: number; shownScore: number },
 ): number {
+  const { setter, winnerScore, shownScore } = known
   const { set, request, outcome } = exact
   const { lowMicros, highMicros } = rangeOf(offeredValue(set, i, request.isExclusive))
   const isCpc = set.model[i] === MODEL.cpc
   const whole = (value: number, round: (of: number) => number) => (isCpc ? round(value) : value)
   const reserve = reservePrice(set, request, i)
   const ratio = ratioOf(exact, i)
-  if (!isScored(outcome, i)) {
-    if (outcome.losses[i] !== LOSS.paced) return whole((lowMicros + highMicros) / 2, Math.round)
+  if (!isCpc && (set.value[i] as number) <= 0) return 0 // No draw makes anything of it.
+  if (!isScored(outcome, i) || ratio <= 0) {
+    if (outcome.losses[i] !== LOSS.paced || ratio <= 0)
+      return whole((lowMicros + highMicros) / 2, Math.round)
     const most = (reserve / ratio) * BELOW
     const between = (Math.max(lowMicros, reserve) + Math.min(highMicros, most)) / 2
     return Math.max(whole(Math.min(between, most), Math.floor), reserve)
@@ -181,7 +196,8 @@ function middleWithin(
   const rivalScore =
     setter === 'rival' ? runnerUpScore : reserveMicros * (outcome.weights[winner] as number)
   if (i === winner) {
-    const least = isCpc ? priceMicros + 1 : Math.max((rivalScore / weight) * ABOVE, reserve)
+    const beaten = (Math.max(rivalScore, shownScore) / weight) * ABOVE
+    const least = Math.max(isCpc ? priceMicros + 1 : reserve, beaten)
     const between = Math.max((Math.max(low, least) + high) / 2, least)
     return whole(between / ratio, Math.ceil)
   }
