@@ -134,7 +134,12 @@ async function run(
       const at = nodes[isAnywhere ? Math.floor(random() * count) : node]
       if (at === undefined) continue
       const { campaignId } = world
-      at.book.recordClick(campaignId, { nowMs, ageMs: nowMs - wonAtMs, priceMicros: PRICE })
+      at.book.recordClick(campaignId, {
+        nowMs,
+        ageMs: nowMs - wonAtMs,
+        priceMicros: PRICE,
+        address: `${reader++}`,
+      })
       let leaseId = at.book.reserve(campaignId, PRICE, nowMs)
       if (leaseId === null && at.book.want(campaignId, PRICE, nowMs)) {
         await ask(db, at, nowMs)

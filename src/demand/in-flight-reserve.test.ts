@@ -25,13 +25,13 @@ class Campaign {
   win(address: string, nowMs: number): boolean {
     this.#judge(nowMs)
     if (!this.isWinning) return false
-    if (this.#readers.isAnother(1, address, nowMs)) this.#results.countReader()
+    if (this.#readers.isAnother('win', address, nowMs)) this.#results.countReader()
     return true
   }
 
   click(nowMs: number, ageMs: number): boolean {
     this.#judge(nowMs)
-    this.#results.countClick({ ageMs, priceMicros: PRICE })
+    this.#results.countClick({ ageMs, priceMicros: PRICE, isOfAnother: true })
     if (this.restMicros < PRICE) return false
     this.restMicros -= PRICE
     return true
@@ -67,11 +67,11 @@ test('twenty readers reserve nothing, further ones the campaign’s click rate',
 
 test('an address counts once in half an hour', () => {
   const readers = new Readers()
-  assert(readers.isAnother(1, 'a', NOON))
-  assert(!readers.isAnother(1, 'a', NOON + 30 * MINUTE - 1))
-  assert(readers.isAnother(2, 'a', NOON) && readers.isAnother(1, 'b', NOON))
-  assert(readers.isAnother(1, 'a', NOON + 30 * MINUTE))
-  assert(readers.isAnother(1, 'a', NOON - 30 * MINUTE), 'the clock was set back')
+  assert(readers.isAnother('1', 'a', NOON))
+  assert(!readers.isAnother('1', 'a', NOON + 30 * MINUTE - 1))
+  assert(readers.isAnother('2', 'a', NOON) && readers.isAnother('1', 'b', NOON))
+  assert(readers.isAnother('1', 'a', NOON + 30 * MINUTE))
+  assert(readers.isAnother('1', 'a', NOON - 30 * MINUTE), 'the clock was set back')
 })
 
 test('a click reserves at most one more click, by its age, for minutes', () => {
@@ -98,7 +98,9 @@ test('the estimate from clicks fades four times slower while the campaign wins n
 
 test('the price that counts is the price paid', () => {
   const results = new OpenResults(new Readers(), PRICE)
-  for (let click = 0; click < 200; click++) results.countClick({ ageMs: 0, priceMicros: 10_000 })
+  for (let click = 0; click < 200; click++) {
+    results.countClick({ ageMs: 0, priceMicros: 10_000, isOfAnother: false })
+  }
   assert(results.priceMicros < 15_000, String(results.priceMicros))
 })
 

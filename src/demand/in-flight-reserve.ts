@@ -57,9 +57,9 @@ export class Readers {
   readonly #countedAt = new Map<string, number>()
   readonly #logDelay = new RollingMean(Math.log(PRIOR_DELAY_MS), 200)
 
-  /** Whether this address unit counts as another reader of the campaign, which it then has been. */
-  isAnother(campaignId: number, address: string, nowMs: number): boolean {
-    const key = `${campaignId} ${address}`
+  /** Whether this address unit counts once more for a campaign's wins or clicks; it then did. */
+  isAnother(of: string, address: string, nowMs: number): boolean {
+    const key = `${of} ${address}`
     const countedAtMs = this.#countedAt.get(key)
     if (countedAtMs !== undefined && Math.abs(nowMs - countedAtMs) < READER_WINDOW_MS) return false
     this.#countedAt.delete(key)
@@ -109,11 +109,13 @@ export class OpenResults {
   /**
    * Little's law: the mean number of results in flight is the sum of the clicks' ages over time.
    */
-  countClick({ ageMs, priceMicros }: { ageMs: number; priceMicros: number }): void {
+  countClick(click: { ageMs: number; priceMicros: number; isOfAnother: boolean }): void {
+    const { ageMs, priceMicros } = click
     this.#readers.addDelay(ageMs)
     this.#price.add(priceMicros)
     this.#fromClicks += Math.min(Math.max(0, ageMs), CLICKS_MEMORY_MS) / CLICKS_MEMORY_MS
-    this.#clicksSeen += 1
+    // Like the readers that they are compared with: one address must not raise the rate alone.
+    if (click.isOfAnother) this.#clicksSeen += 1
     // The reader who clicked no longer may.
     const ofReader = Math.exp(-Math.max(0, ageMs) / this.#readers.memoryMs)
     this.#open = Math.max(0, this.#open - ofReader)

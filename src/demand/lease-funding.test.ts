@@ -185,7 +185,7 @@ test('a win or a click of an unknown campaign changes nothing', () => {
   const { book, budgetOk, fund } = makeBook()
   fund(1)
   for (let reader = 0; reader < 500; reader++) book.recordWin(8, `${reader}`, NOON)
-  book.recordClick(8, { nowMs: NOON + 60_000, ageMs: 60_000, priceMicros: PRICE })
+  book.recordClick(8, { nowMs: NOON + 60_000, ageMs: 60_000, priceMicros: PRICE, address: 'a' })
   assert.equal(budgetOk[0], 1)
 })
 

@@ -87,7 +87,7 @@ test('a budget is spent where the readers are, and no click on a last win goes u
       if (nowMs % 1_000 === 0) await busy.ask(nowMs)
       if (busy.budgetOk[0] === 0) continue
       busy.book.recordWin(1, `${nowMs}`, nowMs)
-      busy.book.recordClick(1, { nowMs, ageMs: 0, priceMicros: PRICE })
+      busy.book.recordClick(1, { nowMs, ageMs: 0, priceMicros: PRICE, address: `${nowMs}` })
       const isHeld = busy.book.reserve(1, PRICE, nowMs) !== null
       if (!isHeld && busy.book.want(1, PRICE, nowMs)) await busy.ask(nowMs)
       assert(isHeld || busy.book.reserve(1, PRICE, nowMs) !== null, `after ${paid} of ${clicks}`)

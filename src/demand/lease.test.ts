@@ -209,7 +209,7 @@ test('an idle campaign is funded all along and written seldom, one with wins or 
   assert.deepEqual(asked(1e9, idle), [0, 127, 254, 381, 508])
   assert.ok(asked(99 * PRICE, idle).length > 60)
   const click = (book: LeaseBook, nowMs: number) =>
-    book.recordClick(7, { nowMs, ageMs: 60_000, priceMicros: PRICE })
+    book.recordClick(7, { nowMs, ageMs: 60_000, priceMicros: PRICE, address: 'a' })
   assert.ok(asked(1e9, click).length > 60)
   const woken = asked(1e9, (book, nowMs) => {
     if (nowMs === NOON + 300_000) click(book, nowMs)

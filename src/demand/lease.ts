@@ -179,19 +179,25 @@ export class LeaseBook {
   /** Counts a click on a result that a page was given, `ageMs` after its auction. */
   recordClick(
     campaignId: number,
-    click: { readonly nowMs: number; readonly ageMs: number; readonly priceMicros: number },
+    click: {
+      readonly nowMs: number
+      readonly ageMs: number
+      readonly priceMicros: number
+      readonly address: string // the unit
+    },
   ): void {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined || !isLeased(slot)) return
     slot.openResults.advance(click.nowMs, slot.isWinning)
-    slot.openResults.countClick(click)
+    const isOfAnother = this.#readers.isAnother(`click ${campaignId}`, click.address, click.nowMs)
+    slot.openResults.countClick({ ...click, isOfAnother })
   }
 
   /** Counts a result handed out to a page, for a reader at `address` (an address unit). */
   recordWin(campaignId: number, address: string, nowMs: number): void {
     const slot = this.#slots.get(campaignId)
     if (slot === undefined || !isLeased(slot)) return
-    if (!this.#readers.isAnother(campaignId, address, nowMs)) return
+    if (!this.#readers.isAnother(`win ${campaignId}`, address, nowMs)) return
     slot.openResults.advance(nowMs, slot.isWinning)
     slot.openResults.countReader()
     this.#refreshReserve(slot, nowMs)

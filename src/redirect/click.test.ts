@@ -150,20 +150,28 @@ test('a click on a page’s result counts once for the reserve, a click that ran
   const atClick = { resultNumber: Buffer.alloc(16, 2), isAtClick: true }
   await answer(atClick, { reason: REASON.ok, leaseId: 7 })
   assert.deepEqual(noted, [
-    [3, { nowMs: NOON_MS + 1_000, ageMs: 1_000, priceMicros: result.priceMicros }],
+    [
+      3,
+      {
+        nowMs: NOON_MS + 1_000,
+        ageMs: 1_000,
+        priceMicros: result.priceMicros,
+        address: '203.0.113.7',
+      },
+    ],
   ])
 })
 
-test('clicks beyond three times what a campaign pays an address per hour reserve nothing', async () => {
+test('an address that has reserved what its campaign pays per hour reserves nothing at once', async () => {
   const { answer, noted, reasons } = clickAgain()
   const next = (number: number) => ({ resultNumber: Buffer.alloc(16, number) })
-  for (let click = 0; click < 31; click++) await answer(next(click))
+  for (let click = 0; click < 11; click++) await answer(next(click))
   const verdicts = () => reasons().map(([reason]) => reason)
-  assert.deepEqual(verdicts().slice(29), [REASON.ok, REASON.addressLimit])
-  assert.equal(noted.length, 30, 'the last one is no sign of demand either')
-  await answer(next(31), null, '203.0.113.8')
-  await answer(next(32), null, '127.0.0.1')
-  assert.deepEqual(verdicts().slice(31), [REASON.ok, REASON.ok])
+  assert.deepEqual(verdicts().slice(9), [REASON.ok, REASON.addressLimit])
+  assert.equal(noted.length, 10, 'the last one is no sign of demand either')
+  await answer(next(21), null, '203.0.113.8')
+  await answer(next(22), null, '127.0.0.1')
+  assert.deepEqual(verdicts().slice(11), [REASON.ok, REASON.ok])
 })
 
 test('a result whose click found no budget, or was not recorded, may still be paid', async () => {

@@ -168,8 +168,12 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   }
   if (!mayReserve(deps, click)) return { reason: REASON.addressLimit, leaseId: null }
   deps.reservedResults.add(result.resultNumber)
-  const ageMs = nowMs - result.issuedAtMs
-  deps.book.recordClick(result.campaignId, { nowMs, ageMs, priceMicros: result.priceMicros })
+  deps.book.recordClick(result.campaignId, {
+    nowMs,
+    ageMs: nowMs - result.issuedAtMs,
+    priceMicros: result.priceMicros,
+    address: addressUnit(click.request.address),
+  })
   const reservation = await reserveFromBudget(deps, click, FUND_PATIENCE_MS)
   if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
   return reservation
