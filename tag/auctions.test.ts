@@ -13,7 +13,7 @@ const PIXEL = 'https://souk.example/api/v1/pixel/1'
 function openSession() {
   const jobs: Job[] = []
   const links = new Map<number, Link>()
-  const session = { _uuid: 'u' } as PageSession
+  const session = { _uuid: 'u', _asked: {} } as unknown as PageSession
   const parts = {
     _service: { auction_url: 'https://auction.example' },
     _queue: { _add: (job: Job) => void jobs.push(job) },
@@ -55,7 +55,7 @@ test('the first link of an id asks, and all get the outcome, those found later a
   )
   assert.ok(!applied.some(([link]) => link === other))
   assert.deepEqual(fired, [['impression', 'r0']], 'once, however many links')
-  assert.deepEqual([jobs.length, jobs[2]], [3, { _url: PIXEL, _isImage: true }])
+  assert.deepEqual([jobs.length, jobs[2]], [3, { _url: PIXEL }])
 })
 
 test('an auction is asked by its id, the session and the reader’s choice, past every cache', () => {
@@ -86,9 +86,25 @@ test('an answer that leads nowhere on the web, or comes after the page, changes 
   }
   const { jobs, session, applied, fired, find, answer } = openSession()
   find(ID)
-  session._isOver = true
+  session._asked = {}
   answer(0)
   assert.deepEqual([jobs.length, applied, fired], [1, [], []])
+})
+
+test('a reader who comes back gets known outcomes at once; what had no answer is asked again', () => {
+  const { jobs, session, applied, find, answer } = openSession()
+  find(ID)
+  answer(0)
+  find(OTHER_ID)
+  session._asked = {}
+  const [known, unknown] = [find(ID), find(OTHER_ID)]
+  assert.equal(applied.at(-1)?.[0], known)
+  answer(2)
+  assert.notEqual(applied.at(-1)?.[0], unknown, 'the answer came for the earlier visit')
+  const asked = jobs.flatMap(({ _url }) => new URL(_url).searchParams.get('a') ?? [])
+  assert.deepEqual(asked, [ID, OTHER_ID, OTHER_ID])
+  answer(3, { id: 'late' })
+  assert.equal(applied.at(-1)?.[0], unknown)
 })
 
 test('a link that the page wants no auction for has none; an answer without a pixel fires none', () => {

@@ -28,8 +28,9 @@ export const makeAuctions = (
     if (link._isLeft) return
     const known = results[id]
     if (known) apply(link, known)
-    if (id in results) return
-    results[id] = known
+    const { _asked } = session
+    if (known || _asked[id]) return
+    _asked[id] = 1
     const { consent, consent_source } = _consent()
     _queue._add({
       _url:
@@ -39,11 +40,11 @@ export const makeAuctions = (
         for (const { auction_result, impression_pixel_url, has_winner } of (answer as AuctionAnswer)
           .data) {
           if (!/^https?:/.test(auction_result.redirect_url)) throw id
-          if (session._isOver) return
+          if (session._asked !== _asked) return
           const result = { ...auction_result, has_winner }
           results[id] = result
           for (const found of _links.values()) if (found._id === id) apply(found, result)
-          if (impression_pixel_url) _queue._add({ _url: impression_pixel_url, _isImage: true })
+          if (impression_pixel_url) _queue._add({ _url: impression_pixel_url })
           fireTrackers('impression', result)
         }
       },

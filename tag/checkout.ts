@@ -35,6 +35,8 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
   }
   const currency = `${order.currency}`.toUpperCase()
   const decimals = decimalsOf(currency)
+  const read: Fields[] = []
+  for (const product of products || []) read.push(readProduct(product, read.length, decimals))
   return {
     order: {
       id: `${order.id}`,
@@ -45,7 +47,7 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
       // True, false or not known: what a 1 means only the shop knows.
       is_new_customer: typeof is_new_customer === 'boolean' ? is_new_customer : null,
     },
-    products: (products || []).map((product, at) => readProduct(product, at, decimals)),
+    products: read,
   }
 }
 
@@ -77,15 +79,15 @@ const readProduct = (told: Fields, at: number, decimals: number): Fields => {
     price: Math.max(0, Number(product.price) || 0).toFixed(decimals),
     quantity: Math.max(1, Math.round(Number(product.quantity)) || 1),
   }
-  for (const name in LENGTHS) {
+  for (const name of Object.keys(LENGTHS)) {
     if (read[name] != null) read[name] = `${read[name]}`.slice(0, LENGTHS[name])
   }
   return read
 }
 
 /** A product without an id goes by its name, or its place: neither is worth losing an order. */
-const idOf = (product: Fields, at: number): string =>
-  `${[product.id, product.name, at + 1].find((one) => !isEmpty(one))}`.slice(0, ID_LENGTH)
+const idOf = ({ id, name }: Fields, at: number): string =>
+  `${isEmpty(id) ? (isEmpty(name) ? at + 1 : name) : id}`.slice(0, ID_LENGTH)
 
 const isEmpty = (value: unknown): boolean => value == null || value === ''
 

@@ -25,21 +25,30 @@ export interface ClickIds {
 /** Keeps the click id that the landing address carries in `parameter`, if any. */
 export const openClickIds = (parameter: string, windowDays: number): ClickIds => {
   const windowSeconds = windowDays * DAY_SECONDS
-  const list = (): string[] => read(windowSeconds).map(idOf)
+  const list = (): string[] => {
+    const ids: string[] = []
+    for (const click of read(windowSeconds)) ids.push(idOf(click))
+    return ids
+  }
   // A shop's own script may have tidied the address before this one came to it.
   const [page] = performance.getEntriesByType('navigation')
-  const told = new URL(page?.name || location.href).searchParams.get(parameter)
+  // The other name of `URL`: pages call variables of their own so.
+  const told = new webkitURL(page?.name || location.href).searchParams.get(parameter)
   /** The click that led here, if any. */
-  const ids = CLICK_ID.exec(`${told}`) || []
+  const id = CLICK_ID.exec(`${told}`)?.[0]
   // A reload of the landing page must not make an old click young again.
-  const _isLanding = ids.some((id) => !list().includes(id))
+  const _isLanding = !!id && !list().includes(id)
   if (_isLanding) {
-    write([`${ids[0]}.${nowSeconds().toString(BASE)}`, ...read(windowSeconds)], windowSeconds)
+    write([`${id}.${nowSeconds().toString(BASE)}`, ...read(windowSeconds)], windowSeconds)
   }
   return {
     _isLanding,
-    // Where cookies are refused, the page of the landing knows its own.
-    _list: () => [...new Set([...list(), ...ids])],
+    _list() {
+      const ids = list()
+      // Where cookies are refused, the page of the landing knows its own.
+      if (id && !ids.includes(id)) ids.push(id)
+      return ids
+    },
   }
 }
 
@@ -48,14 +57,15 @@ const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 /** A click is kept as its id, a dot, and when it came, in seconds. */
 const idOf = (click: string): string => click.slice(0, ID_LENGTH)
 
-const read = (windowSeconds: number): string[] =>
-  (new RegExp(`(^|; )${COOKIE}=([^;]*)`).exec(cookies())?.[2] || '')
-    .split('~')
-    .filter(
-      (click) =>
-        CLICK_ID.test(idOf(click)) &&
-        parseInt(click.slice(ID_LENGTH + 1), BASE) > nowSeconds() - windowSeconds,
-    )
+const read = (windowSeconds: number): string[] => {
+  const clicks: string[] = []
+  const kept = new RegExp(`(^|; )${COOKIE}=([^;]*)`).exec(cookies())?.[2] || ''
+  for (const click of kept.split('~')) {
+    const seconds = parseInt(click.slice(ID_LENGTH + 1), BASE)
+    if (CLICK_ID.test(idOf(click)) && seconds > nowSeconds() - windowSeconds) clicks.push(click)
+  }
+  return clicks
+}
 
 /** Written for the widest domain the browser allows: the shop's own, below the public suffix. */
 const write = (clicks: string[], windowSeconds: number): void => {

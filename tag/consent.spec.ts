@@ -1,6 +1,7 @@
 /** What the reader allowed decides what happens, before any identifier exists (decisions 4.6). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { passTime } from './testing/browser.ts'
 import { startVisits } from './testing/visit.ts'
 
 const { network, visit } = await startVisits({ after })
@@ -83,4 +84,54 @@ test('Global Privacy Control wins over everything a page says', async (t) => {
   assert.equal(auctions[0]?.get('consent_source'), 'gpc')
   assert.deepEqual((await network.recorded(url)).consents, [CONTEXTUAL])
   assert.equal(web.trackers.length, before)
+})
+
+for (const [title, said, expected] of [
+  ['refuses', { gdprApplies: true, purpose: { consents: {} } }, 'contextual tcf'],
+  ['agrees', { gdprApplies: true, purpose: { consents: { 1: true } } }, 'full tcf'],
+] as const) {
+  test(`a consent tool that loads 700 ms after the tag is asked, and the reader ${title}`, async (t) => {
+    const visited = await visit(t, 'single-page.html', async (page) => {
+      await page.addInitScript((data) => {
+        addEventListener('load', () =>
+          setTimeout(() => {
+            const listen = (_: string, __: number, listener: (data: object) => void) =>
+              setTimeout(() => listener({ ...data, eventStatus: 'tcloaded' }), 20)
+            Object.assign(window, { __tcfapi: listen })
+          }, 700),
+        )
+      }, said)
+    })
+    const { page, quiet, errors } = visited
+    const words = () =>
+      visited.auctions.map((query) => `${query.get('consent')} ${query.get('consent_source')}`)
+    await passTime(page, 1_500)
+    const before = words().length
+    assert.ok(before > 0)
+    await page.locator('#next').click()
+    await quiet()
+    assert.deepEqual([...new Set(words().slice(before))], [expected])
+    assert.deepEqual(errors, [])
+  })
+}
+
+test('a consent tool that loads after the first article and refuses wins from the next one on', async (t) => {
+  const visited = await visit(t, 'single-page.html', async (page) => {
+    await page.addInitScript(() => Object.assign(window, { souk: { consent: 'full' } }))
+  })
+  const { page, quiet } = visited
+  assert.ok(visited.auctions.every((query) => query.get('consent') === 'full'))
+  const before = visited.auctions.length
+  await page.evaluate(() => {
+    const sections = { usnat: { SaleOptOut: 1 } }
+    const pingData = { signalStatus: 'ready', parsedSections: sections }
+    const listen = (_: string, listener: (event: object) => void) => listener({ pingData })
+    Object.assign(window, { __gpp: listen })
+  })
+  await page.locator('#next').click()
+  await quiet()
+  const words = visited.auctions
+    .slice(before)
+    .map((query) => `${query.get('consent')} ${query.get('consent_source')}`)
+  assert.deepEqual([...new Set(words)], ['contextual gpp'])
 })

@@ -164,3 +164,46 @@ test('a choice that the page or its tool changes counts from then on', async (t)
   write({})
   assert.equal(await after(0), 'full (tcf)', 'what the page has taken back holds no more')
 })
+
+test('a tool that loads late is asked when it comes, for ten seconds and at each request', async (t) => {
+  for (const [name, word, choice] of [
+    ['__tcfapi', tcf(), 'contextual (tcf)'],
+    ['__tcfapi', tcf(1), 'full (tcf)'],
+    ['__gpp', gpp({ usnat: { SaleOptOut: 1 } }), 'contextual (gpp)'],
+  ] as const) {
+    const { after } = open(t, {})
+    assert.equal(await after(0), 'unknown')
+    const heard: string[] = []
+    const load = () =>
+      Object.assign(window, {
+        [name]: (...call: unknown[]) => {
+          heard.push(String(call[0]))
+          const listener = call.at(-1) as (word: unknown) => void
+          listener(word)
+        },
+      })
+    await after(700)
+    load()
+    t.mock.timers.tick(250)
+    assert.deepEqual(heard, ['addEventListener'], 'asked before any request')
+    assert.equal(await after(0), choice)
+    t.mock.timers.tick(20_000)
+    load()
+    assert.equal(heard.length, 1)
+    assert.equal(await after(0), choice)
+    assert.equal(heard.length, 2, 'another tool in its place is asked at the next request')
+    await after(10_000)
+    assert.equal(heard.length, 2, 'each is asked once')
+    t.mock.timers.reset()
+  }
+})
+
+test('a late tool that has not answered counts as a refusal, one that throws too', async (t) => {
+  for (const answer of [() => undefined, () => assert.fail('broken')]) {
+    const { after } = open(t, { settings: { consent: 'full' } })
+    assert.equal(await after(0), 'full (page)')
+    Object.assign(window, { __tcfapi: answer })
+    assert.equal(await after(0), 'contextual (tcf)')
+    t.mock.timers.reset()
+  }
+})

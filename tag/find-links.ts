@@ -47,9 +47,9 @@ export const judge = (
     // `decodeURIComponent` throws where an address holds a stray `%`.
     if (unescape(path).includes(own)) return WRAPPED
   }
-  const isOver = (domain: string): boolean =>
-    `.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)
-  if ([pageHost, ..._service.domains].some(isOver)) return LOCAL
+  for (const domain of [pageHost, ..._service.domains]) {
+    if (`.${host}`.endsWith(`.${domain.replace(/^www\./, '')}`)) return LOCAL
+  }
   if (_settings.unwrap === false && /.https?(:|%3a)/i.test(href)) return WRAPPED
   return RAW
 }

@@ -6,7 +6,7 @@ export const insertImage = (url: string): HTMLImageElement => {
   // Not `hidden`: a page's own `img { display: block }` would bring it into the layout.
   image.style.cssText = 'display:none!important'
   image.src = url.replace(/{RAND}/g, randomNumber)
-  document.body.append(image)
+  document.body.appendChild(image)
   return image
 }
 

@@ -29,9 +29,10 @@ function openPage({
   } as Parts
   const adopted: string[] = []
   let answers = 0
+  const session = { _sourceUrl: url, _asked: {} } as unknown as PageSession
   const linkmate = makeLinkmate(
     parts,
-    { _sourceUrl: url } as PageSession,
+    session,
     (link, id) => {
       link._id = id
       adopted.push(`${link._href} ${id}`)
@@ -49,11 +50,12 @@ function openPage({
     return link
   }
   const bodies = () => jobs.map(({ _body }) => JSON.parse(_body ?? ''))
-  const answer = (at: number, smart: Record<string, string>) => {
-    const smart_links = Object.entries(smart).map(([raw, auction_id]) => ({ auction_id, url: raw }))
+  const answer = (at: number, smart: Record<string, string>, more: object = {}) => {
+    const entries = Object.entries(smart)
+    const smart_links = entries.map(([raw, auction_id]) => ({ auction_id, url: raw, ...more }))
     jobs[at]?._done?.({ data: [{ smart_links }] })
   }
-  return { linkmate, jobs, links, adopted, take, bodies, answer, answers: () => answers }
+  return { linkmate, session, jobs, links, adopted, take, bodies, answer, answers: () => answers }
 }
 
 const urlsOf = (body: { links: { raw_url: string }[] }) => body.links.map(({ raw_url }) => raw_url)
@@ -88,6 +90,34 @@ test('an answer makes smart what still leads where it was asked for, and what is
   assert.deepEqual(adopted.slice(2), [`${A} 1`])
   answer(0, { [A]: '1' })
   assert.equal(adopted.length, 3, 'none twice')
+})
+
+test('a link that cannot earn stays as it is, and is asked for again when the reader comes back', () => {
+  const { linkmate, session, adopted, take, bodies, answer } = openPage()
+  for (const href of [A, B]) take(href)
+  linkmate._ask()
+  answer(0, { [A]: '1' }, { is_monetizable: false })
+  answer(0, { [B]: '2' }, { is_monetizable: true })
+  take(A)
+  linkmate._ask()
+  assert.deepEqual([adopted, bodies().length], [[`${B} 2`], 1])
+  session._asked = {}
+  for (const href of [A, B]) take(href)
+  linkmate._ask()
+  assert.deepEqual(bodies().slice(1).map(urlsOf), [[A]])
+  answer(1, { [A]: '1' }, { is_monetizable: true })
+  assert.ok(adopted.includes(`${A} 1`))
+})
+
+test('an answer that comes after the reader has left the article makes no link smart', () => {
+  const { linkmate, session, adopted, take, answer, answers } = openPage()
+  take(A)
+  linkmate._ask()
+  session._asked = {}
+  answer(0, { [A]: '1' })
+  assert.deepEqual([adopted, answers()], [[], 0])
+  take(A)
+  assert.deepEqual(adopted, [`${A} 1`], 'it is known when they come back')
 })
 
 test('an answer reads the addresses of no links but its own: a read costs the browser a parse', () => {
@@ -126,10 +156,10 @@ test('a selector that is none selects no link, and the look at the page goes on'
   assert.deepEqual([link._raw, jobs], [undefined, []])
 })
 
-test('the article is named by its title, else its host, each as long as the service takes', () => {
+test('the article is named by its title, each as long as the service takes; without one it has none', () => {
   for (const [page, article] of [
     [{}, { name: 'A title', url: ARTICLE }],
-    [{ title: '' }, { name: 'news.example', url: ARTICLE }],
+    [{ title: '' }, { name: null, url: ARTICLE }],
     [{ title: 'x'.repeat(300) }, { name: 'x'.repeat(255), url: ARTICLE }],
     [{ url: ARTICLE.padEnd(3_000, 'x') }, { name: 'A title', url: ARTICLE.padEnd(2_000, 'x') }],
   ] as const) {

@@ -2,16 +2,17 @@
 import type { Link } from './link.ts'
 import type { PageSession, Parts } from './page-session.ts'
 import { REPEATS } from './request-queue.ts'
+import { toJson } from './to-json.ts'
 
 interface LinkmateAnswer {
-  data: { smart_links: { auction_id: string; url: string }[] }[]
+  data: { smart_links: { auction_id: string; url: string; is_monetizable?: boolean }[] }[]
 }
 
 export interface Linkmate {
   /** A raw link of the page, if the publisher and the page want it to become a smart link. */
   _take(link: Link): void
   /**
-   * Asks for what was taken, in the order it was taken, each address once a session. The service
+   * Asks for what was taken, in the order it was taken, each address once a visit. The service
    * takes 500 at a time; a look at the page finds fewer.
    */
   _ask(): void
@@ -32,43 +33,51 @@ export const makeLinkmate = (
   adopt: (link: Link, id: string) => void,
   done: () => void,
 ): Linkmate => {
-  /** The smart link of each address; nothing until the answer comes. */
-  const ids: Record<string, string | 0> = {}
-  let fresh: string[] = []
+  /** The smart link of each address that can earn; others stay as they are. */
+  const ids: Record<string, string> = {}
+  let fresh: object[] = []
+
   return {
     _take(link) {
-      const { _anchor, _href } = link
+      const { _href } = link
+      const { selector } = _settings
       if (!_service.linkmate_enabled || link._isLeft || _href.length > URL_MAX) return
       try {
-        if (!_anchor.matches(_settings.selector || '*')) return
+        if (selector && !link._anchor.matches(selector)) return
       } catch {
         return // No selector: it selects nothing.
       }
       link._raw = true
       const id = ids[_href]
       if (id) adopt(link, id)
-      ids[_href] ??= fresh.push(_href) && ''
+      else {
+        session._asked[_href] ||= fresh.push({
+          raw_url: _href,
+          exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(_href),
+        })
+      }
     },
     _ask() {
+      const { _asked } = session
       if (!fresh[0]) return
       _queue._add({
         _url: `${_service._base}/api/v1/publishers/${_service.publisher_id}/linkmate/smart_links/`,
-        _body: JSON.stringify({
+        _body: toJson({
           article: {
             // A form or an image named `title` has that place, and no `slice`.
-            name: document.title.slice?.(0, NAME_MAX) || location.host,
+            name: document.title.slice?.(0, NAME_MAX) || null,
             url: session._sourceUrl.slice(0, URL_MAX),
           },
-          links: fresh.map((raw_url) => ({
-            raw_url,
-            exclusive_match_requested: !!_settings.exclusiveLinks || /#locklink$/i.test(raw_url),
-          })),
+          links: fresh,
           unwrap_links: _settings.unwrap !== false,
         }),
         _done(answer) {
-          for (const { smart_links } of (answer as LinkmateAnswer).data) {
-            for (const { auction_id, url } of smart_links) ids[url] = auction_id
+          const [{ smart_links }] = (answer as LinkmateAnswer).data as [LinkmateAnswer['data'][0]]
+          for (const { auction_id, url, is_monetizable } of smart_links) {
+            // A link that cannot earn would only lead its readers through us.
+            if (is_monetizable !== false) ids[url] = auction_id
           }
+          if (session._asked !== _asked) return
           for (const link of _links.values()) {
             const id = link._raw && !link._id && ids[link._href] && ids[link._anchor.href]
             if (id) adopt(link, id)

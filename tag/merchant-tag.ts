@@ -10,6 +10,7 @@ import { openClickIds } from './click-ids.ts'
 import { openOutbox } from './outbox.ts'
 import { openSentOrders } from './sent-orders.ts'
 import { showMessage } from './test-panel.ts'
+import { toJson } from './to-json.ts'
 
 interface Command {
   (command: string, input?: OrderInput): void
@@ -22,9 +23,10 @@ interface ShopWindow {
 }
 
 const main = (): void => {
-  // An image or a form whose name is `currentScript` has that place; a script is in none of them.
-  const script = (document.currentScript?.closest('script') ||
-    document.querySelector('script[data-merchant]')) as HTMLScriptElement
+  // An image or a form whose name is `currentScript` has that place, and no text of its own.
+  let script = document.currentScript as HTMLScriptElement
+  if (script?.text == null)
+    script = document.querySelector('script[data-merchant]') as typeof script
   const shop = window as unknown as ShopWindow
   const { merchant, clickParam, windowDays } = script.dataset
   const isTest = 'test' in script.dataset || /[?#].*souk-test/.test(location.href)
@@ -49,7 +51,7 @@ const main = (): void => {
       const changes = findChanges(input, event)
       if (changes[0]) showMessage('checkout: not sent as told', changes)
     }
-    if (!isRepeat) post?.(JSON.stringify(message(event)))
+    if (!isRepeat) post?.(toJson(message(event)))
   }
 
   const take: Command = (command, input) => {
@@ -75,7 +77,7 @@ const main = (): void => {
   if (click_ids[0]) {
     const view = message({ click_ids: click_ids.slice(0, 1), is_landing: clicks._isLanding })
     if (isTest) showMessage('page view', view)
-    else navigator.sendBeacon(`${endpoint}page_view/`, JSON.stringify(view))
+    else navigator.sendBeacon(`${endpoint}page_view/`, toJson(view))
   } else if (isTest) showMessage('page view: not sent', 'no click is known: come through a link')
 }
 

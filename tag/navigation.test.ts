@@ -6,7 +6,7 @@ import { watchPage } from './navigation.ts'
 const HERE = 'https://news.example/article'
 
 function openPage(t: TestContext, { hasNavigationApi = true } = {}) {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 10_000 })
   const define = (name: string, value: unknown) =>
     Object.defineProperty(globalThis, name, { configurable: true, value })
   const events = new EventTarget()
@@ -31,7 +31,7 @@ function openPage(t: TestContext, { hasNavigationApi = true } = {}) {
   )
   const heard: string[] = []
   watchPage(
-    () => heard.push('land'),
+    (isScroll) => heard.push(isScroll ? 'land by scrolling' : 'land'),
     () => heard.push('scan'),
   )
   /** What the tag does once the page has settled. */
@@ -109,4 +109,18 @@ test('a page that comes back from the cache is landed on at once, a first load i
   assert.deepEqual(settled(0), [])
   events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
   assert.deepEqual(settled(0), ['land'])
+})
+
+test('an address that changes soon after a scroll is one that the reader has scrolled to', (t) => {
+  const { location, events, change, settled } = openPage(t)
+  const move = (path: string): string[] => {
+    location.href = HERE + path
+    change()
+    return settled()
+  }
+  assert.deepEqual(move('/2'), ['land'])
+  events.dispatchEvent(new Event('scroll'))
+  assert.deepEqual(move('/3'), ['land by scrolling'])
+  t.mock.timers.tick(1_500)
+  assert.deepEqual(move('/4'), ['land'])
 })

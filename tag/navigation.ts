@@ -20,16 +20,22 @@ export const heard = (type: string): Promise<unknown> =>
  */
 const SETTLE_MS = 200
 
+/** A page that shows one article below the other changes its address so soon after a scroll. */
+const SCROLL_MS = 1500
+
 /**
  * Calls `land` for every landing after the first, and `scan` when the page has changed otherwise.
+ * `land` learns whether the reader has only scrolled from one article to another.
  * The page's own `history` functions are never replaced: where there is no Navigation API, the
  * change of the article's nodes tells of the change of its address.
  */
-export const watchPage = (land: () => void, scan: () => void): void => {
+export const watchPage = (land: (isScroll?: boolean) => void, scan: () => void): void => {
   let article = articleAddress()
+  let scrolledMs = 0
   const look = gather(() => {
     // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
-    ;(article === (article = articleAddress()) ? scan : land)()
+    if (article === (article = articleAddress())) scan()
+    else land(Date.now() - scrolledMs < SCROLL_MS)
   }, SETTLE_MS)
   new MutationObserver(look).observe(document, {
     attributeFilter: ['href'],
@@ -42,6 +48,11 @@ export const watchPage = (land: () => void, scan: () => void): void => {
     // No Navigation API: no such name, or that of a page's menus or of a frame on another host.
   }
   addEventListener('popstate', look)
+  const noteScroll = (): void => {
+    scrolledMs = Date.now()
+  }
+  // Scrolls of an element do not bubble.
+  addEventListener('scroll', noteScroll, true)
   addEventListener('pageshow', (event) => event.persisted && land())
 }
 
@@ -49,7 +60,7 @@ export const watchPage = (land: () => void, scan: () => void): void => {
  * The address without what only scrolls or tracks, and without a last slash: pages tidy such things
  * up. `#/path` and `#!path` are pages.
  */
-const articleAddress = (): string =>
+export const articleAddress = (): string =>
   location.href
     .replace(/#(?![/!]).*|((utm|mc)_\w+|\w*clk?id)=[^&#]*&?/g, '')
     .replace(/[?&/]+(?=\?|$)/g, '')

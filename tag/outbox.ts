@@ -3,6 +3,8 @@
  * after a pause and on the next page. Without local storage they live as long as the page.
  */
 
+import { toJson } from './to-json.ts'
+
 /** A shop that cannot be reached for this many orders of one visitor is not reached at all. */
 const MESSAGES_MAX = 5
 const FIRST_PAUSE_MS = 2000
@@ -13,7 +15,9 @@ const REFUSED = 429
 /** Reads a list from local storage; empty when there is none or it may not be used. */
 export const readList = (key: string): string[] => {
   try {
-    return JSON.parse(localStorage.getItem(key) || '[]')
+    const list: unknown = JSON.parse(localStorage.getItem(key) || '[]')
+    // A page that patches arrays had the tag of an older release write one text instead.
+    return Array.isArray(list) ? list : []
   } catch {
     return []
   }
@@ -21,7 +25,7 @@ export const readList = (key: string): string[] => {
 
 export const writeList = (key: string, list: string[]): void => {
   try {
-    localStorage.setItem(key, JSON.stringify(list))
+    localStorage.setItem(key, toJson(list))
   } catch {
     // Storage is full or forbidden: the list lives as long as the page.
   }
@@ -46,7 +50,12 @@ export const openOutbox = (url: string): ((body: string) => void) => {
       .then(({ status }) => {
         if (status >= REFUSED) throw status
         tries = 0
-        change((list) => list.filter((other) => other !== body))
+        change((list) => {
+          // Not by `filter`, which old libraries of pages replace.
+          const others: string[] = []
+          for (const other of list) if (other !== body) others.push(other)
+          return others
+        })
       })
       .catch(() => FIRST_PAUSE_MS << tries++)
       .then((pauseMs) => {

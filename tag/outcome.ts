@@ -3,10 +3,15 @@
  */
 import type { Anchor, Attributes, AuctionResult, Link, ReplacedText } from './link.ts'
 import type { PageSettings } from './settings.ts'
+import { toJson } from './to-json.ts'
 
 /** What an outcome changes on an anchor. */
 const CHANGED = ['href', 'rel', 'data-souk-auction']
-const read = (anchor: Anchor): Attributes => CHANGED.map((name) => anchor.getAttribute(name))
+const read = (anchor: Anchor): Attributes => {
+  const values: Attributes = []
+  for (const name of CHANGED) values.push(anchor.getAttribute(name))
+  return values
+}
 
 /** Sends the anchor's readers to the outcome (rule 5) and lets the page see it. */
 export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSettings): void => {
@@ -23,7 +28,7 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
   _anchor.href = result.redirect_url + labels(link, settings)
   link._outcome = result.redirect_url.split('&')[0]
   if (settings.rel !== false) _anchor.relList.add('sponsored', 'nofollow')
-  _anchor.setAttribute('data-souk-auction', JSON.stringify(result))
+  _anchor.setAttribute('data-souk-auction', toJson(result))
   link._changes = [before, read(_anchor), fillTexts(_anchor, result)]
   _anchor.dispatchEvent(new CustomEvent('souk:auction', { bubbles: true, detail: result }))
 }
@@ -33,15 +38,15 @@ export const takeBack = ({ _anchor, _changes, _unwatch }: Link): void => {
   _unwatch?.()
   if (!_changes) return
   const [before, after, texts] = _changes
-  CHANGED.forEach((name, at) => {
-    const value = before[at]
-    if (_anchor.getAttribute(name) !== after[at]) return
+  for (const name of CHANGED) {
+    const value = before.shift()
+    if (_anchor.getAttribute(name) !== after.shift()) continue
     if (value == null) _anchor.removeAttribute(name)
     else _anchor.setAttribute(name, value)
-  })
-  texts.forEach(([element, nodes, text]) => {
+  }
+  for (const [element, nodes, text] of texts) {
     if (element.textContent === text) element.replaceChildren(...nodes)
-  })
+  }
 }
 
 /**

@@ -26,9 +26,12 @@ function makeAnchor(address: string) {
     },
     getAttribute: (name: string) => attributes.get(name) ?? null,
     setAttribute: (name: string, value: string) => void attributes.set(name, value),
+    rel: '',
     closest: () => null,
+    parentElement: null,
+    isContentEditable: false,
+    hasAttribute: (name: string) => attributes.has(name),
     removeAttribute: (name: string) => void attributes.delete(name),
-    matches: () => false,
     querySelectorAll: () => [],
     dispatchEvent: () => true,
   }
@@ -67,8 +70,9 @@ function openPage(t: TestContext, count: number) {
   } as unknown as Parts
   const session = {
     _uuid: 'u',
+    _asked: {},
     _send: (type: string, events: object[]) => void (events[0] && calls.push([type, events])),
-  } as PageSession
+  } as unknown as PageSession
   const pageLinks = watchLinks(parts, session)
   while (pageLinks._scan());
   for (const { _url, _done } of jobs.splice(0)) {

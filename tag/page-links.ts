@@ -5,7 +5,7 @@
 import { makeAuctions } from './auctions.ts'
 import { IGNORED, judge, RAW } from './find-links.ts'
 import { gather } from './gather.ts'
-import type { AuctionResult, Link } from './link.ts'
+import type { Anchor, AuctionResult, Link } from './link.ts'
 import { makeLinkmate } from './linkmate.ts'
 import { applyOutcome, takeBack } from './outcome.ts'
 import type { PageSession, Parts } from './page-session.ts'
@@ -20,8 +20,12 @@ export interface PageLinks {
   _scan(): unknown
   /** Sends what has gathered: the reader may be about to leave. */
   _flush(): void
-  /** Ends the session: every anchor is again as the page wrote it. */
+  /** Ends the visit: every anchor is again as the page wrote it. */
   _end(): void
+  /** Begins another visit of the session: links with an outcome get it once more. */
+  _begin(): void
+  /** Whether its links are all where they were: the reader has only scrolled away and back. */
+  _isThere(): unknown
 }
 
 /** The look at them, and later the answers for them: a few milliseconds each on a slow phone. */
@@ -38,20 +42,28 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   parts._links = new Map()
   const { _settings, _links } = parts
   let again = 0
-  /** How many more the last look would have taken; at zero the next one only goes on with it. */
-  let room = LINKS_AT_ONCE
+  let room = LINKS_AT_ONCE // What the last look had left; at zero the next one goes on with it.
   const flush = tellLinks(session, _links, parts._service.brand)
   const viewed = gather(flush, GATHER_MS)
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
     if (link._isLeft || link._anchor.href !== link._href) return
-    applyOutcome(link, result, _settings)
-    watchView(link, () => fireTrackers('viewable_impression', result), viewed)
+    try {
+      applyOutcome(link, result, _settings)
+      watchView(link, () => fireTrackers('viewable_impression', result), viewed)
+    } catch {
+      // What a page's scripts have patched breaks this link at most.
+    }
   }
   const adopt = makeAuctions(parts, session, apply, fireTrackers)
   const linkmate = makeLinkmate(parts, session, adopt, flush)
   return {
     _flush: flush,
+    _begin() {
+      _links.clear()
+      parts._links = _links
+    },
+    _isThere: () => areThere(_links),
     _scan() {
       if (room) {
         flush()
@@ -69,9 +81,8 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       for (const _anchor of document.links) {
         if (!room || _links.has(_anchor)) continue
         room--
-        const isKept = _anchor.closest('[data-souk-ignore],:read-write')
-        const _verdict = isKept ? IGNORED : judge(_anchor, location.host, parts)
-        const _isLeft = _settings.donotlink || _anchor.matches('[rel~=noauction]')
+        const _verdict = isKept(_anchor) ? IGNORED : judge(_anchor, location.host, parts)
+        const _isLeft = _settings.donotlink || /\bnoauction\b/i.test(_anchor.rel)
         const _text = _anchor.getAttribute('href')
         const link: Link = { _anchor, _text, _href: _anchor.href, _verdict, _isLeft }
         _links.set(_anchor, link)
@@ -82,11 +93,30 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       return !room || flush()
     },
     _end() {
-      session._isOver = true
+      session._asked = {}
       _links.forEach(takeBack)
-      _links.clear()
     },
   }
+}
+
+/** Whether some are smart and each still leads where the page had it lead. */
+const areThere = (links: Parts['_links']): unknown => {
+  let hasSmart: unknown
+  for (const { _anchor, _href, _id } of links.values()) {
+    if (!_anchor.isConnected || _anchor.href !== _href) return
+    hasSmart ||= _id
+  }
+  return hasSmart
+}
+
+/**
+ * Whether the page keeps a link from us: marked so, or in a text that a reader writes. Not by
+ * `closest` or `matches`, which pages replace by functions of their own.
+ */
+const isKept = (anchor: Anchor): boolean => {
+  let element: Element | null = anchor
+  while (element && !element.hasAttribute('data-souk-ignore')) element = element.parentElement
+  return !!element || anchor.isContentEditable
 }
 
 /** Tells of each smart link as often as it has stood on the page at one time. */

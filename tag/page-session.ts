@@ -5,12 +5,16 @@ import type { Consent } from './consent.ts'
 import type { Link } from './link.ts'
 import { REPEATS, type RequestQueue } from './request-queue.ts'
 import type { PageSettings, Service } from './settings.ts'
+import { toJson } from './to-json.ts'
 
 export interface PageSession {
   _uuid: string
   _sourceUrl: string
-  /** True once the reader is on another page: answers that still come are for nobody. */
-  _isOver?: boolean
+  /**
+   * Auctions and addresses that were asked about since the reader came to the article. Another list
+   * for each visit: answers of an earlier one are for nobody, and what had none is asked again.
+   */
+  _asked: Record<string, number>
   /** One event per entry, at most 100 a call; empties the list. */
   _send(type: string, events: object[], again?: number): void
 }
@@ -40,7 +44,7 @@ export const beginSession = (
     while (events[0]) {
       _queue._add({
         _url: `${_service._base}/api/v1/events/impressions/${type}/`,
-        _body: JSON.stringify({
+        _body: toJson({
           organization_id: _service.publisher_id,
           organization_type: 'publisher',
           user: {
@@ -57,7 +61,7 @@ export const beginSession = (
   }
   // Counted once per session by the service, so it may be repeated after any failure.
   _send('page_impression', [{}], REPEATS)
-  return { _uuid, _sourceUrl, _send }
+  return { _uuid, _sourceUrl, _asked: {}, _send }
 }
 
 /**

@@ -4,8 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
+import { insertMerchant } from '../src/catalog/merchant-store.ts'
 import { EVENT_TYPE } from '../src/events/event.ts'
 import { sql } from '../src/platform/sql.ts'
+import { until } from '../test/market.ts'
 import { attribute, startVisits } from './testing/visit.ts'
 
 const visits = await startVisits({ after })
@@ -99,16 +102,52 @@ test('raw links of a member become smart links, in the order of the page, each a
   assert.equal((await redirectOf(page, 'again')).href, one.href)
   assert.equal((await redirectOf(page, 'quiet')).searchParams.get('url'), quiet(1))
   assert.equal((await redirectOf(page, 'wrapped')).searchParams.get('url'), kettles(3))
-  for (const id of ['two', 'foreign']) await redirectOf(page, id)
+  await redirectOf(page, 'two')
   // Off the network the redirect asks which site a reader comes from: this link may say so now.
   assert.equal((await redirectOf(page, 'hidden')).searchParams.get('url'), quiet(2))
   assert.equal(await attribute(page, 'hidden', 'rel'), 'noopener sponsored nofollow')
-  for (const id of ['donotlink', 'noauction', 'ignored', 'local', 'mail']) {
+  for (const id of ['foreign', 'donotlink', 'noauction', 'ignored', 'local', 'mail']) {
     assert.equal(await attribute(page, id, 'rel'), id === 'noauction' ? 'noauction' : null, id)
   }
+  assert.equal(await attribute(page, 'foreign', 'href'), 'https://nobody.example/p/1')
+  assert.equal(await attribute(page, 'foreign', 'data-souk-auction'), null)
   const { links: counted } = await network.recorded(url)
-  assert.equal(counted.length, 7)
-  assert.equal(new Set(counted).size, 6)
+  assert.equal(counted.length, 6)
+  assert.equal(new Set(counted).size, 5)
+  assert.deepEqual(errors, [])
+})
+
+test('a link starts to earn on an open page once its merchant has joined the network', async (t) => {
+  const [shop, wiki] = [web.host('joining'), web.host('encyclopedia')]
+  web.publish(
+    '/joining.html',
+    `<!doctype html><title>Joining</title>
+<p><a id="shop" class="x" href="${shop}/p/1">a shop</a>, <a id="wiki" href="${wiki}/a">a source</a>,
+<a id="known" href="${kettles(1)}">a kettle</a></p>
+<script async src="${service}/tag/souk.js" data-publisher="daily"></script>`,
+  )
+  const { page, quiet, errors, url } = await visit(t, 'joining.html', async (page) => {
+    await page.clock.install()
+  })
+  const markup = (id: string) => page.locator(`#${id}`).evaluate((anchor) => anchor.outerHTML)
+  const written = await markup('shop')
+  assert.equal(written, `<a id="shop" class="x" href="${shop}/p/1">a shop</a>`)
+  const source = await markup('wiki')
+  const known = await redirectOf(page, 'known')
+
+  const domains = ['joining.localhost']
+  const settings = { ...MERCHANT_DEFAULTS, name: 'Joining', domains, origins: [] }
+  const { merch_id } = await insertMerchant(network.app.node.database, settings)
+  const { market } = network.app.node.edge
+  await until(() => network.app.node.edge.market !== market)
+  assert.ok(network.app.node.edge.market.merchants.has(merch_id))
+  await page.clock.fastForward(300_000)
+  await page.locator('#shop[data-souk-auction]').waitFor()
+  await quiet()
+  assert.equal((await redirectOf(page, 'shop')).searchParams.get('url'), `${shop}/p/1`)
+  assert.equal(await markup('wiki'), source)
+  assert.equal((await redirectOf(page, 'known')).href, known.href, 'no second auction')
+  assert.equal((await network.recorded(url)).sessions, 1)
   assert.deepEqual(errors, [])
 })
 

@@ -101,5 +101,6 @@ const explain = (link: Link, { _settings, _service }: Parts): [LinkStatus, strin
   if (!link._raw) {
     return ['left', 'A raw link that does not match the selector of the page, or is too long.']
   }
-  return ['waiting', 'A raw link; LinkMate has not given it a smart link.']
+  // The same while LinkMate has not answered yet: such a link opens as it stands in the page.
+  return ['left', 'A raw link; no merchant of the network is known to sell at this address.']
 }

@@ -15,7 +15,7 @@ function openQueue(t: TestContext) {
     return { style: {} }
   })
   define(globalThis, 'document', {
-    body: { append: (image: (typeof images)[number]) => void images.push(image) },
+    body: { appendChild: (image: (typeof images)[number]) => void images.push(image) },
   })
   const queue = makeQueue()
   const urls = () => sent.map(({ url }) => url)
@@ -28,28 +28,47 @@ const ask = (url: string, more: Partial<Job> = {}): Job => ({
   ...more,
 })
 
-test('two requests are open at a time, in the order they were added, images first', async (t) => {
-  const { queue, urls, images, answer } = openQueue(t)
-  for (const url of ['/1', '/2', '/3', '/4']) queue._add(ask(url))
-  queue._add({ _url: '/pixel', _isImage: true })
-  assert.deepEqual([urls(), images.length], [['/1', '/2'], 0])
-  await answer(200)
-  assert.deepEqual([urls(), images.map(({ src }) => src)], [['/1', '/2'], ['/pixel']])
+const tell = (url: string): Job => ({ _url: url, _body: '{}' })
+
+test('two questions, one report and one pixel are open at a time, in the order they were added', async (t) => {
+  const { queue, urls, images, sent, after } = openQueue(t)
+  for (const url of ['/1', '/2', '/3']) queue._add(ask(url))
+  for (const url of ['/told 1', '/told 2']) queue._add(tell(url))
+  for (const url of ['/pixel 1', '/pixel 2']) queue._add({ _url: url })
+  const pixels = () => images.map(({ src }) => src)
+  assert.deepEqual([urls(), pixels()], [['/1', '/2', '/told 1'], ['/pixel 1']])
   images[0]?.onload?.()
-  await answer(200)
-  assert.deepEqual(urls(), ['/1', '/2', '/3'])
+  for (const { answer } of sent.slice()) answer(200)
+  await after(0)
+  await after(0)
+  assert.deepEqual(urls().slice(3).toSorted(), ['/3', '/told 2'])
+  assert.deepEqual(pixels(), ['/pixel 1', '/pixel 2'])
+})
+
+test('reports and pixels that fail or hang hold back no question', async (t) => {
+  for (const status of [0, 503, null]) {
+    const { queue, sent, urls, after } = openQueue(t)
+    for (let at = 0; at < 9; at++) queue._add({ ...tell(`/told ${at}`), _again: REPEATS })
+    for (let at = 0; at < 9; at++) queue._add({ _url: `/pixel ${at}` })
+    for (let round = 0; round < 4; round++) {
+      if (status !== null) sent.at(-1)?.answer(status)
+      await after(8_000)
+    }
+    queue._add(ask('/asked'))
+    assert.equal(urls().at(-1), '/asked', String(status))
+    t.mock.reset()
+  }
 })
 
 test('an image that never loads gives its place up after eight seconds', async (t) => {
-  const { queue, urls, after } = openQueue(t)
-  for (const url of ['/p1', '/p2']) queue._add({ _url: url, _isImage: true })
-  queue._add(ask('/1'))
+  const { queue, images, after } = openQueue(t)
+  for (const url of ['/p1', '/p2']) queue._add({ _url: url })
   await after(0)
   await after(7_999)
-  assert.deepEqual(urls(), [])
+  assert.equal(images.length, 1)
   await after(1)
   await after(0)
-  assert.deepEqual(urls(), ['/1'])
+  assert.equal(images.length, 2)
 })
 
 test('no request carries cookies; what is only told is text that outlives the page', async (t) => {
@@ -114,7 +133,7 @@ test('four failures in a row end all asking until the next page, a success begin
       await after(8_000)
     }
   }
-  for (let at = 0; at < 20; at++) queue._add({ _url: `/${at}`, _body: '' })
+  for (let at = 0; at < 20; at++) queue._add(ask(`/${at}`))
   await answer(200)
   await fail(3)
   await answer(200)
@@ -157,12 +176,12 @@ test('a reader who leaves: what waits to be told is handed over, what was asked 
   const { queue, urls, beacons, answer } = openQueue(t)
   for (const url of ['/1', '/2', '/asked']) queue._add(ask(url))
   queue._add(ask('/asked-with', { _body: '{}' }))
-  queue._add({ _url: '/told', _body: '{"a":1}' })
-  queue._add({ _url: '/pixel', _isImage: true })
+  for (const at of [1, 2]) queue._add({ _url: `/told ${at}`, _body: `{"a":${at}}` })
+  for (const at of [1, 2]) queue._add({ _url: `/pixel ${at}` })
   queue._flush()
-  assert.deepEqual(beacons, [['/told', '{"a":1}']])
+  assert.deepEqual(beacons, [['/told 2', '{"a":2}']])
   await answer(200)
-  assert.deepEqual(urls(), ['/1', '/2'])
+  assert.deepEqual(urls(), ['/1', '/2', '/told 1'])
 })
 
 test('a browser without beacons ends a page like any other', (t) => {

@@ -1,18 +1,20 @@
 /**
- * All requests to the service: two at a time, each ended after 8 seconds, slower after failures.
+ * All requests to the service, in three lanes that never wait for each other: questions, whose
+ * answers earn; reports; and pixels. Each request ends after 8 seconds, and a lane slows down after
+ * failures.
  *
- * A page has hundreds of links and its reader has other things to load: the tag never holds more
- * than two connections, and a service in trouble is asked less, then not at all.
+ * Ad blockers block reports: auctions must not wait for them
+ * (docs/spec/links-and-tags.md#lanes-of-requests). A page has hundreds of links and its reader has
+ * other things to load: the tag never holds more than four connections, and a service in trouble
+ * is asked less, then not at all.
  */
 
 import { insertImage } from './hidden-image.ts'
 
 export interface Job {
   _url: string
-  /** Text of a POST; without it the job is a GET. */
+  /** Text of a POST. A job with neither a body nor a use for the answer is fired as an image. */
   _body?: string
-  /** Fired as a hidden image instead, next in line. */
-  _isImage?: boolean
   /** Gets the parsed JSON answer; throwing means that the answer was not one. */
   _done?: (answer: unknown) => void
   /** How often it may be sent again: only what counts once however often it arrives. */
@@ -26,27 +28,42 @@ export interface RequestQueue {
 }
 
 /** Two connections are enough to stay busy and leave the others to the page. */
-const IN_FLIGHT_MAX = 2
+const QUESTIONS_AT_ONCE = 2
 const TIMEOUT_MS = 8000
 /** How often anything is sent again. */
 export const REPEATS = 3
 const FIRST_PAUSE_MS = 1000
 /** Statuses from here on say "not now" (429) or "broken" (5xx); below them lie answers. */
 const REFUSED = 429
-/** After so many failures in a row the page goes on without us. */
+/** After so many failures in a row a lane stays closed until the reader's next page. */
 const FAILURES_MAX = 4
+
+export const makeQueue = (): RequestQueue => {
+  const questions = openLane(QUESTIONS_AT_ONCE)
+  const reports = openLane(1)
+  const pixels = openLane(1)
+  return {
+    _add(job) {
+      const lane = job._done ? questions : job._body ? reports : pixels
+      lane._add(job)
+    },
+    _flush() {
+      for (const lane of [questions, reports, pixels]) lane._flush()
+    },
+  }
+}
 
 /**
  * Bodies go as text/plain, fetch's default, which needs no preflight, and without cookies. What is
  * only told outlives the page; an answer would be for nobody.
  */
-export const makeQueue = (): RequestQueue => {
+const openLane = (atOnce: number): RequestQueue => {
   let jobs: Job[] = []
   let inFlight = 0
   let failures = 0
 
   const next = (): void => {
-    while (inFlight < IN_FLIGHT_MAX && failures < FAILURES_MAX && jobs[0]) {
+    while (inFlight < atOnce && failures < FAILURES_MAX && jobs[0]) {
       inFlight++
       run(jobs.shift() as Job).then((pauseMs) => {
         setTimeout(() => {
@@ -60,7 +77,7 @@ export const makeQueue = (): RequestQueue => {
   /** Resolves to the milliseconds that its slot stays taken afterwards: that is the back-off. */
   const run = async (job: Job): Promise<number> => {
     try {
-      if (job._isImage) {
+      if (!job._done && !job._body) {
         await new Promise((done) => {
           const image = insertImage(job._url)
           image.onload = image.onerror = done
@@ -87,8 +104,7 @@ export const makeQueue = (): RequestQueue => {
 
   return {
     _add(job) {
-      if (job._isImage) jobs.unshift(job)
-      else jobs.push(job)
+      jobs.push(job)
       next()
     },
     _flush() {

@@ -27,7 +27,14 @@ export interface PageSettings {
 
 interface Configuration {
   amp_config: { publisher_id: number; linkmate_enabled: boolean }
-  page_tag: { auction_url: string; link_url: string; brand: string; domains: string[] }
+  page_tag: {
+    auction_url: string
+    link_url: string
+    brand: string
+    domains: string[]
+    /** Another one says that merchants have joined or left. */
+    merchants_version?: string | undefined
+  }
 }
 
 /** The service's addresses and the publisher's facts, as the page-tag configuration names them. */
@@ -41,12 +48,11 @@ export type Service = Configuration['amp_config'] &
 /** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
 export const readService = (answer: unknown, base: string): Service => {
   const [{ amp_config, page_tag }] = (answer as { data: [Configuration] }).data
-  return {
-    ...amp_config,
-    ...page_tag,
-    _base: base,
-    _own: [page_tag.link_url, base, page_tag.auction_url].map((own) => `${withoutScheme(own)}/`),
+  const _own: string[] = []
+  for (const own of [page_tag.link_url, base, page_tag.auction_url]) {
+    _own.push(`${withoutScheme(own)}/`)
   }
+  return { ...amp_config, ...page_tag, _base: base, _own }
 }
 
 /** Links on an http page and links on an https page are the same links. */

@@ -1,4 +1,5 @@
 /** Test mode: what would be sent is shown on the page instead. */
+import { toJson } from './to-json.ts'
 
 /** Shows a message; styled through the object model, which any CSP allows. */
 export const showMessage = (title: string, body: unknown): void => {
@@ -8,14 +9,15 @@ export const showMessage = (title: string, body: unknown): void => {
     panel.id = 'souk-test'
     panel.open = true
     panel.style.cssText =
-      'position:fixed;right:0;bottom:0;z-index:2147483647;margin:0;padding:12px;max-width:40em;' +
+      'position:fixed;right:0;bottom:0;z-index:2147483647;padding:12px;' +
       'max-height:60vh;overflow:auto;background:#fffbe6;color:#111;font:12px monospace;' +
-      'border:2px solid #b8860b;white-space:pre-wrap;direction:ltr'
+      'white-space:pre-wrap;direction:ltr'
     // On a phone it may cover what is to be tapped next: its first line folds it.
     const summary = document.createElement('summary')
     summary.textContent = 'Souk test mode: nothing is sent.'
-    panel.append(summary)
-    document.body.append(panel)
+    panel.appendChild(summary)
+    document.body.appendChild(panel)
   }
-  panel.append(`\n\n${title}\n${JSON.stringify(body, null, 2)}`)
+  const text = toJson(body).replace(/[{[,](?=["{])|":/g, (mark) => mark + (mark[1] ? ' ' : '\n  '))
+  panel.appendChild(document.createTextNode(`\n\n${title}\n${text}`))
 }

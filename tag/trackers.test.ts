@@ -16,7 +16,7 @@ function openPage(consent: Consent['consent']) {
     return { style: {} }
   })
   define('document', {
-    body: { append: (image: (typeof fired)[number]) => void fired.push(image) },
+    body: { appendChild: (image: (typeof fired)[number]) => void fired.push(image) },
   })
   const choice = { consent, consent_source: undefined }
   const fire = makeTrackers({ _consent: () => choice } as unknown as Parts)

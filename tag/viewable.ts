@@ -4,6 +4,7 @@
  */
 
 import type { Link } from './link.ts'
+import { toJson } from './to-json.ts'
 
 /** Not 0: that is reached where a link and the screen only touch, in view or not. */
 const ANY_SHARE = 1e-6
@@ -44,7 +45,7 @@ export const watchView = (link: Link, seen: () => void, viewed: () => void): voi
 const placeOf = (anchor: Element): Element => {
   const map = anchor.closest('map')
   const place = map
-    ? document.querySelector(`[usemap=${JSON.stringify(`#${map.name}`)}]`)
+    ? document.querySelector(`[usemap=${toJson(`#${map.name}`)}]`)
     : getComputedStyle(anchor).display === 'contents' &&
       (anchor.firstElementChild || anchor.parentElement)
   return place || anchor

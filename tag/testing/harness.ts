@@ -84,6 +84,7 @@ function watch(
     },
     {
       _uuid: 'u',
+      _asked: {},
       _sourceUrl: location.href,
       _send(type, events) {
         if (type !== 'service_link_impression') return

@@ -20,6 +20,8 @@ export interface Answer {
   readonly delayMs?: number
   /** The connection breaks instead. */
   readonly isCut?: boolean
+  /** No answer comes for as long as the client waits. */
+  readonly isSilent?: boolean
 }
 
 export interface StandInOptions {
@@ -72,6 +74,7 @@ export async function startStandIn(
     response.on('close', () => open--)
     const answer = options.answers?.[call] ?? {}
     if (answer.isCut) return void request.socket.destroy()
+    if (answer.isSilent) return
     if (answer.delayMs) await sleep(answer.delayMs, undefined, { ref: false })
     response.writeHead(answer.status ?? (call === 'events' ? 201 : 200), {
       'content-type': 'application/json',
@@ -109,7 +112,10 @@ function goodAnswer(
   { url, body, origin }: { url: string; body: string; origin: string },
 ): string {
   if (call === 'config') {
-    const page_tag = { auction_url: origin, link_url: origin, brand: 'service', domains: [] }
+    const page_tag = {
+      ...{ auction_url: origin, link_url: origin, brand: 'service', domains: [] },
+      merchants_version: '1',
+    }
     return JSON.stringify({
       data: [{ amp_config: { publisher_id: 1, linkmate_enabled: true }, page_tag }],
     })
@@ -119,6 +125,7 @@ function goodAnswer(
     const smart_links = links.map(({ raw_url }, index) => ({
       auction_id: String(9_100_000_000_000_000_000n + BigInt(index)),
       url: raw_url,
+      is_monetizable: true,
     }))
     return JSON.stringify({ data: [{ smart_links }] })
   }
