@@ -1053,6 +1053,15 @@ create table traffic_hour (
   constraint traffic_hour_hour_of_week_check CHECK (((hour_of_week >= 0) AND (hour_of_week <= 167)))
 );
 
+create table unattributed_redirect (
+  day date not null,
+  slug text not null,
+  host text not null,
+  target_host text not null,
+  redirects bigint not null,
+  constraint unattributed_redirect_pkey PRIMARY KEY (day, slug, host, target_host)
+);
+
 create table unfolded_event (
   lane smallint not null,
   seq bigint not null,

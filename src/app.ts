@@ -29,6 +29,7 @@ import { noteKeyPlace } from './key-notices.ts'
 import { type DashboardLinkDeps, dashboardLinkRoutes } from './links/dashboard-routes.ts'
 import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from './links/routes.ts'
 import type { SmartLinkRecord } from './links/schema.ts'
+import { unattributedRoute } from './links/unattributed-routes.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { feedRoutes } from './matching/feed-routes.ts'
 import { matchRoutes } from './matching/routes.ts'
@@ -167,6 +168,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))
+    await http.register(unattributedRoute({ db, keys, now }))
     const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now }))
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))

@@ -87,6 +87,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
         findOrCreateLink: (link, address) =>
           findOrCreateWrapperLink(wrapperLinkDeps, link, address),
         findExistingLink: (link) => findWrapperLink(wrapperLinkDeps, link),
+        onUnattributed: (names) => node.unattributed.count(names),
       }),
     ],
   ])

@@ -47,10 +47,7 @@ export function makeMetrics(options: MetricsOptions) {
       'souk_receipts_dropped_total',
       'Receipts dropped: the queue was full.',
     ),
-    linksLeftOut: counter(
-      'souk_linkmate_links_left_out_total',
-      'New links refused: the hourly limit of calls without a key, or of wrappers.',
-    ),
+    ...linkCounters(counter),
     leftOut: counter(
       'souk_left_out_rows_total',
       'Rows that a storage quota kept out of the database, by kind: souk doctor says whose.',
@@ -76,6 +73,19 @@ export function makeMetrics(options: MetricsOptions) {
     webhooksDelivered: counter('souk_webhook_deliveries_total', 'Webhook deliveries that arrived.'),
     webhooksDisabled: counter('souk_webhooks_disabled_total', 'Webhooks switched off.'),
     answered: answerTimer(registers),
+  }
+}
+
+function linkCounters(counter: (name: string, help: string) => Counter) {
+  return {
+    unattributedRedirects: counter(
+      'souk_unattributed_redirects_total',
+      'Wrapper redirects that name no known publisher: souk link unattributed lists them.',
+    ),
+    linksLeftOut: counter(
+      'souk_linkmate_links_left_out_total',
+      'New links refused: the hourly limit of calls without a key, or of wrappers.',
+    ),
   }
 }
 

@@ -23,6 +23,7 @@ import { EVENT_TYPE, MONEY_LANE, newEvent } from './events/event.ts'
 import type { EventLog } from './events/event-log.ts'
 import { HASH_KEYS_REFRESH_MS, HashKeys } from './events/hash-keys.ts'
 import { startPartitionUpkeep } from './events/partitions.ts'
+import { UnattributedCounts } from './links/unattributed-counts.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
 import { openEventLog } from './open-event-log.ts'
 import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
@@ -89,6 +90,8 @@ export interface Node {
   readonly destinations: Destinations
   /** What anonymous clients may still make this node store. */
   readonly quotas: NodeQuotas
+  /** Wrapper redirects that name no known publisher. */
+  readonly unattributed: UnattributedCounts
   close(): Promise<void>
 }
 
@@ -158,6 +161,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     edge,
     destinations: await openDestinations(config, opening),
     quotas,
+    unattributed: openUnattributed(opening, { edgeDatabase, metrics }),
     close: () => opening.closers.close(),
   }
 }
@@ -187,6 +191,19 @@ async function openQuotas(
   const opened = await openStorageQuotas(database, { config, metrics, now, onError })
   closers.add('storage quotas', opened.close)
   return opened.quotas
+}
+
+function openUnattributed(
+  { now, log, closers }: Opening,
+  { edgeDatabase: db, metrics }: Pick<Node, 'edgeDatabase' | 'metrics'>,
+): UnattributedCounts {
+  const counts = new UnattributedCounts({
+    ...{ db, now },
+    onCounted: () => metrics.unattributedRedirects.inc(),
+    onError: errorTeller(log, 'unattributed redirects not written'),
+  })
+  closers.add('unattributed redirects', () => counts.close())
+  return counts
 }
 
 function openEdgeDatabase({ connection }: Database, { closers }: Opening): Database {

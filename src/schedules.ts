@@ -11,6 +11,7 @@ import { deleteOldJobs } from './auction/what-if-job-store.ts'
 import { isModelYoung } from './demand/learn-store.ts'
 import { deletePastResponses } from './links/idempotency-store.ts'
 import { deletePastLinkHours } from './links/store.ts'
+import { deleteOldUnattributed } from './links/unattributed-store.ts'
 import type { Node } from './node.ts'
 import { guardedAgent } from './platform/fetch-guard.ts'
 import { deleteOldStoredBytes } from './platform/storage-quota-store.ts'
@@ -107,6 +108,7 @@ async function forgetExpired({ database, now }: Node): Promise<void> {
   await deletePastResponses(database, at)
   await deletePastSessions(database, at)
   await deletePastLinkHours(database, at)
+  await deleteOldUnattributed(database, at)
 }
 
 /** Sessions whose views were deleted too. The fold counts a late view by its day's total. */

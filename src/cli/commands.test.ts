@@ -50,6 +50,7 @@ const DOCUMENTED: Readonly<Record<string, readonly string[]>> = {
   'user list': [],
   'key list': [],
   'link list': [],
+  'link unattributed': [],
   'link disable': ['auction-id'],
   'campaign pause': ['campaign'],
   'campaign resume': ['campaign'],

@@ -233,6 +233,11 @@ const LINK_COMMANDS: readonly CommandSpec[] = [
     help: `Lists smart links, the newest first, ${AT_MOST}.`,
     run: links('listLinksCommand'),
   },
+  {
+    name: 'link unattributed',
+    help: 'Lists wrapper redirects of 30 days that name no known publisher, by slug and host.',
+    run: links('listUnattributedCommand'),
+  },
 ]
 
 const PROOF_COMMANDS: readonly CommandSpec[] = [

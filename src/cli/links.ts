@@ -1,5 +1,6 @@
 /** Commands on smart links. */
 import { disableLink, listLinks } from '../links/store.ts'
+import { listUnattributed, toUnattributed } from '../links/unattributed-store.ts'
 import { formatTimestamp } from '../platform/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
@@ -21,4 +22,9 @@ export async function listLinksCommand(context: CommandContext) {
     keyless: link.is_keyless,
     datetime_created: formatTimestamp(link.datetime_created),
   }))
+}
+
+export async function listUnattributedCommand(context: CommandContext) {
+  const rows = await listUnattributed(await context.database(), context.now())
+  return rows.map(toUnattributed)
 }

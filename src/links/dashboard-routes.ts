@@ -19,6 +19,7 @@ import {
   type ListedLinkRow,
   listLinksOfPublisher,
 } from './store.ts'
+import { listUnattributedOf, toUnattributed } from './unattributed-store.ts'
 
 export interface DashboardLinkDeps {
   readonly db: Db
@@ -43,16 +44,20 @@ export const dashboardLinkRoutes =
         },
       },
       async (request) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const publisher = await requireOwnedPublisher(db, request)
+        const { cursor = null, search } = request.query
         const rows = await listLinksOfPublisher(db, {
-          pubId,
-          before: request.query.cursor ?? null,
-          search: readSearch(request.query.search),
+          pubId: publisher.pub_id,
+          before: cursor,
+          search: readSearch(search),
           limitRows: PAGE_ROWS_READ,
         })
         const page = cutPage(rows, (row) => row.auction_id)
         const links = page.rows.map((row) => toListedLink(row, linkUrl))
-        return ok(200, { links, next: page.next })
+        const unattributed =
+          cursor === null ? await listUnattributedOf(db, { ...publisher, now: now() }) : []
+        const lost = unattributed.map(toUnattributed)
+        return ok(200, { links, unattributed: lost, next: page.next })
       },
     )
 

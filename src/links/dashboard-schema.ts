@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { TextOrNull, Time } from '../platform/field-types.ts'
 import { NextPage, PageCursor } from '../platform/page.ts'
 import { MAX_URL_CHARACTERS } from '../platform/url.ts'
+import { UnattributedRedirects } from './schema.ts'
 
 export const LinkQuery = Type.Object({
   cursor: PageCursor,
@@ -31,6 +32,8 @@ const ListedLink = Type.Object({
 
 export const LinkPage = Type.Object({
   links: Type.Array(ListedLink),
+  /** On the first page only. */
+  unattributed: Type.Array(UnattributedRedirects),
   next: NextPage,
 })
 export type LinkPage = Static<typeof LinkPage>

@@ -96,6 +96,17 @@ export const RetrievedLink = Type.Object({
   }),
 })
 
+/** Wrapper redirects that name no known publisher (docs/spec/links-and-tags.md). */
+export const UnattributedRedirects = Type.Object({
+  slug: Type.String({ description: 'As the links name their publisher; empty: they name none' }),
+  host: Type.String({
+    description: 'Of the pages with the links; empty: the browsers do not say',
+  }),
+  target_host: Type.String(),
+  redirects: Type.Integer(),
+  last_day: Type.String({ description: 'UTC' }),
+})
+
 export const PageTagConfig = Type.Object({
   amp_config: Type.Object({ linkmate_enabled: Type.Boolean(), publisher_id: Type.Integer() }),
   page_tag: Type.Optional(

@@ -9,6 +9,7 @@ import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import { readMark } from '../links/linkmate.ts'
+import type { UnattributedNames } from '../links/unattributed-store.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
 import { withPatience } from '../platform/patience.ts'
@@ -29,6 +30,8 @@ export interface WrapperDeps extends RedirectDeps {
    * Rejects when the database is away.
    */
   readonly findOrCreateLink: (link: WantedWrapperLink, address: string) => Promise<string | null>
+  /** Called for each redirect whose address names no known publisher. */
+  readonly onUnattributed: (names: UnattributedNames) => void
   /** The auction id of a link that is there already; creates none. */
   readonly findExistingLink: (link: WantedWrapperLink) => Promise<string | null>
 }
@@ -65,6 +68,7 @@ async function follow(
   const isMerchant = merchantOfHost(market, siteHost(target)) !== 0
   // Our choice: AMP wraps every link of a page, those that its author marked too.
   const mark = readMark(url)
+  if (publisher === undefined) countUnattributed(deps, request, { query, target })
   if (publisher === undefined || !isMerchant || mark === 'donotlink') {
     const mayGo = mayForward(deps, request, { url, pubId: publisher?.pub_id ?? 0 })
     return mayGo ? redirectTo(url) : leavingPage(url)
@@ -96,6 +100,21 @@ async function follow(
     if (!request.isHead) deps.onUnrecorded(error)
     return forward()
   }
+}
+
+/** Readers only: robots open links that no page has. */
+function countUnattributed(
+  deps: WrapperDeps,
+  request: HotRequest,
+  { query, target }: { query: WrapperQuery; target: URL },
+): void {
+  if (createsNothing(request)) return
+  const page = URL.parse(request.headers.referer ?? '')
+  deps.onUnattributed({
+    slug: query.publisherSlug ?? '',
+    host: page === null ? '' : siteHost(page),
+    targetHost: siteHost(target),
+  })
 }
 
 const click = (auctionId: string) => ({ auctionId, verdict: REASON.ok })

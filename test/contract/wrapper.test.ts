@@ -261,3 +261,32 @@ test('a long name of an article in a wrapper is cut between two characters', asy
     select name from article where name like 'aaa%'`)
   assert.deepEqual(rows, [{ name: 'a'.repeat(254) }])
 })
+
+test('a wrapper that names no known publisher is counted, for its publisher and for the operator', async () => {
+  const { account } = market
+  const lost = wrapper(KETTLE, '', 'dailly')
+  await follow(api, lost, { referer: 'https://www.daily.example/a' })
+  await follow(api, `/link/?url=${encodeURIComponent(KETTLE)}`, {
+    referer: 'https://daily.example/',
+  })
+  await follow(api, lost, { 'user-agent': 'Googlebot/2.1' })
+  await follow(api, wrapper(KETTLE), { referer: 'https://www.daily.example/a' })
+  const read = async () => {
+    const path = `/api/v1/publishers/${account.pubId}/unattributed_redirects/`
+    return (await api.call(path, { key: account.key })).json<{ data: object[] }>().data
+  }
+  await until(async () => (await read()).length === 2)
+  const last_day = new Date(api.app.node.now()).toISOString().slice(0, 10)
+  const shared = { host: 'daily.example', target_host: 'kettles.example', redirects: 1, last_day }
+  assert.deepEqual(await read(), [
+    { slug: '', ...shared },
+    { slug: 'dailly', ...shared },
+  ])
+  const { text } = await api.call('/metrics')
+  assert.match(text, /^souk_unattributed_redirects_total \d+$/m)
+  const other = await api.account()
+  const refused = await api.call(`/api/v1/publishers/${account.pubId}/unattributed_redirects/`, {
+    key: other.key,
+  })
+  assert.deepEqual([refused.status, refused.failure().code], [403, 4303])
+})

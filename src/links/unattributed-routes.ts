@@ -1,0 +1,39 @@
+/** The wrapper redirects of a publisher's pages that name no known publisher. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
+import { PublisherParams } from '../accounts/schema.ts'
+import { envelope, ok } from '../platform/envelope.ts'
+import type { Db } from '../platform/postgres.ts'
+import { UnattributedRedirects } from './schema.ts'
+import { listUnattributedOf, toUnattributed } from './unattributed-store.ts'
+
+export interface UnattributedDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  readonly now: () => Date
+}
+
+export const unattributedRoute =
+  ({ db, keys, now }: UnattributedDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/publishers/:pub_id/unattributed_redirects/',
+      {
+        onRequest: keys.require,
+        schema: {
+          security: NEEDS_KEY,
+          operationId: 'listUnattributedRedirects',
+          summary: 'Wrapper redirects of 30 days on your pages that name no known publisher',
+          params: PublisherParams,
+          response: { 200: envelope(UnattributedRedirects) },
+        },
+      },
+      async (request) => {
+        const { pub_id: pubId } = request.params
+        const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
+        const rows = await listUnattributedOf(db, { ...publisher, now: now() })
+        return ok(200, ...rows.map(toUnattributed))
+      },
+    )
+  }
