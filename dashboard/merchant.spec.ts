@@ -96,7 +96,7 @@ test('a merchant sees the cost of a click, its reason, and a spent daily budget'
   await page.getByText('$0.80 of $1.00').waitFor()
   await page.getByText('Today’s budget spent').waitFor()
   const clicks = page.getByRole('region', { name: 'Clicks' })
-  await clicks.getByText('Valid clicks').waitFor()
+  await clicks.getByText('Valid clicks', { exact: true }).waitFor()
   assert.equal(await clicks.getByRole('definition').innerText(), '2')
 })
 

@@ -56,7 +56,7 @@ test('says when some auctions of a day are gone, or when the figures are a sampl
   }
   await page.route('**/no_fill/*', (route) => route.fulfill({ json: { data: [some] } }))
   await page.reload()
-  await page.getByText('20,010 auctions, an even sample of the day’s 1,200,000').waitFor()
+  await page.getByText('20,010 of the day’s 1,200,000 auctions').waitFor()
   await page.getByText('of this day some may be gone').waitFor()
   await page.getByRole('heading', { name: 'Every auction had a winner' }).waitFor()
 })

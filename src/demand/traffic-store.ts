@@ -27,14 +27,14 @@ export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
       insert into traffic_hour (pub_id, hour_of_week, clicks)
       select pub_id, (extract(isodow from at) - 1) * 24 + extract(hour from at) as hour, count(*)
       from (
-        select distinct on (date_trunc('hour', click.at), coalesce(address_key, click.click_id))
+        select distinct on (date_trunc('hour', click.at), coalesce(event.address_key, click.click_id))
           click.pub_id, click.at
         from click left join event on event.day = click.day and event.id = click.event_id
           and event.lane = ${MONEY_LANE}
           and event.day between ${utcDay(from.getTime())} and ${utcDay(nowMs)}
         where click.at >= ${from} and click.at < ${until} and click.merch_id <> 0
           and click.reason = any(${READERS}::int[]) and reversed_at is null
-        order by date_trunc('hour', click.at), coalesce(address_key, click.click_id),
+        order by date_trunc('hour', click.at), coalesce(event.address_key, click.click_id),
           click.at, click.event_id
       ) as reader
       group by pub_id, hour`)
