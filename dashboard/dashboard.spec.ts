@@ -90,7 +90,7 @@ test('reports a wrong password, and opens the requested page after the right one
   await page.keyboard.press('Enter')
   await page.getByRole('alert').getByText('Wrong e-mail address or password').waitFor()
   await logIn(page, account)
-  await page.getByRole('heading', { name: 'Clicks' }).waitFor()
+  await page.getByRole('heading', { name: 'Clicks', exact: true }).waitFor()
   await page.getByRole('button', { name: 'Log out' }).click()
   await page.getByLabel('Password').waitFor()
 })
@@ -312,7 +312,7 @@ test('the URL preserves the state of the page, and invalid parts are ignored', a
   await page.reload()
   await page.getByRole('img', { name: /^Page views per day/ }).waitFor()
   await page.goBack()
-  await page.getByRole('heading', { name: 'Clicks' }).waitFor()
+  await page.getByRole('heading', { name: 'Clicks', exact: true }).waitFor()
 })
 
 test('every page has its own title and heading', async (t) => {
