@@ -13,6 +13,7 @@ const BENCHMARKS = [
   'leases',
   'small-budgets',
   'prediction',
+  'value-worlds',
   'evaluate',
   'click-logs',
   'statistics',

@@ -56,6 +56,10 @@ const { values: args } = parseArgs({
   },
 })
 
+function isWithin(value = Number.NaN, least: number, most: number): boolean {
+  return value >= least && value <= most
+}
+
 const CANDIDATES = 4
 const AUCTIONS_PER_PUBLISHER = 3 // in each slot
 
@@ -132,7 +136,7 @@ function shownPairs(network: SimulatedNetwork, slot: number) {
 }
 
 const names = args.only?.split(',') ?? Object.keys(WORLDS)
-const found: Record<string, unknown> = {}
+const found: Record<string, Record<string, ReturnType<Score['figures']>>> = {}
 console.log(Score.HEADER)
 for (const name of names) {
   const world = { ...WELL_SPECIFIED, ...WORLDS[name] }
@@ -159,4 +163,11 @@ for (const name of names) {
   for (const score of totals.values()) console.log(score.line())
   found[name] = Object.fromEntries([...totals].map(([of, score]) => [of, score.figures()]))
 }
+/** Regret at or below the two-level baseline's in each world; true rates covered as announced. */
+const missed = Object.entries(found).flatMap(([name, { ours, 'two-level': baseline }]) => [
+  ...((ours?.regret ?? 1) <= (baseline?.regret ?? 0) ? [] : [`regret in ${name}`]),
+  ...(name !== 'well' || isWithin(ours?.coverage.old, 0.75, 0.85) ? [] : [`coverage in ${name}`]),
+])
+for (const goal of missed) console.log(`missed: ${goal}`)
+if (missed.length > 0) process.exitCode = 1
 if (args.json !== undefined) writeFileSync(args.json, `${JSON.stringify(found, null, 1)}\n`)
