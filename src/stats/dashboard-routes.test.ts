@@ -196,7 +196,7 @@ test('a reversed click shows the reason given by the operator', async (t) => {
   const { json } = await s.own.call<ClickPage>(`${s.path}/clicks/?${MARCH}`)
   const [kept, taken] = json.data[0].clicks
   assert.deepEqual([kept?.reason, taken?.reason, taken?.earnings], ['ok', 'reversed', '0.00'])
-  assert.match(taken?.why ?? '', /taken back\. Reason: bought traffic$/)
+  assert.match(taken?.why ?? '', /reversed\. Reason: bought traffic$/)
   assert.doesNotMatch(kept?.why ?? '', /Reason/)
 })
 
