@@ -184,6 +184,11 @@ export async function refusesLongTexts<One extends Endpoint>(target: Target<One>
       assert.equal(answer.failure().code, ERRORS.tooLarge.code, `${endpoint.path} ${field}`)
       continue
     }
+    if (field.endsWith('.raw_url')) {
+      // LinkMate leaves out an entry that is no URL, however long it is.
+      assert.equal(answer.status, 200, answer.text.slice(0, 300))
+      continue
+    }
     assert.equal(answer.status, 400, `${endpoint.path} ${field} ${answer.text.slice(0, 300)}`)
     // An entry of a list of texts may be reported under its list.
     const names = place.type === 'string' ? [field, field.replace(/\[\d+\]$/, '')] : [field]
