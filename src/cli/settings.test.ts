@@ -62,6 +62,7 @@ test('a merchant keeps every setting, made with it or changed to it', async () =
     origin: ['https://kettles.example', 'https://pay.example'],
     'post-impression-rate': 0.01,
     'confirm-orders': true,
+    'allow-second-rate': true,
   }
   assertComplete(MERCHANT_SETTINGS, given)
   await assertKept('merchant', { id: null, given, told: { uid: 2 } })
@@ -116,13 +117,13 @@ test('a campaign keeps every setting, made with it or changed to it', async () =
     'clicks-per-address-hour': 20,
     'clicks-per-address-day': 200,
   }
-  const cpa = { merchant: 2, model: 'cpa', rate: 0.08 }
-  const epp = { merchant: 2, model: 'epp', payment: '1.50' }
+  const cpa = { merchant: 2, model: 'cpa', rate: 0.08, 'second-rate': true }
+  const epp = { merchant: 2, model: 'epp', payment: '1.50', 'second-rate': true }
   assertComplete(CAMPAIGN_SETTINGS, { ...cpc, ...cpa, ...epp })
   for (const given of [cpc, cpa, epp]) {
     await assertKept('campaign', { id: null, given, told: { merch_id: 2 } })
     const other = optionsOf({ merchant: 1, model: 'epp', payment: 9 })
-    const { campaign_id } = await json('campaign', 'create', ...other)
+    const { campaign_id } = await json('campaign', 'create', ...other, '--no-second-rate')
     const changed = { payment: '', ...given }
     const told = { merch_id: 2, payment: changed.payment || null }
     await assertKept('campaign', { id: String(campaign_id), given: changed, told })
