@@ -118,7 +118,7 @@ test('reports and retries a call without a response, with half a response, or wi
   for (const [answer, words] of [
     [() => Promise.reject(new TypeError('fetch failed')), silence],
     [() => new Response('{"data":[', { status: 200 }), silence],
-    [() => new Response('<html>', { status: 502 }), 'The service said 502'],
+    [() => new Response('<html>', { status: 502 }), 'The service responded with status 502'],
   ] as const) {
     serve(t, answer)
     const error = await failure(api.me())
