@@ -115,15 +115,15 @@ test('the signature in an example call matches the body it sends', {
 })
 
 test('an example response contains its own status', () => {
-  const [, created = ''] = renderReference(api, {}).split('Answer 201')
+  const [, created = ''] = renderReference(api, {}).split('Response 201')
   assert.equal(/&quot;status&quot;: (\d+)/.exec(created)?.[1], '201')
 })
 
 test('lists every successful response with its headers and content type', () => {
   const [, told = ''] = renderReference(api, {}).split('<article id="followSmartLink"')
   const [answers = ''] = told.split('</article>')
-  assert.match(answers, /Answer 200<.*?>A page for the reader.*?, text\/html</s)
-  assert.match(answers, /Answer 302<.*?>On to the destination, header Location</s)
+  assert.match(answers, /Response 200<.*?>A page for the reader.*?, text\/html</s)
+  assert.match(answers, /Response 302<.*?>On to the destination, header Location</s)
 })
 
 test('lists a field with its path, type and rules, also in lists and unions', () => {

@@ -110,6 +110,7 @@ export const listed = (words: readonly string[]) => words.filter((word) => word 
  * `parent.name` applies to a field within that parent.
  */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
+  job_id: '0197b1a0-5f1e-7c3a-9d2b-4e8f6a7c1b2d',
   a: '7468501219893436416',
   advertiser_name: 'Kettlework',
   allow_merchants: 2,
