@@ -403,6 +403,9 @@ create table feed_source (
   format text not null,
   tried_at timestamp with time zone not null,
   error text,
+  map jsonb,
+  currency text,
+  element text,
   constraint feed_source_pkey PRIMARY KEY (merch_id),
   constraint feed_source_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
@@ -552,6 +555,7 @@ create table merchant (
   datetime_updated timestamp with time zone not null default now(),
   post_impression_rate_ppm integer,
   is_confirming boolean not null default false,
+  default_currency text,
   allows_second_rate boolean not null default false,
   constraint merchant_pkey PRIMARY KEY (merch_id),
   constraint merchant_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),

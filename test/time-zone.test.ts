@@ -31,9 +31,11 @@ test('sale dates without a zone are UTC, in every notation', () => {
     const row = new FieldGatherer()
     const link = 'https://shop.example/1'
     const said = { id: 'A1', title: 'Mug', link, price: '5.00', salePrice: '3.00', salePriceDates }
-    for (const [field, text] of Object.entries(said)) row.set(field as keyof typeof said, 0, text)
+    for (const [field, text] of Object.entries(said))
+      row.set({ field: field as keyof typeof said, rank: 0 }, text)
     const at = { atMs: Date.parse(`2026-06-15T${time}Z`), toDollars: onlyDollars }
-    const context = { domains: ['shop.example'], currency: 'USD', ...at }
+    const currency = { currency: 'USD', isCurrencyAssumed: false }
+    const context = { domains: ['shop.example'], ...currency, ...at }
     const judged = checkOffer(row.finish(), context)
     return judged.kind === 'offer' ? judged.offer.priceMicros / 1e6 : judged.reason
   }

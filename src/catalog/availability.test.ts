@@ -42,3 +42,58 @@ test('a column that counts what is left says so: less than nothing is oversold',
   }
   assert.equal(readAvailability('12 left'), null, 'words beside a number are words')
 })
+
+test('stock is known in the words of the large languages', () => {
+  const available = [
+    ...['auf Lager', 'Sofort lieferbar', 'en stock', 'Disponible', 'disponibile', 'Em estoque'],
+    ...['op voorraad', 'W magazynie', 'i lager', 'på lager', 'skladem', 'raktáron', 'în stoc'],
+    ...[
+      'в наличии',
+      'Є в наявності',
+      'stokta var',
+      'διαθέσιμο',
+      '在庫あり',
+      '有货',
+      '재고 있음',
+      'متوفر',
+    ],
+    ...[
+      'במלאי',
+      'tersedia',
+      'còn hàng',
+      'มีสินค้า',
+      '12 in stock',
+      'In stock (3)',
+      '>10',
+      '10+',
+      'ja',
+    ],
+  ]
+  for (const word of available) assert.equal(readAvailability(word), true, word)
+  const gone = [
+    ...['nicht lieferbar', 'ausverkauft', 'rupture de stock', 'Épuisé', 'agotado', 'sin stock'],
+    ...['esaurito', 'esgotado', 'uitverkocht', 'niedostępny', 'slutsåld', 'utsolgt', 'vyprodáno'],
+    ...[
+      'elfogyott',
+      'нет в наличии',
+      'tükendi',
+      'εξαντλημένο',
+      '在庫なし',
+      '缺货',
+      '품절',
+      'غير متوفر',
+    ],
+    ...[
+      'habis',
+      'hết hàng',
+      'SOLDOUT',
+      'sur commande',
+      'vorbestellbar',
+      '0 in stock',
+      '0+',
+      'nein',
+    ],
+  ]
+  for (const word of gone) assert.equal(readAvailability(word), false, word)
+  for (const word of ['flurble', '3 Wochen', 'in']) assert.equal(readAvailability(word), null, word)
+})

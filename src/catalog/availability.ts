@@ -1,43 +1,109 @@
 /**
  * Is a listing in stock, by what its feed says?
  *
- * Spellings differ only in case, spaces, underscores and schema.org addresses. What can be bought
- * and shipped now is in stock; a pre-order or a back-order is not, and neither is a word that
- * nobody knows: a reader must never be sent to what may not be there.
+ * Spellings differ only in case, spaces, punctuation and schema.org addresses; the words are those
+ * of the large languages. What can be bought and shipped now is in stock; a pre-order or a
+ * back-order is not, and neither is a word that nobody knows: a reader must never be sent to what
+ * may not be there. See docs/spec/feeds.md#availability.
  */
 
-const IN_STOCK: ReadonlySet<string> = new Set([
-  'instock',
-  'instoreonly',
-  'onlineonly',
-  'limitedavailability',
-  'limitedstock',
-  'lowstock',
-  'available',
-  'availablefororder',
-  'yes',
-  'y',
-  'true',
-])
+const IN_STOCK = wordSet(`
+  in stock, in store only, online only, limited availability, limited stock,
+  low stock, available,
+  available for order, available now, in stock soon to ship, on stock, stocked,
+  yes, y, true, t, on,
+  active, enabled, published, live, ships today, ready to ship, add to cart,
+  few left, last items
+  auf Lager, lagernd, lieferbar, sofort lieferbar, sofort verfügbar, verfügbar,
+  vorrätig, vorhanden,
+  am Lager, ab Lager, ja, wenige verfügbar, nur noch wenige, verfuegbar, vorraetig
+  en stock, disponible, disponibles, en magasin, oui, dispo,
+  disponible immédiatement, stock limité,
+  derniers articles en stock, en existencia, en existencias, hay existencias,
+  hay stock, con stock,
+  sí, si, disponibilidad inmediata, pocas unidades, últimas unidades
+  disponibile, disponibili, in magazzino, disponibilità immediata,
+  pronta consegna, in giacenza,
+  em estoque, em stock, disponível, disponivel, sim, pronta entrega, estoque disponível
+  op voorraad, voorradig, leverbaar, beschikbaar, uit voorraad leverbaar, direct leverbaar
+  w magazynie, dostępny, dostępna, dostępne, na stanie, tak, na magazynie, dostepny
+  i lager, finns i lager, på lager, på lagret, tillgänglig, tilgjengelig, tilgængelig, ja,
+  lagervara, varastossa, saatavilla, saatavana, kyllä, heti saatavilla
+  skladem, na skladě, sklade, na sklade, k dispozici, dostupné, dostupný, ano, áno, skladom
+  raktáron, készleten, elérhető, igen, în stoc, in stoc, disponibil, da,
+  na zalihi, dostupno,
+  na zalogi, на склад, в наличност, наличен, налично, в наявності,
+  є в наявності, так, на складі
+  в наличии, есть в наличии, есть, на складе, да, доступен, доступно, имеется
+  stokta, stokta var, mevcut, var, evet, σε απόθεμα, διαθέσιμο, άμεσα διαθέσιμο, ναι
+  在庫あり, 在庫有り, 在庫有, 販売中, 购买, 有货, 有貨, 现货, 現貨, 有库存, 有庫存, 재고있음, 재고 있음, 판매중, 구매가능
+  متوفر, متاح, موجود, في المخزون, נמצא במלאי, במלאי, זמין, יש במלאי, उपलब्ध, स्टॉक में
+  tersedia, ada stok, ready stock, stok tersedia, còn hàng, có hàng, มีสินค้า,
+  มีสินค้าในสต็อก, พร้อมส่ง
+  موجود است, মজুদ আছে`)
 
-const OUT_OF_STOCK: ReadonlySet<string> = new Set([
-  'outofstock',
-  'preorder',
-  'presale',
-  'backorder',
-  'madetoorder',
-  'soldout',
-  'discontinued',
-  'reserved',
-  'unavailable',
-  'notavailable',
-  'no',
-  'n',
-  'false',
-])
+const OUT_OF_STOCK = wordSet(`
+  out of stock, preorder, pre order, presale, backorder, back order,
+  backordered, on backorder,
+  available on backorder, made to order, sold out, discontinued, reserved,
+  unavailable, none left,
+  not available, no stock, not in stock, temporarily out of stock, temporarily unavailable,
+  currently unavailable, coming soon, out, no, n, false, f, off, inactive,
+  disabled, draft, archived,
+  deleted, hidden, on order, special order, on request, to order, end of life,
+  delisted, suspended
+  nicht auf Lager, nicht lieferbar, nicht verfügbar, nicht vorrätig,
+  ausverkauft, vergriffen,
+  derzeit nicht verfügbar, nicht mehr lieferbar, vorbestellbar, vorbestellung, nachbestellt,
+  auf Bestellung, auf Anfrage, nein, momentan nicht verfügbar, nicht am Lager
+  rupture de stock, en rupture, en rupture de stock, épuisé, indisponible,
+  non disponible, non,
+  sur commande, précommande, hors stock, bientôt disponible, plus disponible, pas en stock
+  agotado, sin existencias, sin stock, no disponible, fuera de stock, bajo pedido, preventa,
+  no hay existencias, próximamente, reserva, por encargo
+  esaurito, non disponibile, non in magazzino, su ordinazione, preordine,
+  no disponibile, terminato,
+  in arrivo, esgotado, fora de estoque, sem estoque, sem stock, indisponível,
+  não disponível, não,
+  nao, pré venda, sob encomenda, em falta
+  niet op voorraad, uitverkocht, niet leverbaar, niet beschikbaar, nee,
+  tijdelijk uitverkocht,
+  niedostępny, niedostępna, niedostępne, brak w magazynie, brak, wyprzedane,
+  nie, na zamówienie,
+  przedsprzedaż, ej i lager, slut i lager, slutsåld, inte i lager,
+  ikke på lager, utsolgt, udsolgt,
+  nej, nei, ikke tilgjengelig, beställningsvara, bestillingsvare, loppu,
+  ei varastossa, loppunut,
+  ei saatavilla, ei, loppuunmyyty, ennakkotilaus
+  není skladem, vyprodáno, nedostupné, ne, na objednávku, nie je skladom,
+  vypredané, předobjednávka,
+  nincs raktáron, elfogyott, nem elérhető, nem, nincs készleten, stoc epuizat, indisponibil,
+  nu este în stoc, nu, fără stoc, изчерпан, няма наличност, няма в наличност, не е наличен,
+  нема в наявності, немає в наявності, ні, немає, закінчився
+  нет в наличии, нет, распродано, отсутствует, под заказ, предзаказ,
+  закончился, недоступен, нету
+  stokta yok, tükendi, yok, hayır, mevcut değil, ön sipariş, εξαντλημένο, μη διαθέσιμο, όχι,
+  εκτός αποθέματος, κατόπιν παραγγελίας
+  在庫なし, 在庫無し, 在庫切れ, 品切れ, 売り切れ, 予約, 予約受付中, 缺货, 缺貨, 无货, 無貨, 售罄, 售完, 无库存, 預購, 预售
+  품절, 재고없음, 재고 없음, 일시품절, 예약판매, غير متوفر, نفد من المخزون, نفذ, غير متاح,
+  אזל מהמלאי, לא במלאי, לא זמין
+  स्टॉक में नहीं, अनुपलब्ध, habis, stok habis, tidak tersedia, kosong,
+  hết hàng, tạm hết hàng, สินค้าหมด, หมด
+  ناموجود`)
 
-const COUNT = /^-?\d+(?:\.\d+)?$/
+function wordSet(text: string): ReadonlySet<string> {
+  return new Set(text.split(/[,\n]/).map((word) => plainWord(word.toLowerCase())))
+}
+
+/** A word as it is compared: without spaces and punctuation, in one form of Unicode. */
+function plainWord(lowered: string): string {
+  return lowered.normalize('NFC').replace(/[\s_\-–.!*"'’()]+/g, '')
+}
+
+const COUNT = /^[<>~≥+]*\s*(-?\d+(?:[.,]\d+)?)\s*\+?$/
 const SCHEMA_ORG = /^(?:https?:\/\/)?(?:www\.)?schema\.org\//
+/** `5 in stock`, `in stock (12)`, `noch 3 verfügbar`. */
+const WITH_COUNT = /^(\d{1,6})\s+(\D+)$|^(\D+?)[\s:(]+(\d{1,6})\)?$/
 
 /**
  * True or false when the text says so; null when nobody knows the word.
@@ -46,9 +112,15 @@ const SCHEMA_ORG = /^(?:https?:\/\/)?(?:www\.)?schema\.org\//
  */
 export function readAvailability(written: string): boolean | null {
   const text = written.trim().toLowerCase()
+  if (text === '') return true
   // A column that counts what is left; shops that sell more than they have count below zero.
-  if (COUNT.test(text)) return Number(text) > 0
-  const word = text.replace(SCHEMA_ORG, '').replace(/[\s_-]+/g, '')
+  const count = COUNT.exec(text)?.[1]
+  if (count !== undefined) return Number(count.replace(',', '.')) > 0
+  const word = plainWord(text.replace(SCHEMA_ORG, ''))
   if (word === '' || IN_STOCK.has(word)) return true
-  return OUT_OF_STOCK.has(word) ? false : null
+  if (OUT_OF_STOCK.has(word)) return false
+  const [, before, after, first, last] = WITH_COUNT.exec(text) ?? []
+  const left = before ?? last
+  if (left === undefined || !IN_STOCK.has(plainWord(after ?? first ?? ''))) return null
+  return Number(left) > 0
 }

@@ -8,7 +8,6 @@
 import { decodeHTMLStrict } from 'entities'
 import { cutText } from '../platform/characters.ts'
 import type { Micros } from '../platform/money.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
 import {
   fitsUrlLimits,
   hexKeyOfUrl,
@@ -19,11 +18,13 @@ import {
 } from '../platform/url.ts'
 import { readAvailability } from './availability.ts'
 import { readCategory } from './category.ts'
+import { withoutEmptyWord } from './empty-words.ts'
 import type { FeedFields } from './feed-columns.ts'
 import type { ReadFault } from './feed-entry.ts'
 import { joinableGtin14, readGtin } from './gtin.ts'
 import { currencyWords, readCurrency } from './read-currency.ts'
 import { dollarsToMicros, type PriceFault, readPrice } from './read-price.ts'
+import { saleState } from './sale-dates.ts'
 
 export type RejectReason =
   | ReadFault
@@ -47,8 +48,16 @@ export type OfferNote =
   | 'gtin_restricted'
   | 'price_converted'
   | 'sale_ignored'
+  | 'sale_dates_unreadable'
+  | 'currency_assumed'
   | 'availability_unknown'
   | 'image_invalid'
+
+export interface Note {
+  readonly note: OfferNote
+  /** The word that nobody knows, or the currency that was assumed. */
+  readonly value?: string
+}
 
 /** What an offer is made of; see the table `offer`. */
 export interface OfferContent {
@@ -75,7 +84,7 @@ export interface OfferContent {
 }
 
 export type OfferJudgement =
-  | { readonly kind: 'offer'; readonly offer: OfferContent; readonly notes: readonly OfferNote[] }
+  | { readonly kind: 'offer'; readonly offer: OfferContent; readonly notes: readonly Note[] }
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
 
 export interface FeedContext {
@@ -83,6 +92,8 @@ export interface FeedContext {
   readonly domains: readonly string[]
   /** ISO 4217: what a price without a currency is in. */
   readonly currency: string
+  /** True where neither the import nor the merchant has set one. */
+  readonly isCurrencyAssumed: boolean
   /** Sale prices hold between two dates; this is today. */
   readonly atMs: number
   readonly toDollars: ToDollars
@@ -108,11 +119,11 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
   if (sku.length > SKU_CHARACTERS_MAX) {
     return rejected('id_too_long', `the id has more than ${SKU_CHARACTERS_MAX} characters`)
   }
-  const title = cutText(cleanText(withoutEntities(fields.title)), TITLE_CHARACTERS_MAX)
+  const title = cutText(plainText(fields.title), TITLE_CHARACTERS_MAX)
   if (title === '') return rejected('title_missing', 'the title is empty')
   const link = checkLink(fields.link, context)
   if (link.kind === 'rejected') return link
-  const notes: OfferNote[] = []
+  const notes: Note[] = []
   const price = checkPrice(fields, context, notes)
   if (price.kind === 'rejected') return price
   const offer: OfferContent = {
@@ -120,25 +131,25 @@ export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudge
     ...gtinOf(fields.gtin, notes),
     title,
     brand: wordsOf(fields.brand),
-    mpn: cutText(cleanText(fields.mpn), SHORT_CHARACTERS_MAX) || null,
+    mpn: codeOf(fields.mpn),
     url: link.text,
     urlKeyHex: hexKeyOfUrl(link.url),
     imageUrl: imageOf(fields.imageLink, notes),
     priceMicros: price.micros,
     regularPriceMicros: price.regular,
-    isInStock: isInStock(fields.availability, notes),
-    categoryId: readCategory(withoutEntities(fields.category)),
+    isInStock: isInStock(fields, notes),
+    categoryId: readCategory(withoutEntities(withoutEmptyWord(fields.category))),
     description: wordsOf(fields.description, DESCRIPTION_CHARACTERS_MAX),
     color: wordsOf(fields.color),
     size: wordsOf(fields.size),
-    itemGroupId: cutText(cleanText(fields.itemGroupId), SHORT_CHARACTERS_MAX) || null,
+    itemGroupId: codeOf(fields.itemGroupId),
   }
   return { kind: 'offer', offer, notes }
 }
 
 /** The id under which a product is stored. */
 export function skuOf(written: string): string {
-  return cleanText(written)
+  return cleanText(withoutEmptyWord(written))
 }
 
 type Rejected = Extract<OfferJudgement, { kind: 'rejected' }>
@@ -167,10 +178,20 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
   return { kind: 'link', url, text: kept }
 }
 
-/** Tools that escape a feed's text escape its addresses too. */
+const NUMERIC_ENTITY = /&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi
+
+/** Tools that escape a feed's text escape its URLs too, some of them twice. */
 function addressText(written: string): string {
-  return written.trim().replaceAll('&amp;', '&')
+  const text = withoutEmptyWord(written).trim()
+  if (!text.includes('&')) return text
+  const once = text.replace(/&(?:amp;)+/g, '&')
+  return once.replace(NUMERIC_ENTITY, (whole, hex?: string, decimal?: string) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return code >= SPACE && code <= CODE_POINT_MAX ? String.fromCodePoint(code) : whole
+  })
 }
+
+const CODE_POINT_MAX = 0x10ffff
 
 // Printable ASCII: what may stand in a Location header as it is.
 const HEADER_SAFE = /^[!-~]+$/
@@ -186,12 +207,9 @@ interface Price {
   readonly regular: Micros | null // of a product on sale
 }
 
-function checkPrice(
-  fields: FeedFields,
-  context: FeedContext,
-  notes: OfferNote[],
-): Price | Rejected {
-  const usual = readCurrency(currencyWords(fields.currency), context.currency)
+function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Price | Rejected {
+  const named = withoutEmptyWord(fields.currency)
+  const usual = readCurrency(currencyWords(named), context.currency)
   const price = readPrice(fields.price, usual)
   if (price.kind !== 'price') {
     const why = price.why === '' ? '' : `; it ${price.why}`
@@ -207,71 +225,105 @@ function checkPrice(
   }
   // Less than a micro-dollar is nothing that a product costs.
   if (regular === 0) return rejected('price_zero', `the price is ${shown(fields.price)}`)
-  if (currency !== DOLLAR) notes.push('price_converted')
-  if (fields.salePrice.trim() === '') return { kind: 'price', micros: regular, regular: null }
+  if (currency !== DOLLAR) notes.push({ note: 'price_converted' })
+  const isNamed = named.trim() !== '' || CURRENCY_BESIDE.test(fields.price)
+  if (context.isCurrencyAssumed && !isNamed) {
+    notes.push({ note: 'currency_assumed', value: currency })
+  }
+  if (withoutEmptyWord(fields.salePrice).trim() === '') {
+    return { kind: 'price', micros: regular, regular: null }
+  }
   const sale = saleMicros(fields, context, currency)
-  if (sale !== null && sale > 0 && sale < regular) return { kind: 'price', micros: sale, regular }
-  notes.push('sale_ignored')
+  if (sale === 'unreadable') notes.push({ note: 'sale_dates_unreadable' })
+  else if (sale === null) notes.push({ note: 'sale_ignored' })
+  else if (sale > 0 && sale < regular) return { kind: 'price', micros: sale, regular }
+  else notes.push({ note: 'sale_ignored' })
   return { kind: 'price', micros: regular, regular: null }
 }
 
-/** The sale price in micros, or null when it is none or does not hold today. */
+/** A letter or a sign of a currency; the `E` of `1.5E3` is none. */
+const CURRENCY_BESIDE = /[\p{Sc}\p{L}]/u
+
+/** The sale price in micros; null when it is none or does not hold today. */
 function saleMicros(
-  { salePrice, salePriceDates: dates }: FeedFields,
+  fields: FeedFields,
   { atMs, toDollars }: FeedContext,
   currency: string,
-): Micros | null {
-  const sale = readPrice(salePrice, currency)
+): Micros | null | 'unreadable' {
+  const sale = readPrice(fields.salePrice, currency)
   if (sale.kind !== 'price' || sale.currency !== currency) return null
-  if (dates.trim() === '') return toDollars(sale.amount, currency)
-  const [from = '', to = ''] = dates.split('/').map((date) => date.trim())
-  // As Google has it: a sale that ends on a day without a time of it lasts until that day is over.
-  const endMs = instantOf(to) + (to.includes(':') ? 0 : DAY_MS)
-  return instantOf(from) <= atMs && atMs < endMs ? toDollars(sale.amount, currency) : null
+  const { salePriceDates: range, saleStart: start, saleEnd: end } = fields
+  const state =
+    range === '' && start === '' && end === '' ? 'running' : saleState({ range, start, end }, atMs)
+  if (state === 'unreadable') return state
+  return state === 'running' ? toDollars(sale.amount, currency) : null
 }
 
-/** A zone that is known, or an offset behind a time: in a date alone it may be a year. */
-const WITH_ZONE = /(\dZ|\b(Z|UTC?|GMT|[ECMP][SD]T)|:\d\d.*[+-]\d\d:?\d\d)$/i
-const COMMENT = /\s*\([^()]*\)$/ // `(CEST)`, behind an offset
-const ISO_TIME = /\dT\d/i
-/** No date takes more; in a megabyte of colons the pattern of zones would look for an hour. */
-const DATE_LENGTH_MAX = 100
-
-/** What names no zone is UTC, as all times are, wherever this machine stands: `Jun 1, 2026` too. */
-function instantOf(written: string): number {
-  if (written.length > DATE_LENGTH_MAX) return Number.NaN
-  const text = written.replace(COMMENT, '')
-  if (WITH_ZONE.test(text)) return Date.parse(text)
-  return Date.parse(ISO_TIME.test(text) ? `${text}Z` : `${text} UTC`)
-}
-
-function gtinOf(
-  written: string,
-  notes: OfferNote[],
-): { gtin14: string | null; gtinText: string | null } {
+function gtinOf(cell: string, notes: Note[]): { gtin14: string | null; gtinText: string | null } {
+  const written = withoutEmptyWord(cell)
   const gtin = readGtin(written)
-  if (gtin.kind !== 'valid') notes.push(`gtin_${gtin.kind}`)
+  if (gtin.kind !== 'valid') notes.push({ note: `gtin_${gtin.kind}` })
   const gtinText = cutText(cleanText(written), SHORT_CHARACTERS_MAX) || null
   return { gtin14: joinableGtin14(gtin), gtinText }
 }
 
-function imageOf(written: string, notes: OfferNote[]): string | null {
-  const text = addressText(written)
-  if (text === '') return null
-  const url = parseWebUrl(text)
-  if (url !== null && fitsUrlLimits(text)) return headerSafe(text, url)
-  notes.push('image_invalid')
+/** Where a cell goes on with another URL: commas, bars and blanks may be in the URL itself. */
+const NEXT_URL = /["']?[\s,;|]+["']?(?=https?:\/\/)/i
+
+/** The first image of a cell that may hold several. */
+function imageOf(written: string, notes: Note[]): string | null {
+  const cell = addressText(written)
+  if (cell === '') return null
+  for (const part of cell.split(NEXT_URL, IMAGES_TRIED)) {
+    const bare = part.replace(/["'\s,;|\]]+$/, '').replace(/^[["'\s,;|]+/, '')
+    const text = bare.startsWith('//') ? `https:${bare}` : bare
+    const url = parseWebUrl(text)
+    if (url !== null && fitsUrlLimits(text)) return headerSafe(text, url)
+  }
+  notes.push({ note: 'image_invalid' })
   return null
 }
 
-function isInStock(written: string, notes: OfferNote[]): boolean {
+const IMAGES_TRIED = 10
+
+function isInStock(fields: FeedFields, notes: Note[]): boolean {
+  const written = NOT_AVAILABLE.test(fields.availability)
+    ? fields.availability
+    : withoutEmptyWord(fields.availability)
   const isAvailable = readAvailability(written)
-  if (isAvailable === null) notes.push('availability_unknown')
+  if (isAvailable === null) {
+    const value = cutText(cleanText(written).toLowerCase(), WORD_CHARACTERS_MAX)
+    notes.push({ note: 'availability_unknown', value })
+  }
+  const { forSale, preOrder } = fields
+  if (forSale !== '' && readAvailability(withoutEmptyWord(forSale)) === false) return false
+  // An empty cell says nothing; `1` and `yes` say that it is not there yet.
+  if (withoutEmptyWord(preOrder).trim() !== '' && readAvailability(preOrder) === true) return false
   return isAvailable ?? false
 }
 
+/** Of stock this is a word, in other columns it stands for nothing. */
+const NOT_AVAILABLE = /^\s*n[./]?a\.?\s*$/i
+const WORD_CHARACTERS_MAX = 40
+
+function codeOf(text: string): string | null {
+  return cutText(cleanText(withoutEmptyWord(text)), SHORT_CHARACTERS_MAX) || null
+}
+
 function wordsOf(text: string, charactersMax = SHORT_CHARACTERS_MAX): string | null {
-  return cutText(cleanText(withoutEntities(text)), charactersMax) || null
+  return cutText(plainText(text), charactersMax) || null
+}
+
+const INLINE_TAG =
+  /<\/?(?:a|abbr|b|big|code|del|em|font|i|ins|kbd|mark|s|samp|small|span|strike|strong|sub|sup|tt|u|var)(?:\s[^<>]{0,1000})?\/?>/gi
+const TAG =
+  /<!--.{0,10000}?-->|<(style|script)\b.{0,10000}?<\/\1>|<\/?(?:address|article|blockquote|br|button|caption|center|col|colgroup|dd|div|dl|dt|figure|font|footer|form|h[1-6]|header|hr|iframe|img|input|label|li|link|main|meta|nav|ol|option|p|picture|pre|section|select|style|script|svg|table|tbody|td|tfoot|th|thead|title|tr|ul|video|wbr)(?:\s[^<>]{0,1000})?\/?>/gis
+
+/** A text without entities and without the tags of HTML. */
+function plainText(written: string): string {
+  const text = withoutEntities(withoutEmptyWord(written))
+  if (!text.includes('<')) return cleanText(text)
+  return cleanText(text.replace(INLINE_TAG, '').replace(TAG, ' '))
 }
 
 function withoutEntities(text: string): string {

@@ -8,7 +8,7 @@ async function read(text: string): Promise<{ entries: FeedEntry[]; isCut: boolea
   async function* bytes() {
     yield Buffer.from(text)
   }
-  const reading = readFeed(bytes(), 'auto')
+  const reading = readFeed(bytes())
   const entries: FeedEntry[] = []
   try {
     for await (const batch of reading.entries()) entries.push(...batch)

@@ -5,6 +5,7 @@
  * `imageUrl`). A name is compared without case, spaces, underscores and hyphens, and without the
  * `g:` of Google's namespace.
  */
+import { withoutEmptyWord } from './empty-words.ts'
 
 /** What is read of one row, as text; empty when the feed does not say. */
 export interface FeedFields {
@@ -15,8 +16,14 @@ export interface FeedFields {
   readonly price: string
   readonly salePrice: string
   readonly salePriceDates: string
+  readonly saleStart: string
+  readonly saleEnd: string
   readonly currency: string
   readonly availability: string
+  /** Says no of a product that is listed and not sold. */
+  readonly forSale: string
+  /** Says yes of a product that can only be ordered before it is there. */
+  readonly preOrder: string
   readonly brand: string
   readonly gtin: string
   readonly mpn: string
@@ -30,63 +37,84 @@ export interface FeedFields {
 export type FieldName = keyof FeedFields
 
 // For each field the names that mean it, the surest first: where a feed has two, the first wins.
-// Behind Google's names and shop systems' own come those of affiliate networks (Awin, Impact).
+// Google's names come first, then those of shop systems, then those of affiliate networks.
 const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
-  id: [
-    'id',
-    'itemid',
-    'productid',
-    'sku',
-    'offerid',
-    'articlenumber',
-    'guid',
-    'merchantproductid',
-    'uniquemerchantsku',
-  ],
-  title: ['title', 'name', 'productname', 'producttitle', 'itemtitle'],
-  link: ['link', 'url', 'producturl', 'productlink', 'deeplink', 'merchantdeeplink'],
-  imageLink: [
-    'imagelink',
-    'imageurl',
-    'image',
-    'mainimage',
-    'productimage',
-    'picture',
-    'merchantimageurl',
-  ],
-  price: ['price', 'regularprice', 'currentprice', 'itemprice', 'retailprice', 'searchprice'],
-  salePrice: ['saleprice', 'specialprice', 'discountprice', 'offerprice'],
-  salePriceDates: ['salepriceeffectivedate', 'salepricedate'],
-  currency: ['currency', 'pricecurrency', 'currencycode'],
-  availability: [
-    'availability',
-    'stockstatus',
-    'instock',
-    'stock',
-    'isinstock',
-    'stockavailability',
-  ],
-  brand: ['brand', 'manufacturer', 'brandname', 'vendor'],
-  gtin: [
-    'gtin',
-    'gtin14',
-    'gtin13',
-    'gtin12',
-    'gtin8',
-    'ean',
-    'upc',
-    'isbn',
-    'barcode',
-    'eancode',
-    'upccode',
-  ],
-  mpn: ['mpn', 'manufacturerpartnumber', 'partnumber'],
-  category: ['googleproductcategory', 'googlecategory'],
-  description: ['description', 'productdescription', 'longdescription', 'shortdescription'],
-  color: ['color', 'colour', 'colors', 'colours'],
-  size: ['size', 'sizes'],
-  itemGroupId: ['itemgroupid'],
+  id: words(
+    'id itemid productid sku offerid articlenumber guid merchantproductid uniquemerchantsku ' +
+      'productsku itemnumber articleid variantid variantsku articleno itemsku productcode ' +
+      'merchantsku skunumber',
+  ),
+  title: words('title name productname producttitle itemtitle itemname articlename'),
+  link: words(
+    'link url producturl productlink deeplink merchantdeeplink itemurl pageurl linkurl ' +
+      'productpageurl canonicalurl buyurl merchantproducturl',
+  ),
+  imageLink: words(
+    'imagelink imageurl image mainimage productimage picture merchantimageurl images imageurls ' +
+      'imagelinks pictures picturelink pictureurl imgurl img imagesrc mainimageurl mainimagelink ' +
+      'largeimage thumbnail',
+  ),
+  price: words(
+    'price regularprice currentprice itemprice retailprice searchprice pricevat priceamount ' +
+      'unitprice sellingprice listprice grossprice pricewithvat pricegross productprice originalprice',
+  ),
+  salePrice: words(
+    'saleprice specialprice discountprice offerprice discountedprice promotionalprice promoprice ' +
+      'promotionprice reducedprice actionprice dealprice',
+  ),
+  salePriceDates: words('salepriceeffectivedate salepricedate'),
+  saleStart: words('pricevalidfrom'),
+  saleEnd: words('pricevaliduntil'),
+  currency: words('currency pricecurrency currencycode currencyid'),
+  availability: words(
+    'availability stockstatus instock stock isinstock stockavailability availabilitystatus ' +
+      'inventorystatus productavailability available isavailable stockquantity quantity qty ' +
+      'inventory inventoryquantity quantityinstock stocklevel stockqty status',
+  ),
+  forSale: words('isforsale forsale availableforsale issellable sellable buyable ispurchasable'),
+  preOrder: words('preorder ispreorder'),
+  brand: words('brand manufacturer brandname vendor manufacturername make productbrand'),
+  gtin: words(
+    'gtin gtin14 gtin13 gtin12 gtin8 ean upc isbn barcode eancode upccode productgtin ean13 gtins ' +
+      'ean8 upca isbn13 jan globaltradeitemnumber uniqueproductcode barcodes',
+  ),
+  mpn: words('mpn manufacturerpartnumber partnumber modelnumber manufacturersku mfpn'),
+  category: words('googleproductcategory googlecategory googleproductcategoryid'),
+  description: words('description productdescription longdescription shortdescription'),
+  color: words('color colour colors colours productcolor variantcolor'),
+  size: words('size sizes productsize variantsize'),
+  itemGroupId: words(
+    'itemgroupid parentproductid parentid parentsku productgroupid variantgroupid parentitemid ' +
+      'mastersku groupid',
+  ),
 }
+
+function words(text: string): string[] {
+  return text.split(' ')
+}
+
+// Columns of sale dates have too many names to list: what begins or ends, a sale, and a date, in
+// any order that shop systems use (`special_from_date`, `Date sale price starts`).
+const SALE = '(?:sale|special|promo|promotion|promotional|discount|discounted|offer|deal|action)'
+const PRICE = '(?:prices?)?(?:effective|valid|validity|active)?'
+const DATE = '(?:dates?|datetime|time|day|period)?'
+const START = '(?:from|starts?|starting|begins?|beginning|since)'
+const END = '(?:to|ends?|ending|until|till|through|thru|expires?|expiry|expiration)'
+const REST = '(?:dates?|datetime|time|day|at|on|gmt|utc)*'
+const edge = (side: string) =>
+  new RegExp(
+    `^(?:${DATE}(?:on|of)?${SALE}${PRICE}${DATE}${side}${REST}|${side}${REST}(?:of)?${SALE}${PRICE})$`,
+  )
+const PATTERNS: readonly (readonly [RegExp, FieldName])[] = [
+  [edge(START), 'saleStart'],
+  [edge(END), 'saleEnd'],
+  [
+    new RegExp(
+      `^${SALE}${PRICE}(?:dates?|datetime|period|interval|duration)(?:range|interval)?s?$`,
+    ),
+    'salePriceDates',
+  ],
+]
 
 const FIELDS = Object.keys(NAMES) as FieldName[]
 
@@ -109,26 +137,78 @@ function normalName(name: string): string {
 export interface FoundField {
   readonly field: FieldName
   readonly rank: number
+  /** Another field that the same name means, by a map. */
+  readonly also?: FoundField
 }
+
+export type FieldFinder = (name: string) => FoundField | null
+
+/** Our fields, and the columns of one feed that say them; by the operator, see readFeedMap. */
+export type FeedMap = Readonly<Partial<Record<FieldName, readonly string[]>>>
 
 const REMEMBERED_NAMES_MAX = 1_000 // A feed repeats a few dozen names; one may invent millions.
 
-/** Looks names up; remembers what it found, because a feed of objects repeats them in each. */
-export function fieldFinder(): (name: string) => FoundField | null {
+/**
+ * Looks up names, first in the feed's own map. Remembers what it found, because a feed of objects
+ * repeats the names in each.
+ */
+export function fieldFinder(map: FeedMap = {}): FieldFinder {
+  const mapped = mappedNames(map)
   const remembered = new Map<string, FoundField | null>()
   return (name) => {
     let found = remembered.get(name)
     if (found === undefined) {
-      found = FIELD_BY_NAME.get(normalName(name)) ?? null
+      found = mapped.get(name.trim().toLowerCase()) ?? mapped.get(normalName(name)) ?? null
+      found ??= knownField(name)
       if (remembered.size < REMEMBERED_NAMES_MAX) remembered.set(name, found)
     }
     return found
   }
 }
 
+/** A name that the map gives means nothing but what the map says. */
+function mappedNames(map: FeedMap): Map<string, FoundField> {
+  const mapped = new Map<string, FoundField>()
+  for (const field of FIELDS) {
+    for (const [index, name] of (map[field] ?? []).entries()) {
+      const rank = index - MAPPED_RANKS
+      for (const key of new Set([name.trim().toLowerCase(), normalName(name)])) {
+        const other = mapped.get(key)
+        mapped.set(key, { field, rank, ...(other === undefined ? {} : { also: other }) })
+      }
+    }
+  }
+  return mapped
+}
+
+const MAPPED_RANKS = 1_000 // Before all others.
+const PATTERN_RANK = 100
+const QUALIFIED_RANK = 200
+
+/** `Fashion:size`, as networks name the columns of one trade, is `size` where nothing else is. */
+function knownField(name: string): FoundField | null {
+  const normal = normalName(name)
+  const found = FIELD_BY_NAME.get(normal) ?? fieldByPattern(normal)
+  const colon = normal.lastIndexOf(':')
+  if (found !== null || colon === -1) return found
+  const qualified = FIELD_BY_NAME.get(normal.slice(colon + 1))
+  return qualified === undefined ? null : { field: qualified.field, rank: QUALIFIED_RANK }
+}
+
+function fieldByPattern(normal: string): FoundField | null {
+  if (normal.length > 60) return null
+  const field = PATTERNS.find(([pattern]) => pattern.test(normal))?.[1]
+  return field === undefined ? null : { field, rank: PATTERN_RANK }
+}
+
 const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map(
   FIELDS.flatMap((field) => NAMES[field].map((name, rank) => [name, { field, rank }] as const)),
 )
+
+/** The field that a name of a map means: ours, Google's, or any other that is known. */
+export function fieldOfMapName(name: string): FieldName | null {
+  return FIELDS.find((field) => field === name) ?? knownField(name)?.field ?? null
+}
 
 export interface Columns {
   /** Where each field stands in a row of cells; -1 when the feed has no such column. */
@@ -140,11 +220,13 @@ export interface Columns {
 const NEEDED = ['id', 'title', 'link', 'price'] as const
 
 /** Finds the fields in a row of names. */
-export function findColumns(header: readonly string[]): Columns {
-  const found = header.flatMap((name, index) => {
-    const field = FIELD_BY_NAME.get(normalName(name))
-    return field === undefined ? [] : [{ ...field, index }]
-  })
+export function findColumns(header: readonly string[], fieldOf: FieldFinder): Columns {
+  const found: { field: FieldName; rank: number; index: number }[] = []
+  for (const [index, name] of header.entries()) {
+    for (let one = fieldOf(name) ?? undefined; one !== undefined; one = one.also) {
+      found.push({ field: one.field, rank: one.rank, index })
+    }
+  }
   const first = everyField(-1)
   const spare: { field: FieldName; index: number }[] = []
   for (const { field, index } of found.sort((a, b) => a.rank - b.rank)) {
@@ -171,8 +253,12 @@ export function readCells(cells: readonly string[], { first, spare }: Columns): 
     price: cells[first.price] ?? '',
     salePrice: cells[first.salePrice] ?? '',
     salePriceDates: cells[first.salePriceDates] ?? '',
+    saleStart: cells[first.saleStart] ?? '',
+    saleEnd: cells[first.saleEnd] ?? '',
     currency: cells[first.currency] ?? '',
     availability: cells[first.availability] ?? '',
+    forSale: cells[first.forSale] ?? '',
+    preOrder: cells[first.preOrder] ?? '',
     brand: cells[first.brand] ?? '',
     gtin: cells[first.gtin] ?? '',
     mpn: cells[first.mpn] ?? '',
@@ -183,7 +269,7 @@ export function readCells(cells: readonly string[], { first, spare }: Columns): 
     itemGroupId: cells[first.itemGroupId] ?? '',
   }
   for (const { field, index } of spare) {
-    if (fields[field] === '') fields[field] = cells[index] ?? ''
+    if (withoutEmptyWord(fields[field]) === '') fields[field] = cells[index] || fields[field]
   }
   return fields
 }

@@ -1,6 +1,7 @@
 /** What a feed reader yields, whichever format it reads. */
 import type { BadCsvRow } from '../platform/csv-reader.ts'
-import { type FeedFields, type FieldName, NO_FIELDS } from './feed-columns.ts'
+import { withoutEmptyWord } from './empty-words.ts'
+import { type FeedFields, type FieldName, type FoundField, NO_FIELDS } from './feed-columns.ts'
 
 /** Why a row could not be read at all; what it says is judged later, see check-offer.ts. */
 export type ReadFault = BadCsvRow['reason']
@@ -33,12 +34,17 @@ export class FieldGatherer {
   readonly #fields: Record<FieldName, string> = { ...NO_FIELDS }
   readonly #ranks: Partial<Record<FieldName, number>> = {}
 
-  /** Keeps the value unless a surer name (a lower rank) has given one; true when it is kept. */
-  set(field: FieldName, rank: number, value: string): boolean {
-    if (value === '' || rank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return false
+  /** Keeps the value unless a surer name (a lower rank) has given one; true when it is an id. */
+  set({ field, rank, also }: FoundField, value: string): boolean {
+    const isOtherId = also !== undefined && this.set(also, value)
+    const isEmpty = withoutEmptyWord(value).trim() === ''
+    // A price of `N/A` is shown as what it is, but any other price is surer.
+    if (isEmpty && (field !== 'price' || value.trim() === '')) return isOtherId
+    const ownRank = isEmpty ? Number.MAX_SAFE_INTEGER : rank
+    if (ownRank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return isOtherId
     this.#fields[field] = value
-    this.#ranks[field] = rank
-    return true
+    this.#ranks[field] = ownRank
+    return field === 'id' || isOtherId
   }
 
   finish(): FeedFields {

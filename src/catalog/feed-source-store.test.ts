@@ -59,12 +59,19 @@ async function makeFeeds(t: TestContext, hours: { imported: number | null; tried
     const importedAt = imported === null ? null : hoursBefore(imported)
     await db.run(sql`
       update merchant set feed_imported_at = ${importedAt} where merch_id = ${merch_id}`)
-    const feed = { merch_id, url: `https://shop${at}.example/feed`, format: 'csv' as const }
+    const feed = {
+      merch_id,
+      url: `https://shop${at}.example/feed`,
+      format: 'csv' as const,
+      ...SAID,
+    }
     await keepFeedSource(db, { ...feed, at: hoursBefore(tried) })
     feeds.push(feed)
   }
   return { db, feeds }
 }
+
+const SAID = { map: null, currency: null, element: null }
 
 test('a feed is due six hours after its import, the longest untried first, and once a round', async (t) => {
   const { db, feeds } = await makeFeeds(t, [

@@ -4,11 +4,18 @@ import { startPulse } from '../platform/pulse.ts'
 import { withSessionLocks } from '../platform/session-locks.ts'
 import { type Sql, sql } from '../platform/sql.ts'
 import type { FeedFormat } from './feed-format.ts'
+import type { FeedOptions } from './feed-options.ts'
 
-export interface FeedSource {
+export interface FeedSource extends FeedOptions {
+  readonly merch_id: number
+  readonly url: string
+}
+
+export interface NewFeedSource extends Partial<FeedOptions> {
   readonly merch_id: number
   readonly url: string
   readonly format: FeedFormat
+  readonly at: Date
 }
 
 /** A feed bids for 24 hours (economics 1.2): so there is time for many more tries. */
@@ -17,12 +24,15 @@ const FETCHED_EVERY = '6 hours'
 /** A feed came from a web address, and is fetched there from now on. */
 export async function keepFeedSource(
   db: Db,
-  { merch_id, url, format, at }: FeedSource & { readonly at: Date },
+  { merch_id, url, at, ...options }: NewFeedSource,
 ): Promise<void> {
+  const { format, map = null, currency = null, element = null } = options
   await db.run(sql`
-    insert into feed_source (merch_id, url, format, tried_at)
-    values (${merch_id}, ${url}, ${format}, ${at})
+    insert into feed_source (merch_id, url, format, map, currency, element, tried_at)
+    values (${merch_id}, ${url}, ${format}, ${map === null ? null : JSON.stringify(map)}::jsonb,
+      ${currency}, ${element}, ${at})
     on conflict (merch_id) do update set url = excluded.url, format = excluded.format,
+      map = excluded.map, currency = excluded.currency, element = excluded.element,
       tried_at = excluded.tried_at, error = null`)
 }
 
@@ -40,13 +50,13 @@ export function takeDueFeed(db: Db, at: Date): Promise<FeedSource | null> {
     update feed_source set tried_at = ${at} where merch_id = (
       select merch_id from feed_source where ${isDue(at)} and tried_at <> ${at}
       order by tried_at, merch_id limit 1 for update skip locked)
-    returning merch_id, url, format`)
+    returning merch_id, url, format, map, currency, element`)
 }
 
 /** False once it was imported otherwise, or is to come from elsewhere, while it was fetched. */
 export async function isStillDue(
   db: Db,
-  { merch_id, url, at }: FeedSource & { readonly at: Date },
+  { merch_id, url, at }: Pick<FeedSource, 'merch_id' | 'url'> & { readonly at: Date },
 ): Promise<boolean> {
   const row = await db.row(sql`
     select from feed_source where merch_id = ${merch_id} and url = ${url} and ${isDue(at)}`)
@@ -62,7 +72,11 @@ function isDue(at: Date): Sql {
 /** It may repeat what the feed says, and PostgreSQL takes no NUL. */
 export async function noteFeedError(
   db: Db,
-  { merch_id, url, error }: FeedSource & { readonly error: string | null },
+  {
+    merch_id,
+    url,
+    error,
+  }: Pick<FeedSource, 'merch_id' | 'url'> & { readonly error: string | null },
 ): Promise<void> {
   const told = error?.replaceAll('\0', ' ') ?? null
   await db.run(sql`

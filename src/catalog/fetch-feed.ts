@@ -35,6 +35,15 @@ export function isWebAddress(source: string): boolean {
   return /^https?:/i.test(source)
 }
 
+/** Throws FeedError for a URL of another scheme, which is neither fetched nor a path. */
+export function requireFetchable(source: string): void {
+  const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(source)?.[1]?.toLowerCase()
+  if (scheme === undefined || scheme === 'http' || scheme === 'https') return
+  throw new FeedError(
+    `file: ${scheme}:// URLs are not fetched; use an http:// or https:// URL, or the path of a file`,
+  )
+}
+
 /** Fetches an http(s) address; throws FeedError when it does not answer with a whole document. */
 export async function fetchFeed(
   address: string,

@@ -1,5 +1,5 @@
 /** Finds the element of an XML feed that is repeated for each product. */
-import type { FieldName, FoundField } from './feed-columns.ts'
+import type { FieldFinder, FieldName } from './feed-columns.ts'
 
 export interface XmlElements {
   /** The first element, or an empty text when there is none. */
@@ -40,22 +40,26 @@ interface OpenElement {
 }
 
 /**
- * The outermost element whose own children and attributes name at least three of id, title, link
- * and price, by what `start` holds.
+ * The element that `named` says, with its prefix, or the outermost repeated one whose own children
+ * and attributes name at least three of id, title, link and price, by what `start` holds.
  */
 export function findXmlElements(
   start: string,
-  fieldOf: (name: string) => FoundField | null,
+  fieldOf: FieldFinder,
+  named: string | null = null,
 ): XmlElements {
   let root = ''
   const candidates = new Map<string, Candidate>()
   const open: OpenElement[] = []
   const note = (element: OpenElement | undefined, name: string) => {
-    const field = fieldOf(name.slice(name.indexOf(':') + 1))?.field
-    if (element === undefined || field === undefined || !NEEDED.has(field)) return
-    if (element.fields.has(field)) return
-    element.fields.add(field)
-    if (element.fields.size !== NEEDED_MIN) return
+    if (element === undefined || element.fields.size >= NEEDED_MIN) return
+    const whole = fieldOf(name)
+    let found =
+      whole !== null && whole.rank < 0 ? whole : fieldOf(name.slice(name.indexOf(':') + 1))
+    for (; found; found = found.also ?? null) {
+      if (NEEDED.has(found.field)) element.fields.add(found.field)
+    }
+    if (element.fields.size < NEEDED_MIN) return
     const depth = open.indexOf(element)
     const candidate = candidates.get(element.name) ?? { name: element.name, depth, count: 0 }
     candidate.count++
@@ -69,13 +73,18 @@ export function findXmlElements(
       continue
     }
     root ||= name
+    if (named !== null && isNamed(name, named)) return { root, item: name }
     note(open.at(-1), name)
     const element = { name, fields: new Set<FieldName>() }
     if (open.length < DEPTH_MAX) open.push(element)
     for (const [, attribute = ''] of rest.matchAll(ATTRIBUTE_NAME)) note(element, attribute)
     if (rest.endsWith('/') && open.at(-1) === element) open.pop()
   }
-  return { root, item: chooseItem(root, [...candidates.values()]) }
+  return { root, item: named === null ? chooseItem(root, [...candidates.values()]) : null }
+}
+
+function isNamed(name: string, named: string): boolean {
+  return name === named || name.endsWith(`:${named}`)
 }
 
 function chooseItem(root: string, candidates: readonly Candidate[]): string | null {

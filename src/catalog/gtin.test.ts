@@ -78,3 +78,23 @@ test('an in-store number keeps its GTIN-14 but joins nothing', () => {
     assert.equal(joinableGtin14(gtin), null)
   }
 })
+
+test('a code that a spreadsheet changed is recovered where all its digits are there', () => {
+  const whole = '04006381333931'
+  for (const written of [
+    "'4006381333931",
+    '’4006381333931',
+    '="4006381333931"',
+    '"4006381333931"',
+    '4006381333931.0',
+    '4006381333931,00',
+    '4,006,381,333,931',
+    '4.006381333931E+12',
+    '4,006381333931e+12',
+  ]) {
+    assert.deepEqual(readGtin(written), { kind: 'repaired', gtin14: whole }, written)
+  }
+  for (const lost of ['8.71E+12', '4.00638133393E+12', '4006381333931.5', "'4006381333930"]) {
+    assert.equal(readGtin(lost).kind, 'bad', lost)
+  }
+})

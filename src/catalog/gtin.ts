@@ -8,7 +8,8 @@
 
 /**
  * `valid` as written; `formatted` valid once spaces and hyphens are out; `repaired` an 11-digit
- * UPC that lost its leading zero; `restricted` valid, but of a shop's own range; `bad`; `missing`.
+ * UPC that lost its leading zero, or a code that a spreadsheet changed;
+ * `restricted` valid, but of a shop's own range; `bad`; `missing`.
  */
 export interface Gtin {
   readonly kind: 'valid' | 'formatted' | 'repaired' | 'restricted' | 'bad' | 'missing'
@@ -29,7 +30,8 @@ const UPC_A_LENGTH = 12
 /** Classifies a product code as a feed or a caller wrote it. Never throws. */
 export function readGtin(written: string): Gtin {
   if (written === '') return MISSING
-  const text = written.replace(/[\s-]/g, '')
+  const restored = withoutSpreadsheet(written)
+  const text = restored.replace(/[\s-]/g, '')
   if (text === '') return written.trim() === '' ? MISSING : BAD
   if (text.length === 10 && ISBN_10.test(text)) return readIsbn10(text, written)
   if (!DIGITS.test(text)) return BAD
@@ -40,9 +42,38 @@ export function readGtin(written: string): Gtin {
   // Mod 10 holds for all zeros, but GS1 gives that number to nobody.
   if (gtin14 === NOBODYS_NUMBER) return BAD
   if (isRestricted(gtin14)) return { kind: 'restricted', gtin14 }
-  if (isRepaired) return { kind: 'repaired', gtin14 }
+  if (isRepaired || restored !== written) return { kind: 'repaired', gtin14 }
   return { kind: text === written ? 'valid' : 'formatted', gtin14 }
 }
+
+/** `4006381333931.0`, and a decimal comma. */
+const WHOLE_NUMBER = /^(\d+)[.,]0*$/
+/** `4,006,381,333,931`: thousands, as a cell that is a number shows them. */
+const GROUPED = /^\d{1,3}(?:([,.'’\u00a0\u202f])\d{3})(?:\1\d{3})+$/
+/** `4.006381333931E+12`. */
+const SCIENTIFIC = /^(\d)(?:[.,](\d+))?[eE]\+?(\d{1,2})$/
+
+/**
+ * Undoes what a spreadsheet does to a code: an apostrophe or `="…"` around it, `.0` behind it,
+ * groups of thousands, scientific notation. The last one only where all digits are there: with
+ * fewer, which digits were lost is not known.
+ */
+function withoutSpreadsheet(written: string): string {
+  if (PLAIN_CODE.test(written)) return written
+  const bare = written
+    .trim()
+    .replace(/^=?"(.*)"$/, '$1')
+    .replace(/^['’‘`´]+|['’‘`´]+$/g, '')
+    .trim()
+  const whole = WHOLE_NUMBER.exec(bare)?.[1]
+  if (whole !== undefined) return whole
+  if (GROUPED.test(bare)) return bare.replace(/\D/g, '')
+  const [, first = '', others = '', exponent] = SCIENTIFIC.exec(bare) ?? []
+  if (exponent === undefined) return bare === written.trim() ? written : bare
+  return others.length === Number(exponent) ? `${first}${others}` : written
+}
+
+const PLAIN_CODE = /^[\d\s-]*$/
 
 /** The number where equal ones mean the same product, whichever merchant wrote them. */
 export function joinableGtin14({ kind, gtin14 }: Gtin): string | null {

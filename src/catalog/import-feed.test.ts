@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { testDatabase } from '../../test/database.ts'
 import fc from '../../test/fast-check.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { micros } from '../platform/money.ts'
 import { sql } from '../platform/sql.ts'
 import { urlKey } from '../platform/url.ts'
 import { openFeedFile } from './feed-file.ts'
@@ -383,4 +384,51 @@ test('an import holds one lock for each of its connections, and the next waits f
   } finally {
     writer.release()
   }
+})
+
+test('a row that cannot be read keeps its offer where its id is certain, else all are kept', async () => {
+  const { merchId, row, load } = await shop()
+  await load(HEADER + row('a') + row('b') + row('c'))
+  const link = (sku: string) => row(sku).split(',')[2]
+  const known = await load(`${HEADER}${row('a')}b,"The "best"",${link('b')},1 USD,,\n`)
+  assert.deepEqual([counts(known), known.read_whole], [[0, 1, 1], true])
+  assert.deepEqual(Object.keys(await prices(merchId)), ['a', 'b'])
+  const unknown = await load(`${HEADER}${row('a')}x,y\n`)
+  assert.deepEqual([counts(unknown), unknown.read_whole], [[0, 0, 1], false])
+  assert.deepEqual(Object.keys(await prices(merchId)), ['a', 'b'])
+})
+
+test('a row rejected for a value retires its old offer', async () => {
+  const { merchId, row, load } = await shop()
+  await load(HEADER + row('a') + row('b'))
+  const result = await load(HEADER + row('a') + row('b', 'free'))
+  assert.deepEqual([counts(result), result.read_whole], [[0, 1, 1], true])
+  assert.deepEqual(Object.keys(await prices(merchId)), ['a'])
+})
+
+test('prices without a currency are in the import’s, the feed’s or the merchant’s, else in dollars with a note', async () => {
+  const { merchId, row, load } = await shop()
+  const toDollars = (amount: string, currency: string) =>
+    micros(Math.round(Number(amount) * ({ EUR: 1.1, GBP: 1.3, USD: 1 }[currency] ?? 0) * 1e6))
+  const price = async (feed: string, currency?: string) => {
+    const result = await load(HEADER + feed, { toDollars, ...(currency && { currency }) })
+    return [(await prices(merchId)).a, result.noted]
+  }
+  const bare = row('a', '10.00')
+  assert.deepEqual(await price(bare), [10, { currency_assumed: { USD: 1 } }])
+  const mixed = bare + row('b', '1 EUR')
+  assert.deepEqual(await price(mixed), [11, { currency_assumed: { EUR: 1 } }])
+  await db.run(sql`update merchant set default_currency = 'GBP' where merch_id = ${merchId}`)
+  assert.deepEqual(await price(bare), [13, {}])
+  assert.deepEqual(await price(mixed), [11, {}], 'what the feed shows is surer')
+  assert.deepEqual(await price(bare, 'EUR'), [11, {}])
+})
+
+test('unknown words of stock are named with their counts, and no more than fifty', async () => {
+  const { domain, load } = await shop()
+  const row = (sku: number, word: string) => `${sku},Tea,https://${domain}/${sku},1 USD,,${word}\n`
+  const feed = Array.from({ length: 60 }, (_, at) => row(at, `word${at}`)).join('')
+  const { notes, noted } = await load(HEADER + feed + row(60, 'Flurble') + row(61, 'word1'))
+  assert.equal(notes.availability_unknown, 62)
+  assert.deepEqual([noted.availability_unknown?.word1, noted.availability_unknown?.others], [2, 11])
 })

@@ -11,6 +11,7 @@ import { hash } from 'node:crypto'
 import type { Database, ReservedDb } from '../platform/postgres.ts'
 import {
   checkOffer,
+  type Note,
   type OfferJudgement,
   type OfferNote,
   onlyDollars,
@@ -19,7 +20,7 @@ import {
   type ToDollars,
 } from './check-offer.ts'
 import { ChunkWriters } from './chunk-writers.ts'
-import type { FeedFields } from './feed-columns.ts'
+import type { FeedFields, FeedMap } from './feed-columns.ts'
 import { CURRENCY_SAMPLE_ROWS, feedCurrency } from './feed-currency.ts'
 import type { FeedEntry } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
@@ -63,6 +64,10 @@ export interface ImportOptions {
   readonly merchId: number
   readonly file: FeedFile
   readonly format: FeedFormat
+  readonly map?: FeedMap | null
+  readonly element?: string | null
+  /** What prices without a currency are in; without it, the feed and the merchant say. */
+  readonly currency?: string | null
   /** The charset that its server named. */
   readonly servedAs?: string | undefined
   /** Today, for sale prices that hold between two dates. */
@@ -92,14 +97,23 @@ export interface ImportResult {
   rejected: Partial<Record<RejectReason, number>>
   /** What is odd about rows that were kept. */
   notes: Partial<Record<OfferNote, number>>
+  /** The words of availability that nobody knows, and the currencies assumed, with their counts. */
+  noted: Partial<Record<OfferNote, Record<string, number>>>
   /** True when the feed was cut off at its end; then nothing is removed. */
   truncated: boolean
+  /** False when a row was not read and its id is not known either; then nothing is removed. */
+  read_whole: boolean
 }
 
 /** A feed without one changes nothing: it says of no offer that it is still sold, or is not. */
 export function hasGoodRow({ offers_upserted, offers_unchanged }: ImportResult): boolean {
   return offers_upserted + offers_unchanged > 0
 }
+
+/** A feed whose column holds anything but words of stock would name millions. */
+const NOTED_VALUES_MAX = 50
+const OTHER_VALUES = 'others'
+const DOLLAR = 'USD'
 
 const CHUNK_ROWS = 20_000 // About 8 MB; one gathers while the writers have one each.
 const WRITERS = 2 // With more, reading the feed would be what is waited for.
@@ -169,10 +183,11 @@ class FeedImport {
     offers_unchanged: 0,
     rejected: {},
     notes: {},
+    noted: {},
     truncated: false,
+    read_whole: true,
   }
   #currency: string | null = null
-  #hasUnknownRow = false
   #rejects: RejectedRow[] = []
   #chunk = new Chunk()
   readonly #writers: ChunkWriters
@@ -215,8 +230,8 @@ class FeedImport {
 
   /** Reads the feed; the first rows wait until they have told its currency. */
   async #read(): Promise<void> {
-    const { file, format, servedAs, readMsMax = Number.POSITIVE_INFINITY } = this.#options
-    const reading = readFeed(file.bytes(), format, servedAs)
+    const { file, readMsMax = Number.POSITIVE_INFINITY } = this.#options
+    const reading = readFeed(file.bytes(), this.#options)
     const begunMs = performance.now()
     let waiting: FeedEntry[] = []
     for await (const entries of reading.entries()) {
@@ -235,6 +250,7 @@ class FeedImport {
     // Not a feed without offers but most likely no feed: all that is sold would be retired.
     if (this.#result.rows === 0) throw new FeedError('the feed has no rows; nothing was changed')
     this.#result.truncated = reading.isCut || file.isCut
+    if (this.#result.truncated) this.#result.read_whole = false
   }
 
   #tellProgress(): void {
@@ -244,14 +260,17 @@ class FeedImport {
   }
 
   async #takeFirst(entries: readonly FeedEntry[]): Promise<void> {
-    this.#currency = feedCurrency(entries)
+    const { default_currency } = this.#owner
+    // What is said of this very feed comes first, then what the feed itself shows.
+    this.#currency = this.#options.currency ?? feedCurrency(entries, default_currency ?? DOLLAR)
     await this.#take(entries, this.#currency)
   }
 
   async #take(entries: readonly FeedEntry[], currency: string): Promise<void> {
     const { domains } = this.#owner
     const { at, toDollars = onlyDollars } = this.#options
-    const context = { domains, currency, atMs: at.getTime(), toDollars }
+    const isCurrencyAssumed = !this.#options.currency && this.#owner.default_currency === null
+    const context = { domains, currency, isCurrencyAssumed, atMs: at.getTime(), toDollars }
     for (const entry of entries) {
       this.#result.rows++
       if (this.#result.rows > ROWS_MAX) throw new FeedError(`more than ${ROWS_MAX} rows`)
@@ -259,7 +278,7 @@ class FeedImport {
       if (entry.kind === 'bad') {
         this.#reject({ line, reason: entry.reason, detail: entry.detail, row: entry.text })
         // Its offer is neither renewed nor retired; and without its id nothing at all is.
-        if (entry.id === null) this.#hasUnknownRow = true
+        if (entry.id === null) this.#result.read_whole = false
         else this.#skus.keep(skuOf(entry.id))
         continue
       }
@@ -288,7 +307,7 @@ class FeedImport {
       this.#reject({ line, reason: 'duplicate_id', detail, row })
       return
     }
-    for (const note of notes) this.#result.notes[note] = (this.#result.notes[note] ?? 0) + 1
+    for (const note of notes) this.#note(note)
     if (encounter.kind === 'same') {
       this.#result.offers_unchanged++
       return
@@ -303,6 +322,17 @@ class FeedImport {
     }
   }
 
+  #note({ note, value }: Note): void {
+    const { notes, noted } = this.#result
+    notes[note] = (notes[note] ?? 0) + 1
+    if (value === undefined) return
+    const counts = noted[note] ?? {}
+    noted[note] = counts
+    const isFull = Object.keys(counts).length >= NOTED_VALUES_MAX
+    const key = isFull && counts[value] === undefined ? OTHER_VALUES : value
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+
   #end(offerId: number): void {
     this.#chunk.end(offerId)
     this.#endedOfferIds.push(offerId)
@@ -311,7 +341,7 @@ class FeedImport {
   /** Ends what the feed no longer has, unless the feed itself is in doubt. */
   async #retireVanished(): Promise<void> {
     // Not one good row: another merchant's feed more likely than an empty shop.
-    if (this.#result.truncated || this.#hasUnknownRow || !hasGoodRow(this.#result)) return
+    if (!this.#result.read_whole || !hasGoodRow(this.#result)) return
     for (const offerId of this.#skus.unseen()) {
       this.#end(offerId)
       this.#result.offers_removed++

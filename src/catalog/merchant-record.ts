@@ -18,6 +18,7 @@ export function toMerchantRecord(row: Merchant) {
       row.post_impression_rate_ppm === null ? null : row.post_impression_rate_ppm / PPM,
     confirm_orders: row.is_confirming,
     allow_second_rate: row.allows_second_rate,
+    default_currency: row.default_currency,
     feed_imported_at: formatTimestampOrNull(row.feed_imported_at),
     feed_url: row.feed_url === null ? null : withoutPassword(new URL(row.feed_url)),
     feed_error: row.feed_error,

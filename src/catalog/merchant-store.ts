@@ -19,7 +19,7 @@ export interface Merchant extends MerchantSettings {
 
 /** Of `MerchantSettings`, but for its domains. */
 const SETTINGS = sql`uid, name, click_param, deep_link, window_days, origins,
-  post_impression_rate_ppm, is_confirming, allows_second_rate`
+  post_impression_rate_ppm, is_confirming, allows_second_rate, default_currency`
 const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, feed_imported_at, datetime_created,
   datetime_updated, array(
     select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position

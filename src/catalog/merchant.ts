@@ -5,6 +5,7 @@ import type { Fault } from '../platform/errors.ts'
 import { PPM } from '../platform/money.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
 import { readOrigin } from '../platform/url.ts'
+import { isCurrency } from './read-currency.ts'
 
 const MERCHANT_NAME_LENGTH_MAX = 255
 const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
@@ -30,6 +31,8 @@ export interface MerchantSettings {
   readonly is_confirming: boolean
   /** Its contract allows commissions below the agreed rate: docs/spec/auction.md#second-rate. */
   readonly allows_second_rate: boolean
+  /** ISO 4217: what prices of its feeds without a currency are in; null: not set. */
+  readonly default_currency: string | null
 }
 
 /** What a new merchant gets where nothing is said; the same as the columns' defaults. */
@@ -42,13 +45,20 @@ export const MERCHANT_DEFAULTS: Omit<MerchantSettings, 'name' | 'domains'> = {
   post_impression_rate_ppm: null,
   is_confirming: false,
   allows_second_rate: false,
+  default_currency: null,
 }
 
 /** The same settings with domains and origins in the one form they are compared in. */
 export function normalMerchant(settings: MerchantSettings): MerchantSettings {
   const domains = settings.domains.map((text) => readDomain(text) ?? text)
   const origins = settings.origins.map((text) => readOrigin(text) ?? text)
-  return { ...settings, domains: [...new Set(domains)], origins: [...new Set(origins)] }
+  const default_currency = settings.default_currency?.trim().toUpperCase() || null
+  return {
+    ...settings,
+    domains: [...new Set(domains)],
+    origins: [...new Set(origins)],
+    default_currency,
+  }
 }
 
 /** Every reason why these settings are refused, empty when there is none. */
@@ -85,6 +95,12 @@ export function merchantFaults(settings: MerchantSettings): Fault[] {
   for (const text of origins.filter((origin) => readOrigin(origin) === null).slice(0, 5)) {
     check(false, 'origin', `must be an origin such as https://shop.example; is "${text}"`)
   }
+  const currency = settings.default_currency
+  check(
+    currency === null || isCurrency(currency),
+    'default_currency',
+    `must be a currency of ISO 4217, such as EUR, or empty; is "${currency}"`,
+  )
   const rate = settings.post_impression_rate_ppm
   check(
     rate === null || (Number.isInteger(rate) && rate >= 1 && rate <= PPM),

@@ -31,9 +31,19 @@ async function shown() {
 
 test('an import knows the domains and the leftovers of its own merchant', async () => {
   await markImport(db, other)
-  const ofOwn = { generation: 0, domains: ['own.example'], has_leftovers: false }
+  const ofOwn = {
+    generation: 0,
+    domains: ['own.example'],
+    default_currency: null,
+    has_leftovers: false,
+  }
   assert.deepEqual(await findFeedOwner(db, own), ofOwn)
-  const ofOther = { generation: 0, domains: ['other.example'], has_leftovers: true }
+  const ofOther = {
+    generation: 0,
+    domains: ['other.example'],
+    default_currency: null,
+    has_leftovers: true,
+  }
   assert.deepEqual(await findFeedOwner(db, other), ofOther)
   await markImport(db, own)
   await unmarkImport(db, own)

@@ -19,6 +19,7 @@ import type { OfferContent } from './check-offer.ts'
 export interface FeedOwner {
   readonly generation: number
   readonly domains: readonly string[]
+  readonly default_currency: string | null
   /** True while an import runs, and after one that did not end. */
   readonly has_leftovers: boolean
 }
@@ -71,7 +72,7 @@ export async function unlockMerchantFeed(db: Db, { merchId, writer }: FeedWriter
 
 export function findFeedOwner(db: Db, merchId: number): Promise<FeedOwner | null> {
   return db.row<FeedOwner>(sql`
-    select generation,
+    select generation, default_currency,
       array(select domain from merchant_domain d where d.merch_id = m.merch_id) as domains,
       exists(select from feed_import i where i.merch_id = m.merch_id) as has_leftovers
     from merchant m where merch_id = ${merchId}

@@ -6,18 +6,17 @@ import { ROW_CHARACTERS_MAX } from '../platform/csv-reader.ts'
 import { readAvailability } from './availability.ts'
 import type { FeedFields } from './feed-columns.ts'
 import type { FeedEntry } from './feed-entry.ts'
-import type { FeedFormat } from './feed-format.ts'
-import { readFeed } from './read-feed.ts'
+import { type ReadOptions, readFeed } from './read-feed.ts'
 
 async function read(
   bytes: Buffer | string,
-  { format = 'auto' as FeedFormat, pieceBytes = 1 << 16 } = {},
+  { pieceBytes = 1 << 16, ...options }: ReadOptions & { pieceBytes?: number } = {},
 ): Promise<{ entries: FeedEntry[]; isCut: boolean }> {
   const all = Buffer.from(bytes as Buffer)
   async function* pieces() {
     for (let at = 0; at < all.length; at += pieceBytes) yield all.subarray(at, at + pieceBytes)
   }
-  const reading = readFeed(pieces(), format)
+  const reading = readFeed(pieces(), options)
   const entries: FeedEntry[] = []
   for await (const batch of reading.entries()) for (const entry of batch) entries.push(entry)
   return { entries, isCut: reading.isCut }
@@ -333,7 +332,7 @@ test('blanks without end are no feed, and are not gathered', async () => {
   async function* blanks() {
     for (; pieces < 100; pieces++) yield Buffer.alloc(16_384, ' ')
   }
-  await assert.rejects(readFeed(blanks(), 'auto').entries().next(), /the feed is empty/)
+  await assert.rejects(readFeed(blanks()).entries().next(), /the feed is empty/)
   assert.ok(pieces < 10, `${pieces} pieces were gathered`)
 })
 
@@ -359,4 +358,87 @@ test('any bytes are read to their end, or refused with a FeedError', async () =>
       },
     ),
   )
+})
+
+test('the repeated element of any XML is found by what it holds, or named', async () => {
+  const fields = (id: string) =>
+    `<ITEM_ID>${id}</ITEM_ID><PRODUCTNAME>T${id}</PRODUCTNAME><URL>https://s.example/${id}</URL><PRICE_VAT>9</PRICE_VAT>`
+  const own = (id: string) =>
+    `<id>${id}</id><name>T${id}</name><url>https://s.example/${id}</url><price>9</price>`
+  const many = (make: (id: string) => string) => ['1', '2'].map(make).join('\n')
+  const feeds = {
+    heureka: `<SHOP>${many((id) => `<SHOPITEM>${fields(id)}</SHOPITEM>`)}</SHOP>`,
+    products: `<products>${many((id) => `<product>${own(id)}</product>`)}</products>`,
+    nested: `<shop><name>S</name><url>u</url><offers>${many(
+      (id) => `<offer id="${id}" available="true">${own(id).replace(/<id>.*<\/id>/, '')}</offer>`,
+    )}</offers></shop>`,
+    variants: `<catalog>${many(
+      (id) =>
+        `<thing>${own(id)}<variants>${many((v) => `<variant>${own(`${id}${v}`)}</variant>`)}</variants></thing>`,
+    )}</catalog>`,
+    prefixed: `<n:list xmlns:n="urn:n">${many(
+      (id) => `<n:row>${own(id).replaceAll(/<(\/?)/g, '<$1n:')}</n:row>`,
+    )}</n:list>`,
+    single: `<data><meta><title>x</title></meta><entry2>${own('1')}</entry2></data>`,
+  }
+  for (const [name, feed] of Object.entries(feeds)) {
+    for (const pieceBytes of [7, 1 << 16]) {
+      const { entries, isCut } = await read(feed, { pieceBytes })
+      const wanted = name === 'single' ? ['1 T1'] : ['1 T1', '2 T2']
+      const told = rows(entries).map(({ id, title }) => `${id} ${title}`)
+      assert.deepEqual([told, faults(entries), isCut], [wanted, [], false], name)
+    }
+  }
+  const odd = '<a><b><nr>1</nr><was>Tea</was><wo>https://s.example/1</wo><kostet>9</kostet></b></a>'
+  await assert.rejects(
+    read(odd),
+    /first element is <a>, .* name the repeated element with --element/,
+  )
+  const map = { id: ['nr'], title: ['was'], link: ['wo'], price: ['kostet'] }
+  for (const options of [{ map }, { map, element: 'b' }]) {
+    const [row] = rows((await read(odd, options)).entries)
+    assert.deepEqual([row?.id, row?.title, row?.price], ['1', 'Tea', '9'])
+  }
+  assert.equal(rows((await read(odd, { element: 'b' })).entries).length, 1)
+  await assert.rejects(read(odd, { element: 'c' }), /has no element <c>/)
+})
+
+test('a map names columns in every format, and a name in it means nothing else', async () => {
+  const map = { id: ['Artikel-Nr', 'nr2'], title: ['Bezeichnung'], price: ['name'], mpn: ['nr2'] }
+  const names = ['Bezeichnung', 'url', 'name', 'nr2', 'title']
+  const cells = ['Tee', 'https://s.example/1', '9 EUR', 'X7', 'Other']
+  const object = Object.fromEntries(names.map((name, at) => [name, cells[at]]))
+  const xml = names.map((name, at) => `<${name}>${cells[at]}</${name}>`).join('')
+  const feeds = [
+    `${names.join()}\n${cells.join()}\n`,
+    `${JSON.stringify(object)}\n`,
+    `<list><row>${xml}</row></list>`,
+  ]
+  for (const feed of feeds) {
+    const [row] = rows((await read(feed, { map })).entries)
+    const told = [row?.id, row?.title, row?.price, row?.mpn]
+    assert.deepEqual(told, ['X7', 'Tee', '9 EUR', 'X7'], feed)
+  }
+})
+
+test('lines above the header are skipped, and rows are told by their line in the file', async () => {
+  const table = 'id;title;link;price\n1;Tea;https://s.example/1;2 USD\n2;b\n'
+  const preambles = ['# a\n# b, "c\n', 'sep=;\n', 'My shop, all products\n\n', '"sep=;"\n#x\n\n']
+  for (const preamble of preambles) {
+    for (const pieceBytes of [5, 1 << 16]) {
+      const { entries } = await read(preamble + table, { pieceBytes })
+      const line = preamble.split('\n').length + 2
+      assert.deepEqual(
+        [rows(entries)[0]?.title, faults(entries)],
+        ['Tea', [`row_malformed@${line}`]],
+      )
+    }
+  }
+})
+
+test('a comment between items hides what is in it, and one that is not closed hides nothing', async () => {
+  const hidden = await read(rss(`${item('')}<!-- ${item('<title>x</title>')} -->${item('')}`))
+  assert.deepEqual([rows(hidden.entries).length, faults(hidden.entries)], [2, []])
+  const open = await read(rss(`<!-- a${item('')}<!-- b -->${item('')}`))
+  assert.deepEqual([rows(open.entries).length, faults(open.entries)], [2, ['row_malformed@1']])
 })

@@ -7,7 +7,13 @@
  */
 
 import { findCsvHeader, firstTextLine, HEADER_CHARACTERS_MAX } from '../platform/csv-reader.ts'
-import { fieldFinder, findColumns, missingColumns } from './feed-columns.ts'
+import {
+  type FeedMap,
+  type FieldFinder,
+  fieldFinder,
+  findColumns,
+  missingColumns,
+} from './feed-columns.ts'
 import type { FeedEntry, FeedParser } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFormat } from './feed-format.ts'
@@ -24,12 +30,21 @@ export interface FeedReading {
   readonly isCut: boolean
 }
 
+export interface ReadOptions {
+  readonly format?: FeedFormat
+  /** The charset that its server named. */
+  readonly servedAs?: string | undefined
+  readonly map?: FeedMap | null | undefined
+  /** The repeated element of an XML feed. */
+  readonly element?: string | null | undefined
+}
+
 /** Reads a feed from its unpacked bytes. Throws FeedError for what is not a feed. */
 export function readFeed(
   bytes: AsyncIterable<Buffer>,
-  format: FeedFormat,
-  servedAs?: string,
+  { format = 'auto', servedAs, map, element = null }: ReadOptions = {},
 ): FeedReading {
+  const fieldOf = fieldFinder(map ?? {})
   let parser: FeedParser | null = null
   return {
     get isCut() {
@@ -43,7 +58,7 @@ export function readFeed(
         if (parser !== null) yield parser.push(text, false)
         else {
           start += text
-          const chosen = chooseParser(start, { format, isLast: false })
+          const chosen = chooseParser(start, { format, element, fieldOf, isLast: false })
           if (chosen === null) continue
           parser = chosen.parser
           yield parser.push(chosen.rest, false)
@@ -51,7 +66,12 @@ export function readFeed(
         }
       }
       if (parser === null) {
-        const chosen = chooseParser(start + decoder.end(), { format, isLast: true })
+        const chosen = chooseParser(start + decoder.end(), {
+          format,
+          element,
+          fieldOf,
+          isLast: true,
+        })
         parser = chosen.parser
         yield parser.push(chosen.rest, true)
       } else yield parser.push(decoder.end(), true)
@@ -67,20 +87,22 @@ interface Chosen {
 
 interface Choice {
   readonly format: FeedFormat
+  readonly element: string | null
+  readonly fieldOf: FieldFinder
   readonly isLast: boolean
 }
 
 /** Null: more of the feed must be seen first. */
 function chooseParser(start: string, choice: Choice & { readonly isLast: true }): Chosen
 function chooseParser(start: string, choice: Choice): Chosen | null
-function chooseParser(start: string, { format, isLast }: Choice): Chosen | null {
-  const isEnough = isLast || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
+function chooseParser(start: string, choice: Choice): Chosen | null {
+  const isEnough = choice.isLast || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
   if (!isEnough && !start.trimStart().includes('\n')) return null
   // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
   if (!start.includes('\r') || start.includes('\n')) {
-    return parserOf(start, { format, isLast: isEnough })
+    return parserOf(start, { ...choice, isLast: isEnough })
   }
-  const chosen = parserOf(start.replaceAll('\r', '\n'), { format, isLast: isEnough })
+  const chosen = parserOf(start.replaceAll('\r', '\n'), { ...choice, isLast: isEnough })
   return chosen && { ...chosen, parser: withLineFeeds(chosen.parser) }
 }
 
@@ -93,7 +115,8 @@ function withLineFeeds(parser: FeedParser): FeedParser {
   }
 }
 
-function parserOf(start: string, { format, isLast }: Choice): Chosen | null {
+function parserOf(start: string, choice: Choice): Chosen | null {
+  const { format, isLast, fieldOf } = choice
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
   if (firstLine(text).includes('\0')) {
@@ -101,19 +124,19 @@ function parserOf(start: string, { format, isLast }: Choice): Chosen | null {
   }
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
-      return xmlOf(start, isLast)
+      return xmlOf(start, choice)
     case 'jsonl':
-      return { parser: jsonlParser(), rest: start }
+      return { parser: jsonlParser(fieldOf), rest: start }
     case 'tsv':
-      return csvOf(start, { separator: '\t', isLast })
+      return csvOf(start, { ...choice, separator: '\t' })
     case 'csv':
-      return csvOf(start, { isLast })
+      return csvOf(start, choice)
     case 'unknown': {
-      const chosen = csvOf(start, { isLast: false })
+      const chosen = csvOf(start, { ...choice, isLast: false })
       if (chosen !== null || !isLast) return chosen
-      if (TAGS.test(text)) return xmlOf(start, isLast)
-      if (OBJECT_LINE.test(text)) return { parser: jsonlParser(), rest: start }
-      throw noHeader(start, undefined)
+      if (TAGS.test(text)) return xmlOf(start, choice)
+      if (OBJECT_LINE.test(text)) return { parser: jsonlParser(fieldOf), rest: start }
+      throw noHeader(start, choice)
     }
   }
 }
@@ -122,37 +145,37 @@ function parserOf(start: string, { format, isLast }: Choice): Chosen | null {
 const TAGS = /<[a-z][^<>]*>(?:[^<>]*<\/?[a-z][^<>]*>){5}/i
 const OBJECT_LINE = /\n\s*\{\s*"/
 
-function xmlOf(start: string, isLast: boolean): Chosen | null {
+function xmlOf(start: string, { element, fieldOf, isLast }: Choice): Chosen | null {
   // The same part of the feed is looked at, whatever the pieces in which it arrives.
   if (!isLast && start.length < HEADER_CHARACTERS_MAX) return null
-  const fieldOf = fieldFinder()
-  const { root, item } = findXmlElements(start.slice(0, HEADER_CHARACTERS_MAX), fieldOf)
+  const { root, item } = findXmlElements(start.slice(0, HEADER_CHARACTERS_MAX), fieldOf, element)
   if (item !== null) return { parser: new XmlParser({ root, item }, fieldOf), rest: start }
   if (root === '') throw new FeedError('no product feed: it has no XML element')
+  if (element !== null) throw new FeedError(`the feed has no element <${element}>`)
   throw new FeedError(
     `no product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
       'a title, a link and a price; name the repeated element with --element',
   )
 }
 
-function csvOf(
-  start: string,
-  search: { readonly separator?: string; readonly isLast: boolean },
-): Chosen | null {
-  const isHeader = (cells: readonly string[]) => missingColumns(findColumns(cells)).length === 0
-  const header = findCsvHeader(start, { ...search, isHeader })
+type CsvChoice = Choice & { readonly separator?: string }
+
+function csvOf(start: string, choice: CsvChoice): Chosen | null {
+  const columnsOf = (cells: readonly string[]) => findColumns(cells, choice.fieldOf)
+  const isHeader = (cells: readonly string[]) => missingColumns(columnsOf(cells)).length === 0
+  const header = findCsvHeader(start, { ...choice, isHeader })
   if (header !== null) {
-    const parser = csvParser(header, findColumns(header.cells))
+    const parser = csvParser(header, columnsOf(header.cells))
     return { parser, rest: start.slice(header.end) }
   }
-  if (search.isLast) throw noHeader(start, search.separator)
+  if (choice.isLast) throw noHeader(start, choice)
   return null
 }
 
-function noHeader(start: string, separator: string | undefined): FeedError {
+function noHeader(start: string, { separator, fieldOf }: CsvChoice): FeedError {
   const first = firstTextLine(start, separator)
   const cells = first?.cells ?? [firstLine(start.trimStart())]
-  const missing = missingColumns(findColumns(cells)).join(' and no column ')
+  const missing = missingColumns(findColumns(cells, fieldOf)).join(' and no column ')
   // A name in quotes may have lines, and would make lines of its own wherever this is shown.
   const shown = cells.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
   return new FeedError(

@@ -1,10 +1,9 @@
 /** Reads feeds of one JSON object a line. */
 import { ROW_CHARACTERS_MAX } from '../platform/csv-reader.ts'
-import { type FeedFields, type FoundField, fieldFinder } from './feed-columns.ts'
+import type { FeedFields, FieldFinder } from './feed-columns.ts'
 import { type FeedEntry, type FeedParser, FieldGatherer } from './feed-entry.ts'
 
-export function jsonlParser(): FeedParser {
-  const fieldOf = fieldFinder()
+export function jsonlParser(fieldOf: FieldFinder): FeedParser {
   let rest = ''
   let line = 0
   let isCut = false
@@ -90,7 +89,7 @@ interface ReadObject {
   readonly idName: string | null
 }
 
-function readObject(text: string, fieldOf: (name: string) => FoundField | null): ReadObject | null {
+function readObject(text: string, fieldOf: FieldFinder): ReadObject | null {
   let value: unknown
   try {
     value = LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
@@ -103,8 +102,7 @@ function readObject(text: string, fieldOf: (name: string) => FoundField | null):
   for (const [name, content] of Object.entries(value)) {
     const found = fieldOf(name)
     if (found === null) continue
-    const isKept = gatherer.set(found.field, found.rank, textOf(content))
-    if (isKept && found.field === 'id') idName = name
+    if (gatherer.set(found, textOf(content))) idName = name
   }
   return { fields: gatherer.finish(), idName }
 }

@@ -6,7 +6,7 @@
  * another item. An item whose text holds another item's tag is rejected, and the next one is read.
  */
 import { ROW_CHARACTERS_MAX } from '../platform/csv-reader.ts'
-import type { FoundField } from './feed-columns.ts'
+import type { FieldFinder } from './feed-columns.ts'
 import type { FeedEntry, FeedParser, ReadFault } from './feed-entry.ts'
 import type { XmlElements } from './find-xml-element.ts'
 import { ItemNames, readXmlItem, withoutEntities } from './xml-item.ts'
@@ -36,10 +36,7 @@ export class XmlParser implements FeedParser {
   #isRootClosed = false
   #entries: FeedEntry[] = []
 
-  constructor(
-    { root, item }: XmlElements & { readonly item: string },
-    fieldOf: (name: string) => FoundField | null,
-  ) {
+  constructor({ root, item }: XmlElements & { readonly item: string }, fieldOf: FieldFinder) {
     this.#root = root
     this.#openTag = `<${item}`
     this.#closeTag = `</${item}`

@@ -87,7 +87,7 @@ async function importFetched(
   { fetched, at, toDollars, seed }: RefetchOptions & { readonly fetched: FetchedFeed },
 ): Promise<void> {
   if (!(await isStillDue(db, { ...source, at }))) return
-  const { merch_id: merchId, format } = source
+  const { merch_id: merchId, url, ...said } = source
   const file = await openFeedFile(fetched.path)
   const { servedAs } = fetched
   const readMsMax = READ_MS_MAX
@@ -95,7 +95,7 @@ async function importFetched(
   const onRejects = (rows: readonly RejectedRow[]) => {
     first ??= rows[0]
   }
-  const options = { merchId, file, format, servedAs, at, toDollars, seed, readMsMax, onRejects }
+  const options = { merchId, file, ...said, servedAs, at, toDollars, seed, readMsMax, onRejects }
   const result = await importFeed(db, options)
   if (!hasGoodRow(result)) {
     const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`

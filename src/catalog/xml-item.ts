@@ -6,7 +6,7 @@
  * Lenient with `&`: where it begins no entity of XML it is text. What a DOCTYPE declares is never
  * expanded, and `&eacute;` stays text (titles are decoded later).
  */
-import type { FeedFields, FieldName, FoundField } from './feed-columns.ts'
+import type { FeedFields, FieldFinder, FoundField } from './feed-columns.ts'
 import { FieldGatherer } from './feed-entry.ts'
 
 export interface XmlItem {
@@ -19,13 +19,13 @@ export interface XmlItem {
 
 /** What the elements of a feed's items mean; remembers every name that it has seen. */
 export class ItemNames {
-  readonly fieldOf: (name: string) => FoundField | null
+  readonly fieldOf: FieldFinder
   /** True for the prefixes declared as Google's, false for other ones; with their colons. */
   readonly #isGoogle = new Map<string, boolean>()
   #itemPrefix = ''
   #known = new Map<string, FoundField | null>()
 
-  constructor(fieldOf: (name: string) => FoundField | null) {
+  constructor(fieldOf: FieldFinder) {
     this.fieldOf = fieldOf
   }
 
@@ -74,12 +74,20 @@ export class ItemNames {
     const isOwn = prefix === '' || prefix === this.#itemPrefix
     if (isGoogle === false && !isOwn) return null
     const tier = isGoogle === true ? 0 : isOwn ? 1 : 2
-    const found = this.fieldOf(name.slice(prefix.length))
-    return found && { field: found.field, rank: found.rank * TIERS + tier }
+    const whole = this.fieldOf(name)
+    // A map may name the element with its prefix.
+    const isMapped = whole !== null && whole.rank < 0
+    const found = isMapped ? whole : this.fieldOf(name.slice(prefix.length))
+    return found && ranked(found, tier)
   }
 }
 
 const TIERS = 4
+
+function ranked({ field, rank, also }: FoundField, tier: number): FoundField {
+  const other = also === undefined ? {} : { also: ranked(also, tier) }
+  return { field, rank: rank * TIERS + tier, ...other }
+}
 const NAMES_MAX = 1_000
 
 /** Google's, also with a wrong letter in it, but not the one of its custom attributes (`cns`). */
@@ -196,8 +204,7 @@ class ItemReader {
   }
 
   #set(found: FoundField, name: string, value: string): void {
-    const isKept = this.#gatherer.set(found.field, found.rank, value)
-    if (isKept && found.field === ('id' satisfies FieldName)) this.#idName = name
+    if (this.#gatherer.set(found, value)) this.#idName = name
   }
 
   #readOpenTag(tagAt: number): void {
@@ -221,7 +228,7 @@ class ItemReader {
   #readItself(itemName: string, attributes: Attributes): void {
     this.#names.item = itemName
     for (const [name, value] of attributes ?? []) {
-      const found = this.#names.fieldOf(name)
+      const found = this.#names.fieldOf(`@${name}`) ?? this.#names.fieldOf(name)
       if (found !== null) {
         this.#set(
           { ...found, rank: found.rank * TIERS + 3 },

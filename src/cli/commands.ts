@@ -6,6 +6,7 @@
  */
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { FEED_FORMATS } from '../catalog/feed-format.ts'
+import type { ImportResult } from '../catalog/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import { CAMPAIGN_DEFAULTS } from '../demand/campaign.ts'
@@ -213,9 +214,17 @@ const CATALOG_COMMANDS: readonly CommandSpec[] = [
         help: FEED_FORMATS.join(', '),
         read: readWord(...FEED_FORMATS),
       },
+      {
+        flags: '--map <FILE>',
+        help: 'JSON: our fields, each with a column name or a list of names',
+      },
+      { flags: '--currency <CODE>', help: 'currency of prices that name none' },
+      { flags: '--element <NAME>', help: 'the repeated element of an XML feed' },
       { flags: '--rejects <FILE>', help: 'write each bad row with its line and reason' },
     ],
     run: feed('importFeedCommand'),
+    isRefusal: ({ offers_upserted, offers_unchanged }: ImportResult) =>
+      offers_upserted + offers_unchanged === 0,
   },
 ]
 

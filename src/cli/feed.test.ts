@@ -53,6 +53,11 @@ async function makeShop(t: TestContext) {
       const { code, err } = await runCommand(args, { db, now: new Date(start), config })
       assert.equal(code, 0, err)
     },
+    run: async (...options: string[]) => {
+      const args = ['feed', 'import', '--merchant', `${merchId}`, ...options, '--json']
+      const { code, out, err } = await runCommand(args, { db, now: new Date(start), config })
+      return { code, err, result: out === '' ? null : JSON.parse(out) }
+    },
     url,
     refetch: (hours: number, options: Partial<RefetchOptions> = {}) =>
       refetchFeeds(db, {
@@ -136,13 +141,15 @@ test('a feed of a merchant that there is not is not fetched, and the rejects of 
 })
 
 test('an import without a good row leaves the address that the offers are fetched from', async (t) => {
-  const { shop, importFrom, url, refetch, record, folder } = await makeShop(t)
+  const { shop, importFrom, run, url, refetch, record, folder } = await makeShop(t)
   await importFrom(url)
   const bad = join(folder, 'bad.csv')
   await writeFile(bad, `${HEAD}p,Tea,${LINK},many USD,in stock\n`)
-  await importFrom(bad)
   shop.feed = () => `${HEAD}p,Tea,${LINK},many USD,in stock\n`
-  await importFrom(`${url}?bad`)
+  for (const source of [bad, `${url}?bad`]) {
+    const { code, result } = await run('--file', source)
+    assert.deepEqual([code, result.rows, result.rejected], [1, 1, { price_unparsable: 1 }])
+  }
   assert.equal((await record()).feed_url, url)
   shop.feed = () => `${HEAD}p,Tea,${LINK},9.00 USD,in stock\n`
   assert.equal((await refetch(7))[0]?.error, null)
@@ -251,4 +258,56 @@ test('a feed of which no row is good any more makes no offer younger, and is tol
     (await lost(25)).map(({ merch_id }) => merch_id),
     [merchId],
   )
+})
+
+test('a map, a currency and an element are kept with the address of a feed', async (t) => {
+  const { shop, run, refetch, price, url, folder, record } = await makeShop(t)
+  const map = join(folder, 'map.json')
+  await writeFile(map, '{"id": "nr", "title": ["was"], "price": "kostet"}')
+  const toDollars = (amount: string, currency: string) =>
+    micros(Number(amount) * (currency === 'EUR' ? 1_100_000 : 1_000_000))
+  shop.feed = () =>
+    `<a><b><nr>p</nr><was>Tea</was><url>${LINK}</url><kostet>${shop.price}</kostet></b></a>`
+  assert.equal((await run('--file', url)).code, 1, 'nobody knows these names')
+  const said = ['--map', map, '--element', 'b']
+  const first = await run('--file', url, ...said)
+  assert.deepEqual([first.code, first.result.noted], [0, { currency_assumed: { USD: 1 } }])
+  await run('--file', url, ...said, '--currency', 'usd')
+  shop.price = '12.00'
+  assert.deepEqual(
+    (await refetch(7, { toDollars })).map(({ error }) => error),
+    [null],
+  )
+  assert.equal(await price(), 12)
+  assert.equal((await record()).feed_error, null)
+})
+
+test('a scheme that is not fetched, a map and a currency that are none are refused with what works', async (t) => {
+  const { run, folder } = await makeShop(t)
+  const map = join(folder, 'map.json')
+  await writeFile(map, '{"flavour": "x", "price": 7}')
+  const cases: [string[], RegExp][] = [
+    [['--file', 'ftp://shop.example/feed.csv'], /ftp:\/\/ .*http:\/\/ or https:\/\//],
+    [['--file', 'sftp://shop.example/feed.csv'], /sftp:\/\/ .*http:\/\/ or https:\/\//],
+    [['--file', 'feed.csv', '--map', map], /map.flavour: is no field.*\n.*map.price: must be/s],
+    [['--file', 'feed.csv', '--currency', 'DEM'], /currency: must be a currency of ISO 4217/],
+    [['--file', 'feed.csv', '--element', '<a b>'], /element: must be the name of an XML element/],
+  ]
+  for (const [options, told] of cases) {
+    const { code, err } = await run(...options)
+    assert.equal(code, 1, options.join(' '))
+    assert.match(err, told)
+  }
+})
+
+test('a merchant’s default currency is set, shown and removed, and must be in use', async (t) => {
+  const { db, merchId } = await makeShop(t)
+  const update = async (currency: string) => {
+    const args = ['merchant', 'update', '--id', `${merchId}`, '--default-currency', currency]
+    const { code, out, err } = await runCommand([...args, '--json'], { db, now: new Date() })
+    return code === 0 ? JSON.parse(out).default_currency : err
+  }
+  assert.equal(await update('eur'), 'EUR')
+  assert.match(await update('DEM'), /default_currency: must be a currency of ISO 4217/)
+  assert.equal(await update(''), null)
 })

@@ -1,10 +1,17 @@
 /** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
 import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { feedPriceRates } from '../attribution/feed-rates.ts'
 import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
 import type { FeedFormat } from '../catalog/feed-format.ts'
+import {
+  type FeedOptions,
+  readFeedMap,
+  requireCurrency,
+  requireElement,
+} from '../catalog/feed-options.ts'
 import { dropFeedSource, keepFeedSource } from '../catalog/feed-source-store.ts'
-import { fetchFeed, isWebAddress } from '../catalog/fetch-feed.ts'
+import { fetchFeed, isWebAddress, requireFetchable } from '../catalog/fetch-feed.ts'
 import { hasGoodRow, type ImportProgress, importFeed } from '../catalog/import-feed.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { utcDay } from '../platform/timestamp.ts'
@@ -18,11 +25,16 @@ interface FeedImportOptions {
   readonly file: string
   readonly format?: FeedFormat
   readonly rejects?: string
+  readonly map?: string
+  readonly currency?: string
+  readonly element?: string
 }
 
 export async function importFeedCommand(context: CommandContext, options: FeedImportOptions) {
   const started = performance.now()
-  const { merchant: merchId, format = 'auto' } = options
+  const { merchant: merchId } = options
+  const said = await readOptions(options)
+  requireFetchable(options.file)
   const db = await context.database()
   await requireMerchant(db, merchId) // before what may be gigabytes, and other rejects, are touched
   const allowPrivate = context.config.allowPrivateFetch
@@ -32,12 +44,14 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
   try {
     const path = fetched?.path ?? options.file
     const file = await openFeedFile(path)
-    await using rejects = await openRejects(options.rejects, { read: [path] })
+    await using rejects = await openRejects(options.rejects, {
+      read: options.map === undefined ? [path] : [path, options.map],
+    })
     const at = context.now()
     const result = await importFeed(db, {
       merchId,
       file,
-      format,
+      ...said,
       servedAs: fetched?.servedAs,
       at,
       toDollars: await feedPriceRates(db, utcDay(at)),
@@ -48,11 +62,21 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     // A feed without a good row has changed nothing, and leaves the address of the good one.
     if (hasGoodRow(result)) {
       if (fetched === null) await dropFeedSource(db, merchId)
-      else await keepFeedSource(db, { merch_id: merchId, url: options.file, format, at })
+      else await keepFeedSource(db, { merch_id: merchId, url: options.file, ...said, at })
     }
     return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
   } finally {
     await fetched?.remove()
+  }
+}
+
+async function readOptions(options: FeedImportOptions): Promise<FeedOptions> {
+  const { format = 'auto', map, currency, element } = options
+  return {
+    format,
+    map: map === undefined ? null : readFeedMap(await readFile(map, 'utf8')),
+    currency: currency === undefined ? null : requireCurrency('currency', currency),
+    element: element === undefined ? null : requireElement(element),
   }
 }
 

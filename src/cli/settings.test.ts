@@ -63,6 +63,7 @@ test('a merchant keeps every setting, made with it or changed to it', async () =
     'post-impression-rate': 0.01,
     'confirm-orders': true,
     'allow-second-rate': true,
+    'default-currency': 'EUR',
   }
   assertComplete(MERCHANT_SETTINGS, given)
   await assertKept('merchant', { id: null, given, told: { uid: 2 } })

@@ -153,6 +153,11 @@ export const MERCHANT_SETTINGS: Rows<MerchantSettings> = {
     '--allow-second-rate',
     'its contract lets new cpa and epp campaigns pay only the rate that still wins',
   ],
+  default_currency: [
+    '--default-currency <CODE>',
+    'currency of feed prices that name none (USD, with a note)',
+    readText,
+  ],
 }
 
 export const CAMPAIGN_SETTINGS: Rows<CampaignSettings> = {
