@@ -130,7 +130,7 @@ function normalName(name: string): string {
     .trim()
     .toLowerCase()
     .replace(/^g:/, '')
-    .replace(/[\s_-]+/g, '')
+    .replace(/[\s_?-]+/g, '')
 }
 
 /** A field, and how surely a name means it (0 first). */

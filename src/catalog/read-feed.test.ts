@@ -442,3 +442,31 @@ test('a comment between items hides what is in it, and one that is not closed hi
   const open = await read(rss(`<!-- a${item('')}<!-- b -->${item('')}`))
   assert.deepEqual([rows(open.entries).length, faults(open.entries)], [2, ['row_malformed@1']])
 })
+
+test('words for nothing that are no JSON cost nothing, and one NUL makes no archive of a feed', async () => {
+  const line =
+    '{"id":"1","title":"NaN, None","link":"u","price":"2","brand":NaN,"gtin":None,"size":-Infinity}'
+  const [row] = rows((await read(`${line}\n`)).entries)
+  assert.deepEqual([row?.title, row?.brand, row?.gtin, row?.size], ['NaN, None', '', '', ''])
+  const { entries } = await read(rss(item('<title>a</title>') + item('<title>b\0</title>')))
+  assert.equal(rows(entries).length, 2)
+})
+
+test('items that begin and end in different pieces of a long feed are read the same', async () => {
+  const before = `<!-- ${'x'.repeat(140_000)} -->\n`
+  const items = [
+    item('<title>R&amp;D</title>'),
+    item('<title><![CDATA[a <b> & c]]></title>'),
+    item('<title>open'),
+    item('<title>not <closed</title>'),
+    `<!-- ${item('<title>hidden</title>')} -->`,
+    '<item id="7" title="A &amp; B"/>',
+    item('<title>H&M &eacute;</title><link rel="x" href="1"/><link href="2?a&b"/>'),
+  ]
+  const feed = rss(before + items.join('\n'))
+  const whole = await read(feed)
+  assert.equal(rows(whole.entries).length, 4)
+  for (const pieceBytes of [1, 2, 3, 7, 64]) {
+    assert.deepEqual(await read(feed, { pieceBytes }), whole, `pieces of ${pieceBytes}`)
+  }
+})

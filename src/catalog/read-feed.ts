@@ -119,7 +119,7 @@ function parserOf(start: string, choice: Choice): Chosen | null {
   const { format, isLast, fieldOf } = choice
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
-  if (firstLine(text).includes('\0')) {
+  if (isBinary(text)) {
     throw new FeedError('the feed is no text: a spreadsheet, or packed twice')
   }
   switch (format === 'auto' ? guessFormat(text) : format) {
@@ -156,6 +156,18 @@ function xmlOf(start: string, { element, fieldOf, isLast }: Choice): Chosen | nu
     `no product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
       'a title, a link and a price; name the repeated element with --element',
   )
+}
+
+const BINARY_SHOWN = 2_000
+/** A wrong byte makes no archive of a feed. */
+const BINARY_SHARE = 0.02
+
+function isBinary(text: string): boolean {
+  const start = text.slice(0, BINARY_SHOWN)
+  if (!start.includes('\0')) return false
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is counted.
+  const odd = start.match(/[\0-\u0008\u000e-\u001f\ufffd]/g)?.length ?? 0
+  return odd > 1 && odd > BINARY_SHARE * start.length
 }
 
 type CsvChoice = Choice & { readonly separator?: string }

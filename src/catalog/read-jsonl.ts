@@ -83,6 +83,18 @@ function exactly(_name: string, value: unknown, written?: { source?: string }): 
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? written?.source : value
 }
 
+function parsed(text: string): unknown {
+  try {
+    return LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Words for nothing that Python and JavaScript write into JSON, which does not have them. */
+const STRING_OR_WORD = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity|undefined|None)\b/g
+const nullOfWord = (found: string): string => (found.startsWith('"') ? found : 'null')
+
 interface ReadObject {
   readonly fields: FeedFields
   /** The name under which it has its id. */
@@ -90,12 +102,7 @@ interface ReadObject {
 }
 
 function readObject(text: string, fieldOf: FieldFinder): ReadObject | null {
-  let value: unknown
-  try {
-    value = LONG_NUMBER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
-  } catch {
-    return null
-  }
+  const value = parsed(text) ?? parsed(text.replace(STRING_OR_WORD, nullOfWord))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   const gatherer = new FieldGatherer()
   let idName: string | null = null
