@@ -57,7 +57,7 @@ test('says when some auctions of a day are gone, or when the figures are a sampl
   await page.route('**/no_fill/*', (route) => route.fulfill({ json: { data: [some] } }))
   await page.reload()
   await page.getByText('20,010 of the day’s 1,200,000 auctions').waitFor()
-  await page.getByText('of this day some may be gone').waitFor()
+  await page.getByText('Some from this day may be missing').waitFor()
   await page.getByRole('heading', { name: 'Every auction had a winner' }).waitFor()
 })
 

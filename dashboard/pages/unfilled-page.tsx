@@ -98,7 +98,7 @@ function Day({ day, noFill }: { day: string; noFill: NoFill }) {
 function SomeGone() {
   return (
     <p className="text-sm text-soft">
-      Auctions without a click are stored for a few days only. Some of this day’s may be missing.
+      Auctions without a click are stored for a few days only. Some from this day may be missing.
     </p>
   )
 }
