@@ -45,6 +45,7 @@ import { dashboardMerchantRoutes } from './reports/dashboard-merchant-routes.ts'
 import { dashboardPaymentRoutes } from './reports/dashboard-routes.ts'
 import { merchantRoutes } from './reports/merchant-routes.ts'
 import { reportRoutes } from './reports/routes.ts'
+import { webhookRoutes } from './reports/webhook-routes.ts'
 import { startSchedules } from './run-schedules.ts'
 import { pageRoutes, staticRoutes } from './static-routes.ts'
 import { findResultOfClick, listClicksOfResult } from './stats/click-store.ts'
@@ -173,11 +174,11 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now }))
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
     await http.register(statsRoutes({ db, keys }))
-    const clicks = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
-    await http.register(resultRoutes({ db, keys, ...clicks }))
+    await http.register(resultRoutes({ db, keys, ...CLICKS }))
     await http.register(dayRunRoutes({ db, keys, baseUrl, now, onError: onDayError(log) }))
-    await http.register(reportRoutes({ db, keys, now }))
-    await http.register(merchantRoutes({ db, keys, now }))
+    for (const routes of [reportRoutes, webhookRoutes, merchantRoutes]) {
+      await http.register(routes({ db, keys, now }))
+    }
     await http.register(reversalRoutes({ ...intake, keys }))
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }
@@ -191,6 +192,8 @@ async function buildHttp(node: Node): Promise<Http> {
   }
   return http
 }
+
+const CLICKS = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
 
 /** The dependencies of the intake of orders and returns. */
 function intakeDeps(node: Node, nextId: () => string) {

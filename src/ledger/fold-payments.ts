@@ -4,20 +4,8 @@ import { micros } from '../platform/money.ts'
 import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { paymentEntry, paymentReversalEntry } from './entries.ts'
+import type { PaymentBody, PaymentReversalBody } from './payment-store.ts'
 import { insertLedgerEntries } from './store.ts'
-
-/** The body of a payment event. */
-export interface PaymentBody {
-  readonly reference: string
-  readonly paid_on: string // YYYY-MM-DD
-  readonly amount_micros: number
-}
-
-/** The body of a payment reversal event. */
-export interface PaymentReversalBody {
-  readonly reference: string
-  readonly reason: string
-}
 
 export async function foldPayments(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   const payments = events.map((event) => ({

@@ -4,6 +4,19 @@ import type { Db } from '../platform/postgres.ts'
 import { sql } from '../platform/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
 
+/** The body of a payment event. */
+export interface PaymentBody {
+  readonly reference: string
+  readonly paid_on: string // YYYY-MM-DD
+  readonly amount_micros: number
+}
+
+/** The body of a payment reversal event. */
+export interface PaymentReversalBody {
+  readonly reference: string
+  readonly reason: string
+}
+
 export interface RecordedPayment {
   readonly eventId: string
   readonly amountMicros: Micros

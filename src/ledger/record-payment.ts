@@ -7,8 +7,7 @@ import { badRequest, type Fault } from '../platform/errors.ts'
 import { formatExact, type Micros, sumExact } from '../platform/money.ts'
 import { isPlainDate, latestDay } from '../platform/timestamp.ts'
 import { settleMerchant } from './debt-store.ts'
-import type { PaymentBody } from './fold-payments.ts'
-import { findPayment } from './payment-store.ts'
+import { findPayment, type PaymentBody } from './payment-store.ts'
 import { accountOf } from './release.ts'
 
 const REFERENCE_LENGTH_MAX = 100

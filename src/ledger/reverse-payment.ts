@@ -11,8 +11,7 @@ import { requireText } from '../platform/characters.ts'
 import { badRequest, type Fault, notFound } from '../platform/errors.ts'
 import { formatExact } from '../platform/money.ts'
 import { readAccount } from './debt-store.ts'
-import type { PaymentReversalBody } from './fold-payments.ts'
-import { findPayment } from './payment-store.ts'
+import { findPayment, type PaymentReversalBody } from './payment-store.ts'
 
 const REVERSED_ALREADY: Fault = {
   field: 'reference',

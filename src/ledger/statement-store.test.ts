@@ -4,10 +4,10 @@ import { testDatabase, whileWritten } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { listDifferences } from '../../test/reconciled.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { sql } from '../platform/sql.ts'
 import { DAY_MS } from '../platform/timestamp.ts'
-import { reconcile } from './reconcile.ts'
 import { issueStatements } from './statement-store.ts'
 
 /** A publisher with a click of $60 at each of these times, paid in advance. */
@@ -144,14 +144,13 @@ test('a purchase whose lines change after its statement is corrected on the next
   )
   const issue = async (now: string) =>
     (await issueStatements(db, { now: new Date(now) })).map(({ releasedMicros }) => releasedMicros)
-  const differences = async () => (await reconcile(db, { from: null, to: null })).differences
   assert.deepEqual(await issue('2026-04-02T12:00:00Z'), [25_000])
-  assert.deepEqual(await differences(), [])
+  assert.deepEqual(await listDifferences(db), [])
   // Of ten cents for one line, four are four tenths.
   await log.tell(purchase(START_MS + 40 * DAY_MS, ['a']))
-  assert.deepEqual(await differences(), [])
+  assert.deepEqual(await listDifferences(db), [])
   assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [5_000])
-  assert.deepEqual(await differences(), [])
+  assert.deepEqual(await listDifferences(db), [])
 })
 
 test('a publisher that first earned in a month with issued statements is paid with the next month', async (t) => {
@@ -184,7 +183,7 @@ test('a publisher that first earned in a month with issued statements is paid wi
     [first, '2026-04', 0],
     [second, '2026-04', 60_000_000],
   ])
-  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
+  assert.deepEqual(await listDifferences(db), [])
 })
 
 test('a click reversed on the day before its own pays nobody, and reconcile agrees', async (t) => {
@@ -209,5 +208,5 @@ test('a click reversed on the day before its own pays nobody, and reconcile agre
     issued.map(({ pubId, payoutMicros }) => [pubId, payoutMicros]),
     [[worlds[1].publisher.pub_id, 0]],
   )
-  assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
+  assert.deepEqual(await listDifferences(db), [])
 })

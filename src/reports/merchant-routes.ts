@@ -1,11 +1,10 @@
-/** A merchant's API with its user's key: account and webhooks. */
+/** A merchant's API with its user's key: its account and orders. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf } from '../accounts/require-key.ts'
 import { requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { merchantLedgerRoutes } from './merchant-ledger-routes.ts'
 import { merchantOrderRoute } from './merchant-order-routes.ts'
 import type { ReportDeps } from './report-deps.ts'
-import { merchantWebhookRoutes } from './webhook-routes.ts'
 
 export const merchantRoutes =
   (deps: ReportDeps): FastifyPluginAsyncTypebox =>
@@ -15,7 +14,6 @@ export const merchantRoutes =
       const { merch_id: merchId } = request.params as { merch_id: number }
       await requireOwnMerchant(deps.db, holderOf(request), merchId)
     })
-    await app.register(merchantWebhookRoutes(deps))
     await app.register(merchantLedgerRoutes(deps))
     await app.register(merchantOrderRoute(deps))
   }

@@ -1,4 +1,4 @@
-/** Dependencies of the routes of reports, statements and webhooks. */
+/** Dependencies of the routes of reports and statements. */
 import type { KeyGuard } from '../accounts/require-key.ts'
 import type { Db } from '../platform/postgres.ts'
 

@@ -1,4 +1,4 @@
-/** A publisher's reports, orders, statements and webhooks over the API. */
+/** A publisher's reports, orders and statements over the API. */
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
@@ -34,7 +34,6 @@ import {
 } from './schema.ts'
 import { toStatementRecord } from './statement-record.ts'
 import { STATEMENT, statementReply } from './statement-reply.ts'
-import { publisherWebhookRoutes } from './webhook-routes.ts'
 
 /** As on the dashboard (dashboard-routes.ts); a page of rows may also take a second. */
 const PAGES_AT_ONCE = 3
@@ -54,7 +53,6 @@ export const reportRoutes =
     await app.register(tableRoutes({ ...deps, turns }))
     await app.register(statementRoutes({ ...deps, turns }))
     await app.register(paymentsRoute({ ...deps, turns }))
-    await app.register(publisherWebhookRoutes(deps))
   }
 
 interface PageDeps extends ReportDeps {

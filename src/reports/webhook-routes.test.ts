@@ -6,8 +6,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
-import { merchantRoutes } from './merchant-routes.ts'
-import { reportRoutes } from './routes.ts'
+import { webhookRoutes } from './webhook-routes.ts'
 import { listWebhooks } from './webhook-store.ts'
 
 interface Answer {
@@ -26,8 +25,7 @@ async function startApi(t: TestContext) {
     now: () => new Date(),
   })
   const deps = { db, keys, now: () => new Date() }
-  await http.register(reportRoutes(deps))
-  await http.register(merchantRoutes(deps))
+  await http.register(webhookRoutes(deps))
   const caller =
     (owner: string, headers = world.headers) =>
     async (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => {

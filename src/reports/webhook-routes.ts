@@ -1,17 +1,18 @@
 /**
  * Webhooks of a publisher or a merchant: create, list, enable, delete; list and replay deliveries.
- * The callers check the owner before any of these runs.
+ * Each call needs the owner's API key.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { NEEDS_KEY } from '../accounts/require-key.ts'
+import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
+import { holderOf, type KeyGuard, type KeyHolder, NEEDS_KEY } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { MerchantParams } from '../catalog/own-merchant.ts'
+import { MerchantParams, requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { envelope, ok } from '../platform/envelope.ts'
 import { type Fault, notFound } from '../platform/errors.ts'
+import type { Db } from '../platform/postgres.ts'
 import { listOf } from '../platform/validation.ts'
 import { createWebhook } from './create-webhook.ts'
-import type { ReportDeps } from './report-deps.ts'
 import { DELIVERY_DAYS, type WebhookOwner, webhookFaults } from './webhook.ts'
 import {
   CreatedWebhook,
@@ -43,6 +44,8 @@ interface Party {
   readonly noun: '' | 'Merchant' // For operation ids.
   readonly params: typeof PublisherParams | typeof MerchantParams
   readonly ownerOf: (params: object) => WebhookOwner
+  /** Throws unless the path's owner belongs to the holder of the key. */
+  readonly requireOwn: (db: Db, holder: KeyHolder, params: object) => Promise<unknown>
 }
 
 const PUBLISHER: Party = {
@@ -50,6 +53,8 @@ const PUBLISHER: Party = {
   noun: '',
   params: PublisherParams,
   ownerOf: (params) => ({ pubId: (params as { pub_id: number }).pub_id }),
+  requireOwn: (db, holder, params) =>
+    requireExistingOwnPublisher(db, holder, (params as { pub_id: number }).pub_id),
 }
 
 const MERCHANT: Party = {
@@ -57,24 +62,38 @@ const MERCHANT: Party = {
   noun: 'Merchant',
   params: MerchantParams,
   ownerOf: (params) => ({ merchId: (params as { merch_id: number }).merch_id }),
+  requireOwn: (db, holder, params) =>
+    requireOwnMerchant(db, holder, (params as { merch_id: number }).merch_id),
 }
 
-type Deps = Pick<ReportDeps, 'db' | 'now'>
+interface Deps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  readonly now: () => Date
+}
 
 const noWebhook = () => notFound('No such webhook')
 
-export const publisherWebhookRoutes = (deps: Deps) => allRoutes(deps, PUBLISHER)
-export const merchantWebhookRoutes = (deps: Deps) => allRoutes(deps, MERCHANT)
+export const webhookRoutes =
+  (deps: Deps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    await app.register(routesOf(deps, PUBLISHER))
+    await app.register(routesOf(deps, MERCHANT))
+  }
 
-const allRoutes =
+const routesOf =
   (deps: Deps, party: Party): FastifyPluginAsyncTypebox =>
   async (app) => {
-    await app.register(webhookRoutes(deps, party))
+    app.addHook('onRequest', deps.keys.require)
+    app.addHook('preHandler', async (request) => {
+      await party.requireOwn(deps.db, holderOf(request), request.params as object)
+    })
+    await app.register(listRoutes(deps, party))
     await app.register(oneWebhookRoutes(deps, party))
     await app.register(deliveryRoutes(deps, party))
   }
 
-const webhookRoutes =
+const listRoutes =
   ({ db }: Deps, { base, noun, params, ownerOf }: Party): FastifyPluginAsyncTypebox =>
   async (app) => {
     const all = `${base}webhooks/`

@@ -1,0 +1,8 @@
+/** The books checked against the log, for tests of the folders below src/ledger/reconcile.ts. */
+import { reconcile } from '../src/ledger/reconcile.ts'
+import type { Database } from '../src/platform/postgres.ts'
+
+/** Every figure that does not follow from the log; none in a correct database. */
+export async function listDifferences(db: Database) {
+  return (await reconcile(db, { from: null, to: null })).differences
+}
