@@ -1,6 +1,6 @@
 /** Attack: clicks that nobody made, or that one reader repeats; each prints how many are paid. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from '../src/platform/sql.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { attack, BROWSER, type Target } from './abuse-service.ts'
 
 interface Clicks {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Database } from '../src/platform/postgres.ts'
+import type { Database } from '../src/platform/postgres/postgres.ts'
 import { openDatabaseOf } from './database.ts'
 import type { LoadResult } from './load.ts'
 import { type BenchNetwork, makeBenchNetwork } from './network.ts'

@@ -1,6 +1,6 @@
 /** Attack: one address makes the database grow, by every call that needs no key. */
 import { randomUUID } from 'node:crypto'
-import { sql } from '../src/platform/sql.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { attack, BROWSER, type Target } from './abuse-service.ts'
 import { type LoadRequest, runLoad } from './load.ts'
 

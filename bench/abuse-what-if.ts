@@ -1,6 +1,6 @@
 /** Attack: one caller asks 20 times at once what a long day would have earned. */
 import { createApiKey } from '../src/accounts/create-account.ts'
-import { sql } from '../src/platform/sql.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { addressOf, attack, BROWSER, isQuiet, P95_MAX_MS, type Target } from './abuse-service.ts'
 import { type LoadResult, runOpenLoad } from './load.ts'
 

@@ -12,9 +12,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import { type Cohort, evaluate, METHODS } from '../src/demand/evaluate.ts'
-import { UNFITTED_MODEL } from '../src/demand/prediction-model.ts'
-import { HOUR_MS } from '../src/platform/timestamp.ts'
+import { HOUR_MS } from '../src/platform/time/timestamp.ts'
+import { type Cohort, evaluate, METHODS } from '../src/prediction/evaluate.ts'
+import { UNFITTED_MODEL } from '../src/prediction/prediction-model.ts'
 
 const KIT = fileURLToPath(new URL('../../shared/data/click-logs/', import.meta.url))
 const FILES = ['random-men', 'random-women', 'bts-men', 'bts-women']

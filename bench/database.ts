@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../src/config.ts'
-import { openStorage } from '../src/open-storage.ts'
-import { openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
-import { type Database, openDatabase } from '../src/platform/postgres.ts'
+import { readConfig } from '../src/node/config.ts'
+import { openStorage } from '../src/node/open-storage.ts'
+import { openEmbeddedPostgres } from '../src/platform/postgres/embedded-postgres.ts'
+import { migrate } from '../src/platform/postgres/migrate.ts'
+import { type Database, openDatabase } from '../src/platform/postgres/postgres.ts'
+import { makeLogger } from '../src/platform/process/log.ts'
 import { deferAlways } from './interrupted.ts'
 
 /** The database of a running service, by its SOUK_DATA. */

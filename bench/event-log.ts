@@ -12,7 +12,7 @@ import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../src/events/eve
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { ensureEventPartitions } from '../src/events/partitions.ts'
 import { makeIdSource } from '../src/platform/ids.ts'
-import { openSpool } from '../src/platform/spool.ts'
+import { openSpool } from '../src/platform/spool/spool.ts'
 import { openBenchDatabase } from './database.ts'
 import { median } from './median.ts'
 

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util'
 import { quantileAt } from '../src/auction/draw.ts'
-import { gammaQuantile } from '../src/demand/predict.ts'
+import { gammaQuantile } from '../src/prediction/predict.ts'
 import { seededRandom } from '../test/seeded-random.ts'
 
 interface Policy {

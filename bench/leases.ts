@@ -7,10 +7,10 @@
  * loop that only looks the campaign up and subtracts. `node bench/leases.ts [seconds]`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
-import { LeaseLoop } from '../src/demand/lease-loop.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import { ALWAYS, LeaseBook } from '../src/budgets/lease.ts'
+import { LeaseLoop } from '../src/budgets/lease-loop.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { openBenchDatabase } from './database.ts'
 
 const CAMPAIGNS = 1_000

@@ -8,7 +8,7 @@
  * Prints the part of the budget used, the mean distance of the spending from the forecast curve,
  * and the clicks against a coin that leaves out a share of auctions. Exits 1 if a goal is missed.
  */
-import { newPacer, type Pacer, stepPacer } from '../src/demand/pacing.ts'
+import { newPacer, type Pacer, stepPacer } from '../src/budgets/pacing.ts'
 import { normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 
 const MINUTES = 1440

@@ -6,10 +6,15 @@
  * another that was drawn from the same truth. Prints means over 30 seeds, and fails when ours is
  * not the best or its 80 % interval covers less than 77 or more than 83 % of the true rates.
  */
-import { fitConcentration } from '../src/demand/fit.ts'
-import { measure, type Outcome } from '../src/demand/metrics.ts'
-import { networkRate } from '../src/demand/network-rate.ts'
-import { type Counts, estimateRate, gammaQuantile, type RateModel } from '../src/demand/predict.ts'
+import { fitConcentration } from '../src/prediction/fit.ts'
+import { measure, type Outcome } from '../src/prediction/metrics.ts'
+import { networkRate } from '../src/prediction/network-rate.ts'
+import {
+  type Counts,
+  estimateRate,
+  gammaQuantile,
+  type RateModel,
+} from '../src/prediction/predict.ts'
 import { beta, normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 
 const SEEDS = 30

@@ -14,10 +14,10 @@ import {
   type StoredEvent,
   viewLane,
 } from '../src/events/event.ts'
-import { reconcile } from '../src/ledger/reconcile.ts'
-import { sql } from '../src/platform/sql.ts'
-import { DAY_MS } from '../src/platform/timestamp.ts'
-import { keyOfUrl } from '../src/platform/url.ts'
+import { keyOfUrl } from '../src/platform/net/url.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
+import { reconcile } from '../src/reconcile/reconcile.ts'
 import { openFoldedLog } from '../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../test/money-events.ts'
 import { makePublisherWorld } from '../test/publisher-world.ts'

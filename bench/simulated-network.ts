@@ -3,15 +3,15 @@
  * every merchant and pair, and the clicks and orders that they bring, in order of time.
  */
 
-import { type OrderEvent, tellEvent } from '../src/attribution/order-event.ts'
-import type { OrderRecord } from '../src/attribution/order-store.ts'
-import { emptyOrder } from '../src/attribution/order-store.ts'
-import { clickEvidence } from '../src/demand/evidence.ts'
-import type { PairEvidence } from '../src/demand/evidence-store.ts'
 import { EVENT_TYPE, MODEL } from '../src/events/event.ts'
-import { MICROS_PER_DOLLAR, micros } from '../src/platform/money.ts'
-import { DAY_MS, HOUR_MS } from '../src/platform/timestamp.ts'
-import { lessonChange } from '../src/stats/order-lesson.ts'
+import { lessonChange } from '../src/fold/order-lesson.ts'
+import { type OrderEvent, tellEvent } from '../src/orders/order-event.ts'
+import type { OrderRecord } from '../src/orders/order-store.ts'
+import { emptyOrder } from '../src/orders/order-store.ts'
+import { MICROS_PER_DOLLAR, micros } from '../src/platform/money/money.ts'
+import { DAY_MS, HOUR_MS } from '../src/platform/time/timestamp.ts'
+import { clickEvidence } from '../src/prediction/evidence.ts'
+import type { PairEvidence } from '../src/prediction/evidence-store.ts'
 import { beta, gamma, normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 
 /** Time is cut into slots: rates are constant within one, and predictions are refreshed at each. */

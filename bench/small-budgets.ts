@@ -7,14 +7,14 @@
  * clicks arrive where their auction was held, "any" clicks wherever a load balancer sends them.
  * Exits 1 above the goal. `node bench/small-budgets.ts [hours]`; seed printed.
  */
-import { openAccounts } from '../src/demand/budget-account.ts'
-import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
-import { requestLeases } from '../src/demand/lease-store.ts'
-import { dayNumberOf, dayText } from '../src/demand/lease-terms.ts'
-import { type SettledClick, settleClicks } from '../src/demand/settle.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
-import { DAY_MS } from '../src/platform/timestamp.ts'
+import { openAccounts } from '../src/budgets/budget-account.ts'
+import { ALWAYS, LeaseBook } from '../src/budgets/lease.ts'
+import { requestLeases } from '../src/budgets/lease-store.ts'
+import { dayNumberOf, dayText } from '../src/budgets/lease-terms.ts'
+import { type SettledClick, settleClicks } from '../src/budgets/settle.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 import { poisson, type Random, seededRandom } from '../test/seeded-random.ts'
 import { openBenchDatabase } from './database.ts'
 

@@ -2,29 +2,30 @@
  * Learners of what a click is worth: Souk's own, made of the functions that the fold, the nightly
  * job and the nodes call, and two simple baselines. bench/value-worlds.ts compares them.
  */
+
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 import {
   APPROVAL_DAYS,
   APPROVAL_STEP_DAYS,
   APPROVAL_STEPS,
   fitApprovals,
   type OrderAges,
-} from '../src/demand/approval.ts'
-import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../src/demand/delay.ts'
-import { HALF_LIVES, type HalfLife } from '../src/demand/evidence.ts'
-import { addToPairs, type PairEvidence } from '../src/demand/evidence-store.ts'
-import { fitModel } from '../src/demand/fit.ts'
-import { fitHalfLife, HALF_LIFE_DAYS } from '../src/demand/half-life.ts'
-import { OutlookBook } from '../src/demand/outlook.ts'
+} from '../src/prediction/approval.ts'
+import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../src/prediction/delay.ts'
+import { HALF_LIVES, type HalfLife } from '../src/prediction/evidence.ts'
+import { addToPairs, type PairEvidence } from '../src/prediction/evidence-store.ts'
+import { fitModel } from '../src/prediction/fit.ts'
+import { fitHalfLife, HALF_LIFE_DAYS } from '../src/prediction/half-life.ts'
+import { OutlookBook } from '../src/prediction/outlook.ts'
 import {
   gammaQuantile,
   type Prediction,
   predictCpc,
   predictPerOrder,
   shown,
-} from '../src/demand/predict.ts'
-import { type PredictionModel, UNFITTED_MODEL } from '../src/demand/prediction-model.ts'
-import { fitReturnShares, RETURN_DAYS } from '../src/demand/return-share.ts'
-import { DAY_MS } from '../src/platform/timestamp.ts'
+} from '../src/prediction/predict.ts'
+import { type PredictionModel, UNFITTED_MODEL } from '../src/prediction/prediction-model.ts'
+import { fitReturnShares, RETURN_DAYS } from '../src/prediction/return-share.ts'
 import type { Happening, Order } from './simulated-network.ts'
 
 /** What a learner says of a click of a pair: its value, and orders per click, each with 80 %. */

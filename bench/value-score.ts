@@ -1,5 +1,5 @@
 /** How far forecasts lie from the truth of a simulated network, see bench/value-worlds.ts. */
-import type { Prediction } from '../src/demand/predict.ts'
+import type { Prediction } from '../src/prediction/predict.ts'
 import type { Forecast } from './value-learners.ts'
 
 /** Ages of a merchant, in clicks that it had: from each to the next. */

@@ -9,7 +9,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { DAY_MS } from '../src/platform/timestamp.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 import { seededRandom } from '../test/seeded-random.ts'
 import {
   meanRate,

@@ -6,7 +6,7 @@ import { becomeNode, endWithParent, isBestNode, isRunByNpx } from '../scripts/ru
 const isTied = isRunByNpx()
 if (isBestNode()) {
   if (isTied) endWithParent()
-  await import('../src/cli.ts')
+  await import('../src/cli/souk.ts')
 } else {
   becomeNode([fileURLToPath(import.meta.url), ...process.argv.slice(2)], { isTied })
 }

@@ -9,12 +9,12 @@ import type {
   PublisherRecord,
   UserRecord,
 } from '../src/accounts/schema.ts'
-import type { RefusalRecord } from '../src/attribution/schema.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
-import type { Fault } from '../src/platform/errors.ts'
+import type { RefusalRecord } from '../src/orders/schema.ts'
+import type { Fault } from '../src/platform/errors/api-errors.ts'
 import type { AccountPage, MerchantOverview } from '../src/reports/merchant-overview-schema.ts'
 import type { MerchantOrderRecord } from '../src/reports/order-record-schema.ts'
 import type { Payments } from '../src/reports/payments-schema.ts'

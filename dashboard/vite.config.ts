@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-import { ERRORS } from '../src/platform/errors.ts'
+import { ERRORS } from '../src/platform/errors/api-errors.ts'
 import { renderReference } from './docs/render-reference.ts'
 
 const here = import.meta.dirname

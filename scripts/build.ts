@@ -1,5 +1,5 @@
 /** Builds the browser parts into dist/: `node scripts/build.ts [--if-stale]`. */
-import { buildBrowserParts } from '../src/browser-parts.ts'
+import { buildBrowserParts } from '../src/server/browser-parts.ts'
 
 try {
   await buildBrowserParts({ isOnlyIfStale: process.argv.includes('--if-stale') })

@@ -12,7 +12,13 @@ const SETTLE_MS = 200 // Editors write a file in several steps.
 
 const server = spawn(
   process.execPath,
-  ['--watch-path=src', '--watch-path=migrations', '--watch-preserve-output', 'src/cli.ts', 'demo'],
+  [
+    '--watch-path=src',
+    '--watch-path=migrations',
+    '--watch-preserve-output',
+    'src/cli/souk.ts',
+    'demo',
+  ],
   { cwd: ROOT, stdio: 'inherit' },
 )
 server.on('exit', (code) => process.exit(code ?? 1))

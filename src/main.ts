@@ -1,13 +1,14 @@
 /** Start here: opens the node, serves its roles, stops cleanly. */
-import { startApp } from './app.ts'
-import { type Config, ConfigError, onPort } from './config.ts'
-import { makeDataFolder, spoolFolder } from './data-folder.ts'
+
 import type { Demo } from './demo/run-demo.ts'
-import { listenProblem } from './listen-problem.ts'
-import { type Node, openNode } from './node.ts'
-import { freePort } from './platform/free-port.ts'
-import type { Logger } from './platform/log.ts'
-import { isUnreachable } from './platform/postgres.ts'
+import { type Config, ConfigError, onPort } from './node/config.ts'
+import { makeDataFolder, spoolFolder } from './node/data-folder.ts'
+import { type Node, openNode } from './node/node.ts'
+import { freePort } from './platform/net/free-port.ts'
+import { isUnreachable } from './platform/postgres/postgres.ts'
+import type { Logger } from './platform/process/log.ts'
+import { startApp } from './server/app.ts'
+import { listenProblem } from './server/listen-problem.ts'
 
 export interface Server {
   readonly url: string

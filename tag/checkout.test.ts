@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMinor } from '../src/attribution/currency.ts'
-import { ISO_4217 } from '../src/platform/iso4217.ts'
+import { parseMinor } from '../src/orders/currency.ts'
+import { ISO_4217 } from '../src/platform/money/iso4217.ts'
 import { findChanges, type OrderInput, readCheckout } from './checkout.ts'
 
 const ORDER = { id: 'A', value: '10.00', currency: 'USD' }

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
 import { EVENT_TYPE } from '../src/events/event.ts'
-import { sql } from '../src/platform/sql.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { until } from '../test/market.ts'
 import { attribute, startVisits } from './testing/visit.ts'
 

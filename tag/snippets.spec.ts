@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { build } from 'esbuild'
 import { EVENT_TYPE } from '../src/events/event.ts'
-import { sql } from '../src/platform/sql.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiKey, createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
-import type { Database } from '../src/platform/postgres.ts'
+import type { Database } from '../src/platform/postgres/postgres.ts'
 import { startTestApp, type TestApp, type TestAppOptions } from './app.ts'
 import type { Scope } from './database.ts'
 

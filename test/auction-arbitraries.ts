@@ -1,6 +1,7 @@
 /** Random auctions: wide enough to meet every rule, narrow enough to meet ties and near misses. */
+
+import { DEVICES } from '../src/campaigns/campaign.ts'
 import { FEED_AGE_MAX_MS } from '../src/catalog/merchant.ts'
-import { DEVICES } from '../src/demand/campaign.ts'
 import { type CandidateSpec, NOON_MS, type RequestSpec } from './auction-world.ts'
 import { evenly } from './even-numbers.ts'
 import fc from './fast-check.ts'

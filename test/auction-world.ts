@@ -19,10 +19,10 @@ import { LOSS } from '../src/auction/loss-code.ts'
 import { createOutcome, type Outcome } from '../src/auction/outcome.ts'
 import { type AuctionRequest, acceptedBy, runAuction } from '../src/auction/run-auction.ts'
 import { countryBits, countryIndex, deviceMask, idList } from '../src/auction/targeting.ts'
-import { drawable } from '../src/demand/predict.ts'
 import { MODEL } from '../src/events/event.ts'
 import { DEVICE, type Device } from '../src/events/user-agent.ts'
-import { micros, PPM } from '../src/platform/money.ts'
+import { micros, PPM } from '../src/platform/money/money.ts'
+import { drawable } from '../src/prediction/predict.ts'
 
 export interface CandidateSpec {
   readonly name: string

@@ -1,6 +1,6 @@
 /** The current budget accounts of a campaign. */
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 
 export interface BudgetAccount {
   readonly campaign_id: number

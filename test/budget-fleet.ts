@@ -1,17 +1,17 @@
 /**
  * A fleet of nodes that survives crashes, lost, repeated, late and reordered messages and wrong
  * clocks while it spends many campaigns' budgets: the worlds of
- * src/demand/budget-simulation.test.ts.
+ * src/budgets/budget-simulation.test.ts.
  *
  * It uses the real lease book and the real statements. Readers, time, the network to the database,
  * the event log and its judge are simulated.
  */
 import assert from 'node:assert/strict'
-import { ALWAYS, LeaseBook } from '../src/demand/lease.ts'
-import { requestLeases } from '../src/demand/lease-store.ts'
-import { dayNumberOf, dayText, type LeaseRequest } from '../src/demand/lease-terms.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import { ALWAYS, LeaseBook } from '../src/budgets/lease.ts'
+import { requestLeases } from '../src/budgets/lease-store.ts'
+import { dayNumberOf, dayText, type LeaseRequest } from '../src/budgets/lease-terms.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { BudgetLog, type ClickEntry } from './budget-log.ts'
 import {
   changeBudgets,

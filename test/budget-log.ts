@@ -1,10 +1,11 @@
 /**
  * The event log of a simulated fleet and its fold: an array in one order, repeated entries, a
- * judge, and transactions that fail and are repeated. Part of src/demand/budget-simulation.test.ts.
+ * judge, and transactions that fail and are repeated.
+ * Part of src/budgets/budget-simulation.test.ts.
  */
 import assert from 'node:assert/strict'
-import { closeLeases, leaseCloseBody, settleClicks } from '../src/demand/settle.ts'
-import type { Db } from '../src/platform/postgres.ts'
+import { closeLeases, leaseCloseBody, settleClicks } from '../src/budgets/settle.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
 import { countPaid, countReserved, type World } from './budget-world.ts'
 import type { Random } from './seeded-random.ts'
 

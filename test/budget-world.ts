@@ -1,12 +1,12 @@
 /**
  * Campaigns whose budgets a simulated fleet spends, and the truth about each: what may be charged,
- * what was reserved, what was paid. Part of src/demand/budget-simulation.test.ts.
+ * what was reserved, what was paid. Part of src/budgets/budget-simulation.test.ts.
  */
 import assert from 'node:assert/strict'
-import { applyBudgets, openAccounts } from '../src/demand/budget-account.ts'
-import { dayNumberOf, dayText } from '../src/demand/lease-terms.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import { applyBudgets, openAccounts } from '../src/budgets/budget-account.ts'
+import { dayNumberOf, dayText } from '../src/budgets/lease-terms.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import type { Random } from './seeded-random.ts'
 
 /** The account of a campaign's whole life; other accounts are named by their day. */

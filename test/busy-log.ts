@@ -11,9 +11,9 @@ import {
   viewLane,
 } from '../src/events/event.ts'
 import { REASON } from '../src/events/reason.ts'
-import type { Database } from '../src/platform/postgres.ts'
-import { DAY_MS } from '../src/platform/timestamp.ts'
-import { keyOfUrl } from '../src/platform/url.ts'
+import { keyOfUrl } from '../src/platform/net/url.ts'
+import type { Database } from '../src/platform/postgres/postgres.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 import type { Scope } from './database.ts'
 import { openFoldedLog } from './fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from './money-events.ts'

@@ -1,7 +1,7 @@
 /** A campaign with clicks and orders as the fold leaves them, as training data. */
 import type { TestContext } from 'node:test'
-import type { Database } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import type { Database } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import { testDatabase } from './database.ts'
 
 export const BID_MICROS = 500_000

@@ -1,12 +1,13 @@
 /** Merchants with offers, for tests: the real import of a feed in memory. */
-import type { FeedFile } from '../src/catalog/feed-file.ts'
-import { type ImportResult, importFeed } from '../src/catalog/import-feed.ts'
+
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../src/campaigns/campaign.ts'
+import { type Campaign, insertCampaign } from '../src/campaigns/campaign-store.ts'
+import type { FeedFile } from '../src/catalog/feeds/feed-file.ts'
+import { type ImportResult, importFeed } from '../src/catalog/feeds/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
-import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../src/demand/campaign.ts'
-import { type Campaign, insertCampaign } from '../src/demand/campaign-store.ts'
-import { micros } from '../src/platform/money.ts'
-import type { Database } from '../src/platform/postgres.ts'
+import { micros } from '../src/platform/money/money.ts'
+import type { Database } from '../src/platform/postgres/postgres.ts'
 
 export interface OfferSpec {
   readonly id: string

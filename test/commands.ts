@@ -1,8 +1,8 @@
 /** Runs a command in this process; returns its output and exit code. */
 import { COMMANDS } from '../src/cli/commands.ts'
 import { runProgram } from '../src/cli/program.ts'
-import { type Config, readConfig } from '../src/config.ts'
-import type { Database } from '../src/platform/postgres.ts'
+import { type Config, readConfig } from '../src/node/config.ts'
+import type { Database } from '../src/platform/postgres/postgres.ts'
 
 export interface Ran {
   readonly code: number

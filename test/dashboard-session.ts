@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { dashboardRoutes } from '../src/accounts/dashboard-routes.ts'
-import type { Db } from '../src/platform/postgres.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
 import type { Scope } from './database.ts'
 import { startQuietHttp } from './quiet-http.ts'
 

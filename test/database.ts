@@ -13,11 +13,14 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { whenInterrupted } from '../src/cli/interrupt.ts'
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../src/platform/log.ts'
-import { migrate } from '../src/platform/migrate.ts'
-import { type Connection, type Database, openDatabase } from '../src/platform/postgres.ts'
-import { identifier, joinSql, type Sql, sql } from '../src/platform/sql.ts'
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from '../src/platform/postgres/embedded-postgres.ts'
+import { migrate } from '../src/platform/postgres/migrate.ts'
+import { type Connection, type Database, openDatabase } from '../src/platform/postgres/postgres.ts'
+import { identifier, joinSql, type Sql, sql } from '../src/platform/postgres/sql.ts'
+import { makeLogger } from '../src/platform/process/log.ts'
 import { ROOT } from './source-files.ts'
 import { testFolder } from './test-folder.ts'
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { type LogEvent, MONEY_LANE } from '../src/events/event.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
-import type { Database, Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
-import { foldMoney } from '../src/stats/fold-money.ts'
-import { foldViews } from '../src/stats/fold-views.ts'
+import { foldMoney } from '../src/fold/fold-money.ts'
+import { foldViews } from '../src/fold/fold-views.ts'
+import type { Database, Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 import type { Scope } from './database.ts'
 
 export interface FoldedLog {

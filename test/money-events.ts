@@ -1,8 +1,8 @@
 /** Events of the money lane for tests, as edge and intake append them. */
 import { createHash } from 'node:crypto'
-import type { OrderBody, ReturnBody } from '../src/attribution/read-order.ts'
 import { EVENT_TYPE, MODEL, MONEY_LANE, newEvent, type StoredEvent } from '../src/events/event.ts'
-import { utcDay } from '../src/platform/timestamp.ts'
+import type { OrderBody, ReturnBody } from '../src/orders/read-order.ts'
+import { utcDay } from '../src/platform/time/timestamp.ts'
 
 export const START_MS = Date.UTC(2026, 2, 2, 12)
 

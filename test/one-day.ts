@@ -1,6 +1,6 @@
 /** For tests that read the figures of the current day: the day must not end meanwhile. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DAY_MS } from '../src/platform/timestamp.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 
 /** The longest time of one file, on a busy machine. */
 const FILE_MS = 120_000

@@ -1,4 +1,6 @@
 /** An order's account, built by hand: a report, its click, returns. */
+
+import { MODEL } from '../src/events/event.ts'
 import {
   addReport,
   addReturn,
@@ -6,11 +8,10 @@ import {
   type OrderAccount,
   type OrderAttribution,
   type ReportedReturn,
-} from '../src/attribution/order-account.ts'
-import type { OrderReport, ReportedLine } from '../src/attribution/order-merge.ts'
-import { MODEL } from '../src/events/event.ts'
-import { micros } from '../src/platform/money.ts'
-import { DAY_MS } from '../src/platform/timestamp.ts'
+} from '../src/orders/order-account.ts'
+import type { OrderReport, ReportedLine } from '../src/orders/order-merge.ts'
+import { micros } from '../src/platform/money/money.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 
 export const NOW_MS = Date.UTC(2026, 2, 2, 12)
 

@@ -2,13 +2,13 @@
 import { createApiKey, createUser } from '../src/accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher, type Publisher } from '../src/accounts/publisher-store.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../src/campaigns/campaign.ts'
+import { insertCampaign } from '../src/campaigns/campaign-store.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
-import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../src/demand/campaign.ts'
-import { insertCampaign } from '../src/demand/campaign-store.ts'
 import { insertSmartLink } from '../src/links/store.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { keyOfUrl } from '../src/platform/url.ts'
+import { keyOfUrl } from '../src/platform/net/url.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
 
 export interface PublisherWorld {
   readonly publisher: Publisher

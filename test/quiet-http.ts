@@ -1,6 +1,6 @@
 /** The HTTP server without the service, for tests of single routes. */
-import { createHttp, type Http } from '../src/platform/http.ts'
-import { makeLogger } from '../src/platform/log.ts'
+import { createHttp, type Http } from '../src/platform/http/http-server.ts'
+import { makeLogger } from '../src/platform/process/log.ts'
 import type { Scope } from './database.ts'
 
 export async function startQuietHttp(

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { VARIABLES } from '../src/config.ts'
+import { VARIABLES } from '../src/node/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 

@@ -1,6 +1,6 @@
 /** How many rows of a table a statement reads. */
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 
 /**
  * Rows of the tables that this connection has read and not yet reported. Within a transaction only

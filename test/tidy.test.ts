@@ -14,18 +14,14 @@ const product = source.filter((file) => !file.isTest)
 
 /** Data flows down: a folder imports only from itself and from folders to its left. */
 const LAYERS = [
-  ...['platform', 'accounts', 'catalog', 'events', 'demand', 'links', 'matching', 'auction'],
-  ...['redirect', 'attribution', 'ledger', 'stats', 'reports', 'app', 'demo', 'check-page', 'cli'],
+  ...['platform', 'accounts', 'catalog', 'events', 'prediction', 'budgets', 'campaigns', 'links'],
+  ...['matching', 'auction', 'redirect', 'orders', 'ledger', 'reconcile', 'fold', 'stats'],
+  ...['networks', 'webhooks', 'reports', 'node', 'jobs', 'server', 'demo', 'check-page'],
+  ...['main.ts', 'cli'],
 ]
-// Files of `src` itself belong to `app`, but for those that everything or nothing may import.
-const FILES_OF_CLI = new Set(['main.ts', 'cli.ts'])
 
 test('a folder imports only from the folders to its left', () => {
-  const layerOf = (path: string) => {
-    const [, folder = ''] = path.split('/')
-    if (FILES_OF_CLI.has(folder)) return 'cli'
-    return folder.endsWith('.ts') ? 'app' : folder
-  }
+  const layerOf = (path: string) => path.split('/')[1] ?? ''
   report(source, (file) => {
     const own = LAYERS.indexOf(layerOf(file.path))
     if (own === -1) return [`its folder is not in the list of layers: ${LAYERS.join(' < ')}`]
@@ -45,7 +41,7 @@ test('no file imports itself through others', () => {
 
 test('every file is reached from a program, a test or the build', () => {
   const roots = files.filter(({ path, isTest }) => isTest || /^(scripts|bin|bench)\//.test(path))
-  const entries = ['src/cli.ts', 'src/main.ts', 'tag/', 'dashboard/']
+  const entries = ['src/cli/souk.ts', 'src/main.ts', 'tag/', 'dashboard/']
   const productRoots = files.filter(
     ({ path }) => entries.some((entry) => path.startsWith(entry)) || /^(scripts|bin)\//.test(path),
   )
@@ -85,9 +81,9 @@ test('files, functions and lines stay short', () => {
   ])
 })
 
-test('the environment is read in src/config.ts and nowhere else', () => {
+test('the environment is read in src/node/config.ts and nowhere else', () => {
   report(
-    source.filter(({ path }) => path !== 'src/config.ts'),
+    source.filter(({ path }) => path !== 'src/node/config.ts'),
     ({ text }) => (/\bprocess\.env\b/.test(text) ? ['reads process.env: pass the config on'] : []),
   )
 })
@@ -95,18 +91,18 @@ test('the environment is read in src/config.ts and nowhere else', () => {
 /** SQL is in stores and folds; each of the further files owns a table or is one query. */
 const SQL_FILES = [/(^|-)store\.ts$/, /^fold-/, /^event-log-/, /-sql\.ts$/]
 const MORE_SQL_FILES = [
-  'src/attribution/known-orders.ts',
-  'src/attribution/usual-value.ts',
+  'src/orders/known-orders.ts',
+  'src/orders/usual-value.ts',
   'src/auction/market.ts',
   'src/auction/receipt-queue.ts',
-  'src/demand/budget-account.ts',
-  'src/demand/settle.ts',
+  'src/budgets/budget-account.ts',
+  'src/budgets/settle.ts',
   'src/demo/load.ts',
   'src/events/hash-keys.ts',
   'src/events/partitions.ts',
-  'src/ledger/check-totals.ts',
-  'src/ledger/reconcile.ts',
-  'src/stats/figures.ts',
+  'src/reconcile/check-totals.ts',
+  'src/reconcile/reconcile.ts',
+  'src/fold/figures.ts',
 ]
 
 test('SQL is only in stores, folds and the event log', () => {
@@ -122,7 +118,8 @@ test('SQL is only in stores, folds and the event log', () => {
 })
 
 test('only routes and the server know fastify', () => {
-  const isRoute = /(routes|docs|require-key|raw-body)\.ts$|^src\/platform\/(http|validation)\.ts$/
+  const isRoute =
+    /(routes|docs|require-key|raw-body)\.ts$|^src\/platform\/http\/(http-server|validation)\.ts$/
   report(product, ({ path, packages }) =>
     packages.some((name) => /^(fastify|@fastify\/)/.test(name)) && !isRoute.test(path)
       ? ['imports fastify: take plain data and return plain data']
@@ -134,8 +131,8 @@ test('only the files that compose the app import routes', () => {
   report(product, ({ path, imports }) =>
     imports
       .filter((name) => /(^|[/-])routes\.ts$/.test(name) && dirname(name) !== dirname(path))
-      .filter(() => !/^src\/[\w-]+\.ts$/.test(path))
-      .map((name) => `imports ${name}: only the files of src/ that put the app together may`),
+      .filter(() => !path.startsWith('src/server/'))
+      .map((name) => `imports ${name}: only the files of src/server/ may`),
   )
 })
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { unpackReceipt } from '../src/auction/receipt.ts'
 import { MODEL } from '../src/events/event.ts'
 import { REASON } from '../src/events/reason.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 
 interface Truth {
   readonly page_views: number

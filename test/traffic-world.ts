@@ -7,9 +7,9 @@ import { insertPublisher, type Publisher } from '../src/accounts/publisher-store
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant, type Merchant } from '../src/catalog/merchant-store.ts'
 import { insertSmartLink } from '../src/links/store.ts'
-import type { Db } from '../src/platform/postgres.ts'
-import { sql } from '../src/platform/sql.ts'
-import { urlKey } from '../src/platform/url.ts'
+import { urlKey } from '../src/platform/net/url.ts'
+import type { Db } from '../src/platform/postgres/postgres.ts'
+import { sql } from '../src/platform/postgres/sql.ts'
 
 export interface WorldFile {
   readonly publishers: readonly { id: string; name: string; slug: string; domain: string }[]

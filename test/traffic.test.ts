@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconcile } from '../src/ledger/reconcile.ts'
+import { reconcile } from '../src/reconcile/reconcile.ts'
 import { kitPath } from './kit.ts'
 import { replayTraffic } from './traffic-replay.ts'
 import { assertEarnings, assertTruth } from './traffic-truth.ts'

@@ -1,5 +1,5 @@
 /** Renders one endpoint of the API reference: parameters, body, responses, and an example call. */
-import { type Html, html } from '../../src/platform/html.ts'
+import { type Html, html } from '../../src/platform/text/html.ts'
 import { exampleOf, type Field, fieldsOf, listed, type Schema, toField } from './schema-fields.ts'
 
 export interface Operation {

@@ -2,7 +2,7 @@
  * Renders the API reference as one static page from openapi.json: endpoints, fields, errors,
  * examples.
  */
-import { type Html, html } from '../../src/platform/html.ts'
+import { type Html, html } from '../../src/platform/text/html.ts'
 import { type Operation, renderOperation } from './render-operation.ts'
 
 export interface OpenApi {

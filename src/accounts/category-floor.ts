@@ -5,9 +5,10 @@
  * Our choice: a country's floor replaces the category's general one, so that a publisher can ask
  * less where readers buy less.
  */
-import { isCountry } from '../platform/countries.ts'
-import type { Fault } from '../platform/errors.ts'
-import { formatExact, type Micros, micros, parseDollars } from '../platform/money.ts'
+
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { formatExact, type Micros, micros, parseDollars } from '../platform/money/money.ts'
+import { isCountry } from '../platform/net/countries.ts'
 
 export interface CategoryFloor {
   // As in responses: Google's number, or Souk's own for a path of words.

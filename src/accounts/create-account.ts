@@ -1,7 +1,7 @@
 /** Users and API keys, from a person's input to the stored row. */
 import { randomBytes } from 'node:crypto'
-import { badRequest, notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
+import { badRequest, notFound } from '../platform/errors/api-errors.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { hashPassword } from './password.ts'
 import {

@@ -6,9 +6,10 @@
  * only wrong passwords, also for accounts that do not exist, so a refusal reveals nothing. An
  * attacker can use it up and keep a user from signing in, but sessions and API keys keep working.
  */
-import { addressUnit } from '../platform/client-address.ts'
-import { TokenBuckets } from '../platform/token-bucket.ts'
-import { CLIENT_PATIENCE_MS, Turns } from '../platform/turns.ts'
+
+import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/turns.ts'
+import { TokenBuckets } from '../platform/limits/token-bucket.ts'
+import { addressUnit } from '../platform/net/client-address.ts'
 
 /**
  * Twenty attempts at once, then one every five seconds: enough for people, useless for guessing.

@@ -1,6 +1,6 @@
 /** Access check for endpoints under /api/v1/publishers/<pub_id>/. */
-import { notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { findPublisher, type Publisher } from './publisher-store.ts'
 import { type KeyHolder, requireOwnPublisher } from './require-key.ts'
 

@@ -1,10 +1,10 @@
 /** Publishers in SQL: create, change, find and list. */
-import { badRequest, type Fault, notFound } from '../platform/errors.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
-import { micros } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { refusingTaken } from '../platform/refuse-taken.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { micros } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { refusingTaken } from '../platform/postgres/refuse-taken.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
 
 export interface Publisher extends PublisherSettings {

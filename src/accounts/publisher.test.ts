@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { micros } from '../platform/money.ts'
+import { micros } from '../platform/money/money.ts'
 import { categoryFloor, formatCategoryFloor, parseCategoryFloor } from './category-floor.ts'
 import {
   normalPublisher,

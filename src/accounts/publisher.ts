@@ -1,8 +1,9 @@
 /** The settings of a publisher, and which ones are refused. */
-import { characterCount } from '../platform/characters.ts'
-import { readDomain } from '../platform/domain.ts'
-import type { Fault } from '../platform/errors.ts'
-import { type Micros, micros, PPM } from '../platform/money.ts'
+
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { type Micros, micros, PPM } from '../platform/money/money.ts'
+import { readDomain } from '../platform/net/domain.ts'
+import { characterCount } from '../platform/text/characters.ts'
 import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 
 const NAME_LENGTH_MAX = 255

@@ -6,9 +6,9 @@
  * key stops working on every node at once.
  */
 import { LRUCache } from 'lru-cache'
-import { ApiError } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
-import type { TokenBuckets } from '../platform/token-bucket.ts'
+import { ApiError } from '../platform/errors/api-errors.ts'
+import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
 import { type ApiKeyRow, findKeyHolder, updateKeyUse } from './store.ts'
 

@@ -1,6 +1,6 @@
 /** Returns the record of the API key in use. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { envelope, ok } from '../platform/envelope.ts'
+import { envelope, ok } from '../platform/http/envelope.ts'
 import { holderOf, type KeyGuard, NEEDS_KEY } from './require-key.ts'
 import { ApiKeyRecord, toApiKeyRecord } from './schema.ts'
 

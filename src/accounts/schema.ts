@@ -1,8 +1,8 @@
 /** Wire shapes of accounts: API key records and the dashboard's own calls. */
 import Type, { type Static } from 'typebox'
-import { orNull, timestamp } from '../platform/field-types.ts'
-import { formatExact, PPM } from '../platform/money.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { orNull, timestamp } from '../platform/http/field-types.ts'
+import { formatExact, PPM } from '../platform/money/money.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
 import { PASSWORD_LENGTH_MAX } from './password.ts'
 import type { Publisher } from './publisher-store.ts'

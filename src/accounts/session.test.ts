@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/database.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { changeUser, createUser } from './create-account.ts'
 import { logIn, logOut, requireOwnOrigin, requireSession } from './session.ts'
 

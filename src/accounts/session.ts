@@ -6,8 +6,8 @@
  * which no form of another site can send without a preflight that is never granted.
  */
 import { hash, randomBytes } from 'node:crypto'
-import { ApiError, notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
+import { ApiError, notFound } from '../platform/errors/api-errors.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
 import { findPublisher, type Publisher } from './publisher-store.ts'
 import {

@@ -1,9 +1,10 @@
 /** Users, API keys and dashboard sessions in SQL. */
-import { deleteWhere } from '../platform/delete-in-batches.ts'
-import type { Fault } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
-import { refusingTaken } from '../platform/refuse-taken.ts'
-import { LIST_ROWS_MAX, sql } from '../platform/sql.ts'
+
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { refusingTaken } from '../platform/postgres/refuse-taken.ts'
+import { LIST_ROWS_MAX, sql } from '../platform/postgres/sql.ts'
 
 export interface UserRow {
   readonly uid: number

@@ -1,6 +1,7 @@
 /** Which e-mail addresses, passwords and key labels are refused. */
-import { characterCount } from '../platform/characters.ts'
-import type { Fault } from '../platform/errors.ts'
+
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { characterCount } from '../platform/text/characters.ts'
 import { isCommonPassword } from './common-password.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 

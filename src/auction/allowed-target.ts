@@ -6,8 +6,8 @@
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { AMP_CACHES } from '../platform/article-url.ts'
-import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import { AMP_CACHES } from '../platform/net/article-url.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/net/url.ts'
 import { isAmpLabelOf } from './amp-label.ts'
 import { type Market, merchantOfHost, type Publisher } from './market.ts'
 

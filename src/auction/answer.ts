@@ -5,8 +5,8 @@
  * text is created once per offer. Two responses differ in ids and encoded URLs, which need no
  * escaping.
  */
-import { formatCents } from '../platform/money.ts'
-import { isOnDomain, parseWebUrl, unicodeHost } from '../platform/url.ts'
+import { formatCents } from '../platform/money/money.ts'
+import { isOnDomain, parseWebUrl, unicodeHost } from '../platform/net/url.ts'
 import { type HeldAuction, trackersOf } from './hold-auction.ts'
 import type { OfferRow } from './link-store.ts'
 import type { Market, Merchant } from './market.ts'

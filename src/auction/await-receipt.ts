@@ -3,7 +3,7 @@
  * it waits instead of reporting that there is none.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Db } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { findReceipt } from './receipt-store.ts'
 
 const TRIES = 8

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CAMPAIGN_DEFAULTS } from '../demand/campaign.ts'
+import { CAMPAIGN_DEFAULTS } from '../campaigns/campaign.ts'
 import { budgetOf, campaignTerms, flightOf, pacedOf } from './campaign-terms.ts'
 import type { Campaign, Market } from './market.ts'
 import { lets } from './targeting.ts'

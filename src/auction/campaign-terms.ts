@@ -1,6 +1,6 @@
 /** The parts of a campaign that core, leases and pacing each need, computed once per snapshot. */
-import { ALWAYS, type BudgetedCampaign } from '../demand/lease.ts'
-import type { PacedCampaign } from '../demand/pacing-book.ts'
+import { ALWAYS, type BudgetedCampaign } from '../budgets/lease.ts'
+import type { PacedCampaign } from '../budgets/pacing-book.ts'
 import { MODEL } from '../events/event.ts'
 import type { CampaignFlight } from './campaign-state.ts'
 import type { CampaignTerms } from './candidate-set.ts'

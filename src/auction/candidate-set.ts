@@ -7,9 +7,9 @@
  */
 import assert from 'node:assert/strict'
 import { BETA_MAX } from '../accounts/publisher.ts'
-import type { RateEstimate } from '../demand/predict.ts'
 import { MODEL, type Model } from '../events/event.ts'
-import { PPM } from '../platform/money.ts'
+import { PPM } from '../platform/money/money.ts'
+import type { RateEstimate } from '../prediction/predict.ts'
 import { type CampaignState, LIVE } from './campaign-state.ts'
 import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import type { IdList } from './targeting.ts'

@@ -3,8 +3,8 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../../test/api.ts'
 import { KETTLE, makeMarket, runAuction, untilReceipt } from '../../test/market.ts'
-import { micros } from '../platform/money.ts'
-import { sql } from '../platform/sql.ts'
+import { micros } from '../platform/money/money.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)

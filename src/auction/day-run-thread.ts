@@ -1,6 +1,6 @@
 /** Runs one day of a publisher's auctions again, away from the thread that answers readers. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { type Connection, openDatabase } from '../platform/postgres.ts'
+import { type Connection, openDatabase } from '../platform/postgres/postgres.ts'
 import { type DayReports, type DayRun, startDayRun } from './day-run.ts'
 import { discloseToPublisher } from './disclose.ts'
 import { unpackReceipt } from './receipt.ts'

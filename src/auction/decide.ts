@@ -3,13 +3,13 @@
  * candidates once per link, runs the core, and packs the receipt.
  */
 import { LRUCache } from 'lru-cache'
-import type { LeaseBook } from '../demand/lease.ts'
-import type { OutlookBook, PairOutlook } from '../demand/outlook.ts'
-import type { PacingBook } from '../demand/pacing-book.ts'
-import { orderTerms, perOrderMicros } from '../demand/predict.ts'
-import { roasCeiling } from '../demand/roas.ts'
-import { heapShare } from '../platform/heap-share.ts'
-import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money.ts'
+import type { LeaseBook } from '../budgets/lease.ts'
+import type { PacingBook } from '../budgets/pacing-book.ts'
+import { roasCeiling } from '../budgets/roas.ts'
+import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money/money.ts'
+import { heapShare } from '../platform/process/heap-share.ts'
+import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
+import { orderTerms, perOrderMicros } from '../prediction/predict.ts'
 import {
   type CampaignFlight,
   type CampaignState,

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { heapShare } from '../platform/heap-share.ts'
+import { heapShare } from '../platform/process/heap-share.ts'
 import { ADDRESSES, Destinations, ENTRY_BYTES } from './destinations.ts'
 
 async function open(t: TestContext, bytesMax?: number) {

@@ -10,9 +10,9 @@ import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { heapShare } from '../platform/heap-share.ts'
-import { Rounds } from '../platform/rounds.ts'
-import { replaceFile } from '../platform/whole-file.ts'
+import { Rounds } from '../platform/concurrency/rounds.ts'
+import { replaceFile } from '../platform/files/whole-file.ts'
+import { heapShare } from '../platform/process/heap-share.ts'
 
 /**
  * I5 promises the last million destinations; at usual lengths they take this much. Anybody can have

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resultNumber } from '../../test/auction-world.ts'
-import { gammaQuantile } from '../demand/predict.ts'
+import { gammaQuantile } from '../prediction/predict.ts'
 import {
   createSeed,
   drawBits,

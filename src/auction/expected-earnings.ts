@@ -1,6 +1,6 @@
 /** What a click on an auction's result is worth to its publisher. */
 import { MODEL } from '../events/event.ts'
-import { micros, PPM, publisherPart } from '../platform/money.ts'
+import { micros, PPM, publisherPart } from '../platform/money/money.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import type { Outcome } from './outcome.ts'
 import type { AuctionRequest } from './run-auction.ts'

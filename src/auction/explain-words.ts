@@ -1,7 +1,7 @@
 /** The sentences of an explained auction, with the deciding numbers. */
 import { MODEL } from '../events/event.ts'
 import { deviceWord } from '../events/user-agent.ts'
-import { formatExact, PPM } from '../platform/money.ts'
+import { formatExact, PPM } from '../platform/money/money.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import type { PriceSetter, ValueRange } from './disclose.ts'
 import { LOSS } from './loss-code.ts'

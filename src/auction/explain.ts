@@ -6,11 +6,11 @@
  * floors. A merchant sees its own candidates and no rival's number; otherwise receipts would reveal
  * the open auction. See docs/spec/auction.md#ranges.
  */
-import { roasBid } from '../demand/roas.ts'
+import { roasBid } from '../budgets/roas.ts'
 import { MODEL, modelWord } from '../events/event.ts'
 import { deviceWord } from '../events/user-agent.ts'
-import { formatExact, micros, PPM, publisherPart } from '../platform/money.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatExact, micros, PPM, publisherPart } from '../platform/money/money.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { LIVE } from './campaign-state.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { discloseToPublisher } from './disclose.ts'

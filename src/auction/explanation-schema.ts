@@ -1,6 +1,6 @@
 /** Wire shape of an explained auction and the clicks on it. */
 import Type, { type Static } from 'typebox'
-import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
+import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/http/field-types.ts'
 import { WORDS_TOLD } from './loss-reason.ts'
 
 const NumberOrNull = orNull(Type.Number())

@@ -1,7 +1,7 @@
 /** The nightly adjustment of how much each publisher explores. */
 import { listPublishers, setExploration, takeExploredDay } from '../accounts/publisher-store.ts'
-import type { Db } from '../platform/postgres.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import { unpackReceipt } from './receipt.ts'
 import { receiptsOfPublisher } from './receipt-store.ts'
 import { ExploringDay, nextEpsilonPpm } from './regret.ts'

@@ -6,8 +6,8 @@
  */
 import { CONSENT } from '../events/consent.ts'
 import { MODEL } from '../events/event.ts'
-import { type Micros, micros } from '../platform/money.ts'
-import { parseWebUrl, siteHost } from '../platform/url.ts'
+import { type Micros, micros } from '../platform/money/money.ts'
+import { parseWebUrl, siteHost } from '../platform/net/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { type Campaign, type Market, type Merchant, merchantOfHost } from './market.ts'

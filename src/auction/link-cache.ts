@@ -6,8 +6,8 @@
  * stale entries keep serving (I5).
  */
 import { LRUCache } from 'lru-cache'
-import { heapShare } from '../platform/heap-share.ts'
-import { OutOfPatience, withPatience } from '../platform/patience.ts'
+import { OutOfPatience, withPatience } from '../platform/concurrency/patience.ts'
+import { heapShare } from '../platform/process/heap-share.ts'
 import type { LinkData } from './link-store.ts'
 
 const HELD = { part: 1 / 4, bytesMax: 512 * 1024 * 1024 }

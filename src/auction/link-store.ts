@@ -1,8 +1,8 @@
 /** What an edge needs of a link: the link itself, its article, and the offers of its product. */
 import { unwrapUrl } from '../links/unwrap.ts'
-import type { Db } from '../platform/postgres.ts'
-import { prepared, sql } from '../platform/sql.ts'
-import { trimUrl, urlKey } from '../platform/url.ts'
+import { trimUrl, urlKey } from '../platform/net/url.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { prepared, sql } from '../platform/postgres/sql.ts'
 
 interface LinkRow {
   readonly auction_id: string

@@ -2,7 +2,7 @@
  * The words of loss codes: one for machines, OpenRTB's name where it has one, and a sentence each
  * for the publisher and the merchant.
  */
-import { snakeCase } from '../platform/snake-case.ts'
+import { snakeCase } from '../platform/text/snake-case.ts'
 import { LOSS } from './loss-code.ts'
 
 export interface LossReason {

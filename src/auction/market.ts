@@ -6,11 +6,11 @@
  */
 import { hash } from 'node:crypto'
 import { PUBLISHER_COLUMNS, type PublisherRow } from '../accounts/publisher-store.ts'
+import { CAMPAIGN_COLUMNS, type CampaignRow } from '../campaigns/campaign-store.ts'
 import type { Merchant as MerchantRow } from '../catalog/merchant-store.ts'
-import { CAMPAIGN_COLUMNS, type CampaignRow } from '../demand/campaign-store.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/net/url.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 export type Publisher = Omit<PublisherRow, 'datetime_created' | 'datetime_updated'>
 

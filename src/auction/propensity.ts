@@ -4,9 +4,9 @@
  * sampled: docs/spec/auction.md#propensity.
  */
 
-import { gammaQuantile } from '../demand/predict.ts'
 import { MODEL } from '../events/event.ts'
-import { PPM } from '../platform/money.ts'
+import { PPM } from '../platform/money/money.ts'
+import { gammaQuantile } from '../prediction/predict.ts'
 import { type CandidateSet, offerIdOf } from './candidate-set.ts'
 import { probabilityBelow, quantileAt } from './draw.ts'
 import { LOSS } from './loss-code.ts'

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '../../test/database.ts'
-import type { Database, ReservedDb } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Database, ReservedDb } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { type Receipt, ReceiptQueue } from './receipt-queue.ts'
 
 const db = await testDatabase()

@@ -5,8 +5,8 @@
  */
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import { type Database, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { type Database, hasSqlState, UNIQUE_VIOLATION } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 export interface Receipt {
   readonly resultNumber: Buffer

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import {
   countReceipts,
   deleteUnclickedReceipts,

@@ -1,9 +1,9 @@
 /** Stored receipts: read one to explain it, read a day to run it again, delete unclicked ones. */
 import { MONEY_LANE } from '../events/event.ts'
 import { oldestUnfolded } from '../events/unfolded-days-store.ts'
-import { deleteWhere } from '../platform/delete-in-batches.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { RESULT_AGE_MAX_MS } from './seal.ts'
 
 export interface ReceiptRow {

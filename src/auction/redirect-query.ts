@@ -1,5 +1,5 @@
 /** Writes and reads the five parameters of redirect and pixel URLs. */
-import { readReaderQuery } from '../platform/reader-query.ts'
+import { readReaderQuery } from '../platform/net/reader-query.ts'
 import type { SealBinding } from './seal.ts'
 
 /** `id` is the sealed result, which binds the others. */

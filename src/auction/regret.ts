@@ -2,7 +2,7 @@
  * How much a publisher explores: enough to find better merchants, at a cost of at most 2 % of its
  * earnings. See docs/spec/auction.md#exploration.
  */
-import { PPM } from '../platform/money.ts'
+import { PPM } from '../platform/money/money.ts'
 import { earningsPerClick } from './expected-earnings.ts'
 import type { StoredAuction } from './receipt.ts'
 

@@ -3,7 +3,7 @@
  * the least recently used answers are dropped when there is no room.
  */
 import { LRUCache } from 'lru-cache'
-import { heapShare } from '../platform/heap-share.ts'
+import { heapShare } from '../platform/process/heap-share.ts'
 
 const KEPT_MS = 5 * 60_000
 /** About 2 kB each; a link with the longest URL has seven times as much. */

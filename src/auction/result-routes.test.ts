@@ -8,8 +8,8 @@ import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { updatePublisher } from '../accounts/publisher-store.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { disableLink } from '../links/store.ts'
-import { micros } from '../platform/money.ts'
-import { sql } from '../platform/sql.ts'
+import { micros } from '../platform/money/money.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)

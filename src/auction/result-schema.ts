@@ -1,8 +1,8 @@
 /** Bodies of the receipt endpoints. */
 import Type, { type Static } from 'typebox'
 import { BETA_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
-import { orNull } from '../platform/field-types.ts'
-import { UUID_PATTERN } from '../platform/pattern.ts'
+import { orNull } from '../platform/http/field-types.ts'
+import { UUID_PATTERN } from '../platform/http/pattern.ts'
 import { WORDS_TOLD } from './loss-reason.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 

@@ -9,7 +9,7 @@ import {
   resultNumber,
 } from '../../test/auction-world.ts'
 import { kitPath } from '../../test/kit.ts'
-import { micros, publisherPart } from '../platform/money.ts'
+import { micros, publisherPart } from '../platform/money/money.ts'
 import { createSeed, drawBits, PURPOSE, readSeed, uniform } from './draw.ts'
 import { acceptedBy } from './run-auction.ts'
 import { idList } from './targeting.ts'

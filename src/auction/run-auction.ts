@@ -9,11 +9,12 @@
  * The publisher's share is the same for all candidates, cancels out of ranking and price, and is
  * left out of every score.
  */
-import { PLATFORM_RESERVE } from '../demand/campaign.ts'
-import { gammaQuantile } from '../demand/predict.ts'
-import { roasBid } from '../demand/roas.ts'
+
+import { roasBid } from '../budgets/roas.ts'
+import { PLATFORM_RESERVE } from '../campaigns/campaign.ts'
 import { MODEL } from '../events/event.ts'
-import { PPM } from '../platform/money.ts'
+import { PPM } from '../platform/money/money.ts'
+import { gammaQuantile } from '../prediction/predict.ts'
 import { LIVE } from './campaign-state.ts'
 import { CANDIDATES_MAX, type CandidateSet, type CutRules } from './candidate-set.ts'
 import { createSeed, drawBits, isBelow, normalQuantile, PURPOSE, readSeed } from './draw.ts'

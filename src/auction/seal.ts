@@ -10,15 +10,15 @@
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Model } from '../events/event.ts'
-import { type Micros, micros } from '../platform/money.ts'
 import {
   type CounterCipher,
   counterCipher,
   deriveKey,
   type Hmac,
   hmacSha256,
-} from '../platform/prepared-keys.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+} from '../platform/crypto/prepared-keys.ts'
+import { type Micros, micros } from '../platform/money/money.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 
 const VERSION = 1
 const HEAD_BYTES = 18

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
-import { COUNTRIES } from '../platform/countries.ts'
+import { COUNTRIES } from '../platform/net/countries.ts'
 import { countryBits, countryCode, countryIndex, idList, lets } from './targeting.ts'
 
 const ids = fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 12 })

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { DEVICE, type Device } from '../events/user-agent.ts'
-import { COUNTRIES } from '../platform/countries.ts'
+import { COUNTRIES } from '../platform/net/countries.ts'
 
 const WORD_BITS = 32
 /** Listed ids count up from 1; 2^22 of them are half a megabyte per list. */

@@ -1,6 +1,6 @@
 /** Jobs that run a day again, in SQL: any node answers how far one is. */
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import type { WhatIf } from './result-schema.ts'
 
 /** A node that runs a job says so every few seconds; after this silence it is gone. */

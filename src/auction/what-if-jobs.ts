@@ -3,9 +3,9 @@
  * whose job ends soon gets its result at once, any other the URL of the job.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError } from '../platform/errors.ts'
-import type { Database } from '../platform/postgres.ts'
-import { startPulse } from '../platform/pulse.ts'
+import { startPulse } from '../platform/concurrency/pulse.ts'
+import { ApiError } from '../platform/errors/api-errors.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
 import type { DayRuns } from './day-runs.ts'
 import type { PublisherDay } from './receipt-store.ts'
 import type { WhatIf } from './result-schema.ts'

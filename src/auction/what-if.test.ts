@@ -9,7 +9,7 @@ import {
 } from '../../test/auction-world.ts'
 import fc from '../../test/fast-check.ts'
 import type { CategoryFloor } from '../accounts/category-floor.ts'
-import { micros } from '../platform/money.ts'
+import { micros } from '../platform/money/money.ts'
 import { LOSS } from './loss-code.ts'
 import { NoFillRun } from './no-fill.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'

@@ -1,7 +1,8 @@
 /** A merchant as the operator sees it: settings under the names of the operator's options. */
-import { withoutPassword } from '../platform/fetch-guard.ts'
-import { PPM } from '../platform/money.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+
+import { PPM } from '../platform/money/money.ts'
+import { withoutPassword } from '../platform/net/fetch-guard.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import type { Merchant } from './merchant-store.ts'
 
 export function toMerchantRecord(row: Merchant) {

@@ -1,10 +1,11 @@
 /** Merchants and their domains in SQL: created, changed, found and listed. */
-import { badRequest, notFound } from '../platform/errors.ts'
+
+import { newSecret } from '../platform/crypto/secrets.ts'
+import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
-import type { Db } from '../platform/postgres.ts'
-import { refusingTaken } from '../platform/refuse-taken.ts'
-import { newSecret } from '../platform/secrets.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { refusingTaken } from '../platform/postgres/refuse-taken.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { type MerchantSettings, merchantFaults, normalMerchant } from './merchant.ts'
 
 export interface Merchant extends MerchantSettings {

@@ -1,11 +1,12 @@
 /** What a merchant's account may be set to, and which settings are refused. */
-import { characterCount } from '../platform/characters.ts'
-import { DOMAIN_RULE, readDomain } from '../platform/domain.ts'
-import type { Fault } from '../platform/errors.ts'
-import { PPM } from '../platform/money.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
-import { readOrigin } from '../platform/url.ts'
-import { isCurrency } from './read-currency.ts'
+
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { PPM } from '../platform/money/money.ts'
+import { isCurrency } from '../platform/money/read-currency.ts'
+import { DOMAIN_RULE, readDomain } from '../platform/net/domain.ts'
+import { readOrigin } from '../platform/net/url.ts'
+import { characterCount } from '../platform/text/characters.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 
 const MERCHANT_NAME_LENGTH_MAX = 255
 const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.

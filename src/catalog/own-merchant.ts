@@ -2,8 +2,8 @@
 import Type from 'typebox'
 import type { KeyHolder } from '../accounts/require-key.ts'
 import { type SessionRequest, sessionUserOf } from '../accounts/session.ts'
-import { ApiError, notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
+import { ApiError, notFound } from '../platform/errors/api-errors.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { findMerchant, type Merchant, requireMerchant } from './merchant-store.ts'
 
 export const MerchantParams = Type.Object({ merch_id: Type.Integer() })

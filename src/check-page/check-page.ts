@@ -17,8 +17,8 @@ import type {
   Response,
   Route,
 } from 'playwright-core'
-import { badRequest, type Fault } from '../platform/errors.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
 import { openBrowser } from './open-browser.ts'
 import type { DebugTools, LinkReport, PageReport } from './page-report.ts'
 

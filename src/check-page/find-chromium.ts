@@ -1,7 +1,7 @@
 /** Where systems install Chromium or a browser based on it. Found, never downloaded. */
 
 import { existsSync } from 'node:fs'
-import { Refusal } from '../platform/refusal.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
 
 const PLACES = [
   '/usr/bin/chromium',

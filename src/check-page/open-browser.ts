@@ -2,9 +2,9 @@
 import { mkdtempDisposable } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { environmentWith } from '../config.ts'
-import { Refusal } from '../platform/refusal.ts'
-import { shortTemporaryFolder } from '../platform/socket-folder.ts'
+import { environmentWith } from '../node/config.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import { shortTemporaryFolder } from '../platform/files/socket-folder.ts'
 import { WITHOUT_FEATURES } from './browser-features.ts'
 
 const FLAGS = [

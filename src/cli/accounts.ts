@@ -17,10 +17,10 @@ import {
   listUsers,
   type UserRow,
 } from '../accounts/store.ts'
-import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
-import { badRequest, notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { conflictText, listConflicts } from '../campaigns/list-conflict-store.ts'
+import { badRequest, notFound } from '../platform/errors/api-errors.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 import type { CommandContext } from './command.ts'
 import { changesOf, type Given, PUBLISHER_SETTINGS } from './settings.ts'
 

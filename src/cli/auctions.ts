@@ -4,7 +4,7 @@ import { explainAuction, explainWithoutReceipt } from '../auction/explain.ts'
 import { type StoredAuction, unpackReceipt } from '../auction/receipt.ts'
 import { receiptsOfDay } from '../auction/receipt-store.ts'
 import { compareClick, replayStored } from '../auction/replay.ts'
-import { notFound } from '../platform/errors.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
 import { findResultOfClick, listClicksOfResult, listClickTerms } from '../stats/click-store.ts'
 import type { CommandContext } from './command.ts'
 

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { Sealer } from '../auction/seal.ts'
 import { checkPage } from '../check-page/check-page.ts'
 import { MODEL, type Model } from '../events/event.ts'
-import { micros } from '../platform/money.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import { micros } from '../platform/money/money.ts'
 import { earningsUnder } from './check-page.ts'
 
 test('the earnings of a paid click are exact, and a commission has none', () => {

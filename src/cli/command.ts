@@ -1,7 +1,7 @@
 /** The definition of a command, and the context it runs in. */
-import type { Config } from '../config.ts'
-import type { Storage } from '../open-storage.ts'
-import type { Database } from '../platform/postgres.ts'
+import type { Config } from '../node/config.ts'
+import type { Storage } from '../node/open-storage.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
 import type { OptionSpec } from './option.ts'
 
 export interface CommandContext {

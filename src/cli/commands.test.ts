@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { WEBHOOK_EVENTS } from '../reports/webhook.ts'
+import { WEBHOOK_EVENTS } from '../webhooks/webhook.ts'
 import { COMMANDS } from './commands.ts'
 
 const PUBLISHER = [

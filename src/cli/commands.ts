@@ -5,12 +5,12 @@
  * starts in a fraction of a second.
  */
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
-import { FEED_FORMATS } from '../catalog/feed-format.ts'
-import type { ImportResult } from '../catalog/import-feed.ts'
+import { CAMPAIGN_DEFAULTS } from '../campaigns/campaign.ts'
+import { FEED_FORMATS } from '../catalog/feeds/feed-format.ts'
+import type { ImportResult } from '../catalog/feeds/import-feed.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { renderCheckPage } from '../check-page/render.ts'
-import { CAMPAIGN_DEFAULTS } from '../demand/campaign.ts'
-import { LIST_ROWS_MAX } from '../platform/sql.ts'
+import { LIST_ROWS_MAX } from '../platform/postgres/sql.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'

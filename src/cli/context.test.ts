@@ -7,7 +7,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { souk, soukExit } from '../../test/souk.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 
 const AHEAD_MS = 500 * DAY_MS
 const AHEAD = `

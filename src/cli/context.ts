@@ -1,10 +1,15 @@
 /** Opens what a command needs, and closes it when the command ends. */
-import { type Config, readConfig } from '../config.ts'
-import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../open-storage.ts'
-import { msAhead } from '../platform/database-clock.ts'
-import { makeLogger } from '../platform/log.ts'
-import { migrate, newestMigration, readVersion, untilMigrated } from '../platform/migrate.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { type Config, readConfig } from '../node/config.ts'
+import { MIGRATIONS_FOLDER, openStorage, type Storage } from '../node/open-storage.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import { msAhead } from '../platform/postgres/database-clock.ts'
+import {
+  migrate,
+  newestMigration,
+  readVersion,
+  untilMigrated,
+} from '../platform/postgres/migrate.ts'
+import { makeLogger } from '../platform/process/log.ts'
 import type { CommandContext } from './command.ts'
 import { whenInterrupted } from './interrupt.ts'
 import { terminalText } from './terminal-text.ts'

@@ -1,6 +1,6 @@
 /** Commands on the database itself. */
-import { MIGRATIONS_FOLDER } from '../open-storage.ts'
-import { migrate } from '../platform/migrate.ts'
+import { MIGRATIONS_FOLDER } from '../node/open-storage.ts'
+import { migrate } from '../platform/postgres/migrate.ts'
 import type { CommandContext } from './command.ts'
 
 export async function migrateCommand(context: CommandContext) {

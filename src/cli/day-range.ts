@@ -1,5 +1,5 @@
 /** The days of a command: `--from` and `--to`, both included. */
-import { badRequest } from '../platform/errors.ts'
+import { badRequest } from '../platform/errors/api-errors.ts'
 import { type OptionSpec, readDay } from './option.ts'
 
 export const DAYS: readonly OptionSpec[] = [

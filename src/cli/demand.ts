@@ -1,19 +1,9 @@
 /** Commands on merchants and campaigns. */
 
 import { listPublishers } from '../accounts/publisher-store.ts'
-import { NO_WARNINGS, sumWarnings } from '../attribution/warning-store.ts'
-import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
-import { toMerchantRecord } from '../catalog/merchant-record.ts'
-import {
-  insertMerchant,
-  listMerchants,
-  type Merchant,
-  updateMerchant,
-} from '../catalog/merchant-store.ts'
-import { knowsCountries } from '../config.ts'
-import { listSpending } from '../demand/budget-account.ts'
-import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../demand/campaign.ts'
-import { toCampaignRecord } from '../demand/campaign-record.ts'
+import { listSpending } from '../budgets/budget-account.ts'
+import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../campaigns/campaign.ts'
+import { toCampaignRecord } from '../campaigns/campaign-record.ts'
 import {
   type Campaign,
   type CampaignState,
@@ -22,13 +12,23 @@ import {
   listCampaigns,
   setCampaignState,
   updateCampaign,
-} from '../demand/campaign-store.ts'
-import { conflictText, listConflicts } from '../demand/list-conflict-store.ts'
-import { priceNote } from '../demand/price-note.ts'
-import { formatExact } from '../platform/money.ts'
-import { doesEdgeKnowCountries } from '../platform/node-registry.ts'
-import type { Db } from '../platform/postgres.ts'
-import { utcDay } from '../platform/timestamp.ts'
+} from '../campaigns/campaign-store.ts'
+import { conflictText, listConflicts } from '../campaigns/list-conflict-store.ts'
+import { priceNote } from '../campaigns/price-note.ts'
+import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
+import { toMerchantRecord } from '../catalog/merchant-record.ts'
+import {
+  insertMerchant,
+  listMerchants,
+  type Merchant,
+  updateMerchant,
+} from '../catalog/merchant-store.ts'
+import { knowsCountries } from '../node/config.ts'
+import { NO_WARNINGS, sumWarnings } from '../orders/warning-store.ts'
+import { formatExact } from '../platform/money/money.ts'
+import { doesEdgeKnowCountries } from '../platform/postgres/node-registry.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { utcDay } from '../platform/time/timestamp.ts'
 import { withUid } from './accounts.ts'
 import type { CommandContext } from './command.ts'
 import { CAMPAIGN_SETTINGS, changesOf, type Given, MERCHANT_SETTINGS } from './settings.ts'

@@ -1,7 +1,7 @@
 /** The result of a check of `souk doctor`. */
-import { MIGRATIONS_FOLDER } from '../open-storage.ts'
-import { newestMigration, readVersion } from '../platform/migrate.ts'
-import type { Database } from '../platform/postgres.ts'
+import { MIGRATIONS_FOLDER } from '../node/open-storage.ts'
+import { newestMigration, readVersion } from '../platform/postgres/migrate.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
 
 /** Figures are promised within 5 s; twice that is an outage, not a busy second. */
 export const LAG_MAX_MS = 10_000

@@ -1,7 +1,7 @@
 /** `souk doctor`: the event stream where NATS_URL is set. */
-import { errorWords } from '../platform/error-words.ts'
-import { readInstallation } from '../platform/node-registry.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { errorWords } from '../platform/errors/error-words.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import { readInstallation } from '../platform/postgres/node-registry.ts'
 import type { CommandContext } from './command.ts'
 import { bad, type Finding, good, isMigrated, LAG_MAX_MS } from './doctor-finding.ts'
 import { isAnyServerAlive, readStreamPosition } from './doctor-store.ts'
@@ -12,8 +12,8 @@ const NO_STREAM =
 
 /** Without it events wait in the spool: nothing is lost, and nothing is counted. */
 export async function checkJetStream(context: CommandContext, natsUrl: string): Promise<Finding> {
-  const { STREAM_NAME: streamName } = await import('../events/event-log-jetstream.ts')
-  const { readStreamFacts } = await import('../events/event-stream.ts')
+  const { STREAM_NAME: streamName } = await import('../events/jetstream/event-log-jetstream.ts')
+  const { readStreamFacts } = await import('../events/jetstream/event-stream.ts')
   const { db } = await context.storage()
   const isKnown = await isMigrated(db)
   const positionOf = async (created: string) =>

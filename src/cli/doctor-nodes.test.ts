@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makePatient } from '../../test/doctor-patient.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
-import type { SealingKey } from '../config.ts'
-import { type ClaimOptions, claimNode } from '../platform/node-registry.ts'
-import type { Database } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { keyMarks } from '../sealing-keys.ts'
+import type { SealingKey } from '../node/config.ts'
+import { keyMarks } from '../node/sealing-keys.ts'
+import { type ClaimOptions, claimNode } from '../platform/postgres/node-registry.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 const serveWith = (db: Database, told: Pick<ClaimOptions, 'host' | 'keyMarks' | 'settings'>) =>
   claimNode({

@@ -1,8 +1,8 @@
 /** The database queries of `souk doctor`. */
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
-import { DEAD_AFTER_SECONDS } from '../platform/node-registry.ts'
-import type { Db } from '../platform/postgres.ts'
-import { identifier, type Sql, sql } from '../platform/sql.ts'
+import { DEAD_AFTER_SECONDS } from '../platform/postgres/node-registry.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { identifier, type Sql, sql } from '../platform/postgres/sql.ts'
 
 export interface ServerFacts {
   readonly version: string

@@ -12,12 +12,12 @@ import { startNats } from '../../test/nats.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
-import { EventStream } from '../events/event-stream.ts'
-import { claimNode, readInstallation } from '../platform/node-registry.ts'
-import type { Database, Db } from '../platform/postgres.ts'
-import { identifier, sql } from '../platform/sql.ts'
-import { addStoredBytes } from '../platform/storage-quota-store.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { EventStream } from '../events/jetstream/event-stream.ts'
+import { addStoredBytes } from '../platform/limits/storage-quota-store.ts'
+import { claimNode, readInstallation } from '../platform/postgres/node-registry.ts'
+import type { Database, Db } from '../platform/postgres/postgres.ts'
+import { identifier, sql } from '../platform/postgres/sql.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 
 const SECOND_MS = 1_000
 

@@ -1,11 +1,12 @@
 /** `souk evaluate`: how good the predictions were on the service's own log. */
-import { calibrationPlot } from '../demand/calibration-plot.ts'
-import { findFirstClick, loadCohorts } from '../demand/cohort-store.ts'
-import { evaluate } from '../demand/evaluate.ts'
-import type { Metrics } from '../demand/metrics.ts'
-import { UNFITTED_MODEL } from '../demand/prediction-model.ts'
-import { DAY_MS, HOUR_MS, utcDay } from '../platform/timestamp.ts'
-import { replaceText } from '../platform/whole-file.ts'
+
+import { replaceText } from '../platform/files/whole-file.ts'
+import { DAY_MS, HOUR_MS, utcDay } from '../platform/time/timestamp.ts'
+import { calibrationPlot } from '../prediction/calibration-plot.ts'
+import { findFirstClick, loadCohorts } from '../prediction/cohort-store.ts'
+import { evaluate } from '../prediction/evaluate.ts'
+import type { Metrics } from '../prediction/metrics.ts'
+import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
 import type { CommandContext } from './command.ts'
 import { requireDaysInOrder } from './day-range.ts'
 

@@ -5,16 +5,16 @@
  * the same lock, so that its result is complete when it is printed.
  */
 import { hostname } from 'node:os'
-import type { IntakeDeps } from '../attribution/intake.ts'
 import { type LogEvent, MONEY_LANE } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
-import { openEventLog } from '../open-event-log.ts'
+import { FoldLoop } from '../fold/fold-loop.ts'
+import { foldMoney } from '../fold/fold-money.ts'
+import { untilFolded } from '../fold/until-folded.ts'
+import { openEventLog } from '../node/open-event-log.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
 import { makeIdSource } from '../platform/ids.ts'
-import { claimNode } from '../platform/node-registry.ts'
-import { Refusal } from '../platform/refusal.ts'
-import { FoldLoop } from '../stats/fold-loop.ts'
-import { foldMoney } from '../stats/fold-money.ts'
-import { untilFolded } from '../stats/until-folded.ts'
+import { claimNode } from '../platform/postgres/node-registry.ts'
 import type { CommandContext } from './command.ts'
 
 /** A worker that has not folded a command's events by then is not working. */

@@ -1,20 +1,20 @@
 /** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { feedPriceRates } from '../attribution/feed-rates.ts'
-import { type FeedFile, openFeedFile } from '../catalog/feed-file.ts'
-import type { FeedFormat } from '../catalog/feed-format.ts'
+import { type FeedFile, openFeedFile } from '../catalog/feeds/feed-file.ts'
+import type { FeedFormat } from '../catalog/feeds/feed-format.ts'
 import {
   type FeedOptions,
   readFeedMap,
   requireCurrency,
   requireElement,
-} from '../catalog/feed-options.ts'
-import { dropFeedSource, keepFeedSource } from '../catalog/feed-source-store.ts'
-import { fetchFeed, isWebAddress, requireFetchable } from '../catalog/fetch-feed.ts'
-import { hasGoodRow, type ImportProgress, importFeed } from '../catalog/import-feed.ts'
+} from '../catalog/feeds/feed-options.ts'
+import { dropFeedSource, keepFeedSource } from '../catalog/feeds/feed-source-store.ts'
+import { fetchFeed, isWebAddress, requireFetchable } from '../catalog/feeds/fetch-feed.ts'
+import { hasGoodRow, type ImportProgress, importFeed } from '../catalog/feeds/import-feed.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { feedPriceRates } from '../orders/feed-rates.ts'
+import { utcDay } from '../platform/time/timestamp.ts'
 import type { CommandContext } from './command.ts'
 import { openRejects } from './rejects-file.ts'
 

@@ -1,7 +1,7 @@
 /** Commands on smart links. */
 import { disableLink, listLinks } from '../links/store.ts'
 import { listUnattributed, toUnattributed } from '../links/unattributed-store.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
 export async function disableLinkCommand(context: CommandContext, options: { auctionId: string }) {

@@ -1,7 +1,8 @@
 /** The operator's commands on money: what comes in, what is owed, what is reported. */
+
+import { NETWORK_FIELDS } from '../networks/network-map.ts'
+import { READY_MAPS } from '../networks/ready-network-maps.ts'
 import { REPORT_NAMES } from '../reports/report.ts'
-import { NETWORK_FIELDS } from '../stats/network-map.ts'
-import { READY_MAPS } from '../stats/ready-network-maps.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
 import {

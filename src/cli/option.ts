@@ -11,10 +11,10 @@ import {
   parseCategoryFloor,
 } from '../accounts/category-floor.ts'
 import { readResultNumber } from '../auction/seal.ts'
+import { ID_RULE } from '../platform/http/pattern.ts'
 import { isId } from '../platform/ids.ts'
-import { type Micros, PPM, parseDollars } from '../platform/money.ts'
-import { ID_RULE } from '../platform/pattern.ts'
-import { isPlainDate, parseTimestamp, TIMESTAMP_RULE } from '../platform/timestamp.ts'
+import { type Micros, PPM, parseDollars } from '../platform/money/money.ts'
+import { isPlainDate, parseTimestamp, TIMESTAMP_RULE } from '../platform/time/timestamp.ts'
 
 /** One option: its flags and help in commander's syntax, and how its value is read. */
 export interface OptionSpec {

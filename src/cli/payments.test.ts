@@ -10,7 +10,7 @@ import { MoneyEvents } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 const CLICKED_MS = Date.UTC(2026, 3, 10, 12)
 const NOW = new Date('2026-04-13T12:00:00Z')

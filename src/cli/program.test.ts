@@ -7,9 +7,9 @@ import manifest from '../../package.json' with { type: 'json' }
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { readConfig } from '../config.ts'
-import { openDatabase } from '../platform/postgres.ts'
-import { identifier, sql } from '../platform/sql.ts'
+import { readConfig } from '../node/config.ts'
+import { openDatabase } from '../platform/postgres/postgres.ts'
+import { identifier, sql } from '../platform/postgres/sql.ts'
 import { COMMANDS } from './commands.ts'
 
 const db = await testDatabase()

@@ -4,12 +4,17 @@
  */
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
-import { FeedError } from '../catalog/feed-error.ts'
-import { ConfigError } from '../config.ts'
-import { errorWords } from '../platform/error-words.ts'
-import { ApiError } from '../platform/errors.ts'
-import { hasSqlState, isForbidden, isUnreachable, READ_ONLY } from '../platform/postgres.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { FeedError } from '../catalog/feeds/feed-error.ts'
+import { ConfigError } from '../node/config.ts'
+import { ApiError } from '../platform/errors/api-errors.ts'
+import { errorWords } from '../platform/errors/error-words.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import {
+  hasSqlState,
+  isForbidden,
+  isUnreachable,
+  READ_ONLY,
+} from '../platform/postgres/postgres.ts'
 import type { CommandSpec } from './command.ts'
 import type { OpenedContext } from './context.ts'
 import { fileFault } from './file-fault.ts'

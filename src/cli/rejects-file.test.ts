@@ -6,7 +6,7 @@ import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 const db = await testDatabase()
 const { merchant } = await makePublisherWorld(db)

@@ -1,7 +1,7 @@
 /** The file of `--rejects`: a JSON line for each row that was left out, with the reason. */
 import { open, stat } from 'node:fs/promises'
-import { badRequest } from '../platform/errors.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { badRequest } from '../platform/errors/api-errors.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
 
 export interface RejectsFile extends AsyncDisposable {
   add(rows: readonly object[]): Promise<void>

@@ -1,7 +1,8 @@
 /** `souk serve` and `souk demo`: run until told to stop. */
-import { buildBrowserParts } from '../browser-parts.ts'
+
 import { startServer, untilStopped } from '../main.ts'
-import { type Logger, makeLogger } from '../platform/log.ts'
+import { type Logger, makeLogger } from '../platform/process/log.ts'
+import { buildBrowserParts } from '../server/browser-parts.ts'
 import type { CommandContext } from './command.ts'
 
 /**

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../node/config.ts'
 import { CAMPAIGN_SETTINGS, MERCHANT_SETTINGS, PUBLISHER_SETTINGS } from './settings.ts'
 
 const db = await testDatabase()

@@ -4,8 +4,8 @@
  */
 import { Option } from 'commander'
 import { CONSENT_DEFAULTS, LINKMATE_SCOPES, type PublisherSettings } from '../accounts/publisher.ts'
+import { CAMPAIGN_MODELS, type CampaignSettings, DEVICES } from '../campaigns/campaign.ts'
 import type { MerchantSettings } from '../catalog/merchant.ts'
-import { CAMPAIGN_MODELS, type CampaignSettings, DEVICES } from '../demand/campaign.ts'
 import {
   type OptionSpec,
   readCategoryFloor,

@@ -1,7 +1,7 @@
 /** The operator's commands on statements, payouts, webhooks and scheduled deliveries. */
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
-import { formatExact } from '../platform/money.ts'
-import { WEBHOOK_EVENTS } from '../reports/webhook.ts'
+import { formatExact } from '../platform/money/money.ts'
+import { WEBHOOK_EVENTS } from '../webhooks/webhook.ts'
 import { type CommandSpec, commandsOf } from './command.ts'
 import { type OptionSpec, readInteger, readList, readLongId } from './option.ts'
 

@@ -10,7 +10,7 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import { listAgeing } from '../ledger/ageing.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 
 const MARCH_MS = Date.UTC(2026, 2, 2, 12)
 const NOW = new Date('2026-04-13T12:00:00Z')

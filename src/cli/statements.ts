@@ -3,20 +3,18 @@ import { join, resolve } from 'node:path'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
 import { lastIssuableMonth, listStatements } from '../ledger/statement-store.ts'
-import { badRequest, notFound } from '../platform/errors.ts'
-import { makeFolder } from '../platform/make-folder.ts'
-import { formatExact } from '../platform/money.ts'
-import { formatTimestampOrNull, parseTimestamp } from '../platform/timestamp.ts'
-import { parseWebUrl } from '../platform/url.ts'
-import { replaceText } from '../platform/whole-file.ts'
-import { createWebhook } from '../reports/create-webhook.ts'
+import { badRequest, notFound } from '../platform/errors/api-errors.ts'
+import { makeFolder } from '../platform/files/make-folder.ts'
+import { replaceText } from '../platform/files/whole-file.ts'
+import { formatExact } from '../platform/money/money.ts'
+import { parseWebUrl } from '../platform/net/url.ts'
+import { formatTimestampOrNull, parseTimestamp } from '../platform/time/timestamp.ts'
 import { deliverReports, readBucket } from '../reports/deliver-reports.ts'
 import {
   deleteReportDelivery,
   listReportDeliveries,
   upsertReportDelivery,
 } from '../reports/delivery-store.ts'
-import { issueWithNotices } from '../reports/make-notices.ts'
 import { payoutFile } from '../reports/payout-file.ts'
 import { statementPage } from '../reports/statement-page.ts'
 import {
@@ -24,14 +22,16 @@ import {
   statementCsv,
   toStatementRecord,
 } from '../reports/statement-record.ts'
-import type { WebhookOwner } from '../reports/webhook.ts'
-import { toWebhookRecord } from '../reports/webhook-schema.ts'
+import { createWebhook } from '../webhooks/create-webhook.ts'
+import { issueWithNotices } from '../webhooks/make-notices.ts'
+import type { WebhookOwner } from '../webhooks/webhook.ts'
+import { toWebhookRecord } from '../webhooks/webhook-schema.ts'
 import {
   deleteWebhook,
   enableWebhook,
   listWebhooks,
   replayDelivery,
-} from '../reports/webhook-store.ts'
+} from '../webhooks/webhook-store.ts'
 import { requirePublisher } from './accounts.ts'
 import type { CommandContext } from './command.ts'
 

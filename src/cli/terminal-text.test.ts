@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCommand } from '../../test/commands.ts'
 import { testDatabase } from '../../test/database.ts'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../node/config.ts'
 import { terminalText } from './terminal-text.ts'
 
 test('text from third parties cannot control the terminal, and a script gets it unchanged', async () => {

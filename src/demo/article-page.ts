@@ -1,5 +1,5 @@
 /** An article of the demo: a publisher's page with the tag and nothing else. */
-import { type Html, html } from '../platform/html.ts'
+import { type Html, html } from '../platform/text/html.ts'
 import { type DemoArticle, type DemoPick, type DemoPublisher, pickedOffer } from './network.ts'
 
 const STYLE: Html = {

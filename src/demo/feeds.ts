@@ -1,5 +1,5 @@
 /** The demo merchants' feed files, each in another format, as real merchants send them. */
-import { html } from '../platform/html.ts'
+import { html } from '../platform/text/html.ts'
 import { type DemoMerchant, type DemoOffer, offersOf } from './network.ts'
 import { taxonomyOf } from './products.ts'
 import { dollars } from './shop-page.ts'

@@ -7,8 +7,8 @@ import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
 import { makeIdSource } from '../platform/ids.ts'
-import type { Database } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { importDemoFeeds, isEmpty, loadDemo, readDemo } from './load.ts'
 
 const PORT = 8081

@@ -5,9 +5,9 @@ import { freePort } from '../../test/free-port.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { scopeOf } from '../../test/scope.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { readConfig } from '../config.ts'
-import { openNode } from '../node.ts'
-import { makeLogger } from '../platform/log.ts'
+import { readConfig } from '../node/config.ts'
+import { openNode } from '../node/node.ts'
+import { makeLogger } from '../platform/process/log.ts'
 import { startDemo } from './run-demo.ts'
 
 test("the demo's webhooks may lead to this machine, those of a real network may not", async (t) => {

@@ -1,6 +1,6 @@
 /** `souk demo`: the demo network beside the server. */
-import type { Config } from '../config.ts'
-import type { Node } from '../node.ts'
+import type { Config } from '../node/config.ts'
+import type { Node } from '../node/node.ts'
 import {
   type DemoDeps,
   type DemoState,

@@ -2,8 +2,8 @@
 import { hashApiKey } from '../accounts/api-key.ts'
 import { isPassword } from '../accounts/password.ts'
 import { findKeyHolder, findUserByEmail } from '../accounts/store.ts'
-import type { Config } from '../config.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import type { Config } from '../node/config.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import { type DemoDeps, type DemoState, siteUrl } from './load.ts'
 import { ARTICLES } from './network.ts'
 

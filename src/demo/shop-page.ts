@@ -1,6 +1,7 @@
 /** The pages of a demo shop: front page, product page, and thanks after an order. */
-import { type Html, html } from '../platform/html.ts'
-import { formatCents, MICROS_PER_CENT } from '../platform/money.ts'
+
+import { formatCents, MICROS_PER_CENT } from '../platform/money/money.ts'
+import { type Html, html } from '../platform/text/html.ts'
 import type { DemoMerchant, DemoOffer } from './network.ts'
 
 export interface Shop {

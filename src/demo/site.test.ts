@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../test/free-port.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
 import type { DemoState } from './load.ts'
 import { startDemoSite } from './site.ts'
 

@@ -5,8 +5,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { smartLinkUrl } from '../links/link-url.ts'
-import { freePort } from '../platform/free-port.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import { freePort } from '../platform/net/free-port.ts'
 import { articlePage, frontPage } from './article-page.ts'
 import { type DemoState, linkKey, pictureUrl, siteUrl } from './load.ts'
 import {

@@ -9,8 +9,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { type Listener, listen } from '../platform/listen.ts'
-import type { Connection } from '../platform/postgres.ts'
+import { type Listener, listen } from '../platform/postgres/listen.ts'
+import type { Connection } from '../platform/postgres/postgres.ts'
 import { LANES } from './event.ts'
 
 const CHANNEL = 'event_appended'

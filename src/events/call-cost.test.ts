@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TokenBuckets } from '../platform/token-bucket.ts'
+import { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { chargeCall, costOf } from './call-cost.ts'
 
 const body = (events: number, more: object = {}) =>

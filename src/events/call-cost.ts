@@ -2,8 +2,9 @@
  * What an events call costs its caller, counted before the body is parsed
  * (docs/spec/limits.md#calls): reading a hostile body is what the limit is for.
  */
-import { addressUnit } from '../platform/client-address.ts'
-import type { TokenBuckets } from '../platform/token-bucket.ts'
+
+import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
+import { addressUnit } from '../platform/net/client-address.ts'
 import { EVENTS_PER_CALL_MAX } from './schema.ts'
 
 /** A call of 100 usual events has 10 KiB. */

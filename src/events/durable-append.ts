@@ -7,7 +7,7 @@
  * accepts events again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Spool, SpoolFull } from '../platform/spool.ts'
+import { type Spool, SpoolFull } from '../platform/spool/spool.ts'
 import type { LogEvent } from './event.ts'
 import { eventFromJson, eventToJson } from './event-json.ts'
 import { type EventLog, EventRefused, LogUnavailable } from './event-log.ts'

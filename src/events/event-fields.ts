@@ -1,6 +1,6 @@
 /** The fields of an event as the SQL log, the spool and JetStream write them. */
 import { isId } from '../platform/ids.ts'
-import { snakeCase } from '../platform/snake-case.ts'
+import { snakeCase } from '../platform/text/snake-case.ts'
 import { FIELD_TYPES, type FieldName, type FieldType, LANES, type LogEvent } from './event.ts'
 
 export interface EventField {

@@ -7,15 +7,15 @@
  * processes are notified separately (append-hints.ts).
  */
 import pg from 'pg'
-import { GroupCommit, type Writer } from '../platform/group-commit.ts'
-import { withPatience } from '../platform/patience.ts'
+import { GroupCommit, type Writer } from '../platform/concurrency/group-commit.ts'
+import { withPatience } from '../platform/concurrency/patience.ts'
 import {
   type Connection,
   clientConfig,
   firstStatement,
   newClient,
   sessionSettings,
-} from '../platform/postgres.ts'
+} from '../platform/postgres/postgres.ts'
 import { makeAppendHints } from './append-hints.ts'
 import type { LogEvent } from './event.ts'
 import { type EventLog, EventRefused } from './event-log.ts'

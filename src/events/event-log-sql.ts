@@ -6,9 +6,9 @@
  * null, which `unnest` expands for free.
  */
 import pg from 'pg'
-import { bytesElement, quotedElement } from '../platform/pg-array.ts'
-import { sessionSettings } from '../platform/postgres.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { bytesElement, quotedElement } from '../platform/postgres/pg-array.ts'
+import { sessionSettings } from '../platform/postgres/postgres.ts'
+import { utcDay } from '../platform/time/timestamp.ts'
 import type { FieldType, LogEvent, StoredEvent } from './event.ts'
 import { EVENT_FIELDS, type EventField, storableJson, storableText } from './event-fields.ts'
 

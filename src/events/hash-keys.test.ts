@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import { HashKeys, type HashPurpose } from './hash-keys.ts'
 
 const MINUTE_MS = 60_000

@@ -7,9 +7,9 @@
  * a node uses a key of its own, because no reader may be stranded for lack of a hash (I5).
  */
 import { randomBytes, hash as sha } from 'node:crypto'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS, HOUR_MS } from '../platform/timestamp.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 
 export type HashPurpose = 'session' | 'visitor' | 'address'
 

@@ -4,10 +4,11 @@
  * Nothing breaks without them: the default partition takes every other day, but would grow. An open
  * past day only costs readers a look into it.
  */
-import type { Db } from '../platform/postgres.ts'
-import { startPulse } from '../platform/pulse.ts'
-import { type Sql, sql } from '../platform/sql.ts'
-import { DAY_MS, HOUR_MS, utcDay } from '../platform/timestamp.ts'
+
+import { startPulse } from '../platform/concurrency/pulse.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { DAY_MS, HOUR_MS, utcDay } from '../platform/time/timestamp.ts'
 
 /** Today and one more week, so the job may fail for days before the default partition is used. */
 const DAYS_AHEAD = 7

@@ -4,7 +4,7 @@
  * The edge assigns the first ones, for which it needs no other data. The fold assigns those that
  * depend on earlier events. Numbers are stored, so never reuse one.
  */
-import { snakeCase } from '../platform/snake-case.ts'
+import { snakeCase } from '../platform/text/snake-case.ts'
 
 export const REASON = {
   ok: 0,

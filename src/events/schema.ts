@@ -1,7 +1,7 @@
 /** Wire shapes of the events endpoint. */
 import Type, { type Static } from 'typebox'
-import { idText, orNull } from '../platform/field-types.ts'
-import { UUID_PATTERN } from '../platform/pattern.ts'
+import { idText, orNull } from '../platform/http/field-types.ts'
+import { UUID_PATTERN } from '../platform/http/pattern.ts'
 import { CONSENT_TOLD, CONSENT_WORDS } from './consent.ts'
 
 /** A page's events per call. */

@@ -1,6 +1,6 @@
 /** Finds unfolded events without opening every past day. */
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 /**
  * The first day that may hold unfolded events of these lanes. A separate statement, so that earlier

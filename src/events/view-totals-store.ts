@@ -4,9 +4,9 @@
  * A total is computed from the log, never from the figures, because it replaces the events when
  * those figures are recomputed.
  */
-import { countOf, deleteInBatches } from '../platform/delete-in-batches.ts'
-import { type Db, hasSqlState, LOCK_NOT_AVAILABLE } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { countOf, deleteInBatches } from '../platform/postgres/delete-in-batches.ts'
+import { type Db, hasSqlState, LOCK_NOT_AVAILABLE } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { EVENT_TYPE } from './event.ts'
 
 export interface LaneDay {

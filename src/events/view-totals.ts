@@ -7,9 +7,9 @@
  * events in batches, then their space.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Db } from '../platform/postgres.ts'
-import { deriveKey } from '../platform/prepared-keys.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { deriveKey } from '../platform/crypto/prepared-keys.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import {
   addTotals,
   deleteViews,

@@ -2,7 +2,7 @@
  * Souk's only reader cookie: a random first-party id, set and read only on redirects and smart
  * links, where the reader's browser is on Souk's host, and only with consent.
  */
-import { drawRandomBytes } from '../platform/random-bytes.ts'
+import { drawRandomBytes } from '../platform/crypto/random-bytes.ts'
 
 const MAX_AGE_SECONDS = 30 * 86_400
 const ID = /^[0-9a-f]{32}$/

@@ -1,8 +1,8 @@
 /** Who owes how much since when: every merchant's debts that are due and not covered. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { DAY_MS, formatTimestamp } from '../platform/timestamp.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { DAY_MS, formatTimestamp } from '../platform/time/timestamp.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
 
 /** Upper ends of the usual columns of an ageing list; the last one is open. */

@@ -6,9 +6,9 @@
  * lock, or before the day's end, lower the debt. Later returns are a negative debt, due on their
  * arrival. A reversed payment is owed again from the reversal on: what it released stays released.
  */
-import { micros } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { micros } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import {
   accountOf,
   type Debt,

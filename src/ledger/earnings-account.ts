@@ -1,6 +1,6 @@
 /** The state of everything a publisher has earned by a time, per merchant. */
-import { sumExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
+import { sumExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { listMerchantsOf, settlePublisher, sumNotDue } from './debt-store.ts'
 
 /** The three amounts add up to the earnings with the merchant. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
-import { micros } from '../platform/money.ts'
+import { micros } from '../platform/money/money.ts'
 import {
   changeEntry,
   clickEntry,

@@ -7,7 +7,7 @@
  * account holder's view: minus is owed, plus is received.
  */
 import type { StoredEvent } from '../events/event.ts'
-import { type Micros, micros, publisherPart } from '../platform/money.ts'
+import { type Micros, micros, publisherPart } from '../platform/money/money.ts'
 
 type LedgerKind =
   | 'click'

@@ -1,8 +1,8 @@
 /** Merchants' payments in SQL. */
-import { formatExact, type Micros, micros } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { formatExact, type Micros, micros } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 
 /** The body of a payment event. */
 export interface PaymentBody {

@@ -5,8 +5,8 @@ import { openFoldedLog } from '../../test/fold-log.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { MODEL } from '../events/event.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import { openReleases } from './publisher-releases.ts'
 
 const PUB_ID = 5 // The publisher in MoneyEvents.

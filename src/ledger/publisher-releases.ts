@@ -1,5 +1,5 @@
 /** A publisher's releases and reversals by a time, merchant by merchant. */
-import type { Db } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { listMerchantsOf, settlePublisher } from './debt-store.ts'
 import { ownKeyOf, type Release, type Settlement } from './release.ts'
 

@@ -1,11 +1,12 @@
 /** Records a merchant's payment once and reports what it releases per publisher. */
-import type { IntakeDeps } from '../attribution/intake.ts'
+
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
-import { characterCount } from '../platform/characters.ts'
-import { badRequest, type Fault } from '../platform/errors.ts'
-import { formatExact, type Micros, sumExact } from '../platform/money.ts'
-import { isPlainDate, latestDay } from '../platform/timestamp.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
+import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
+import { formatExact, type Micros, sumExact } from '../platform/money/money.ts'
+import { characterCount } from '../platform/text/characters.ts'
+import { isPlainDate, latestDay } from '../platform/time/timestamp.ts'
 import { settleMerchant } from './debt-store.ts'
 import { findPayment, type PaymentBody } from './payment-store.ts'
 import { accountOf } from './release.ts'

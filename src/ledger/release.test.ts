@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
-import { micros } from '../platform/money.ts'
+import { micros } from '../platform/money/money.ts'
 import { type Debt, ownKeyOf, type Payment, settle } from './release.ts'
 
 function debt(key: string, dueAtMs: number, cost: number, earnings: number, pubId = 1): Debt {

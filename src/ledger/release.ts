@@ -11,7 +11,7 @@
  * A reversal closes what is still owed of its own debt. Only the part that money had covered pays
  * other debts; otherwise a debt that nobody paid would pay others.
  */
-import { formatExact, type Micros, micros, sumExact } from '../platform/money.ts'
+import { formatExact, type Micros, micros, sumExact } from '../platform/money/money.ts'
 
 /**
  * A merchant's debt, or a credit if its cost is negative. It may cost nothing and still have

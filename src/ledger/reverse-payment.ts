@@ -4,12 +4,13 @@
  * The merchant owes the amount again. What the payment released to publishers stays released: they
  * may have been paid already.
  */
-import type { IntakeDeps } from '../attribution/intake.ts'
+
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
-import { requireText } from '../platform/characters.ts'
-import { badRequest, type Fault, notFound } from '../platform/errors.ts'
-import { formatExact } from '../platform/money.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
+import { formatExact } from '../platform/money/money.ts'
+import { requireText } from '../platform/text/characters.ts'
 import { readAccount } from './debt-store.ts'
 import { findPayment, type PaymentReversalBody } from './payment-store.ts'
 

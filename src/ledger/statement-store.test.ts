@@ -6,8 +6,8 @@ import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/money-even
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { listDifferences } from '../../test/reconciled.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import { issueStatements } from './statement-store.ts'
 
 /** A publisher with a click of $60 at each of these times, paid in advance. */

@@ -1,11 +1,11 @@
 /** Statements in SQL: issued once a month is over, listed, and their movements. */
 import { MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
-import { micros } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { Refusal } from '../platform/refusal.ts'
-import { type Sql, sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { Refusal } from '../platform/errors/refusal.ts'
+import { micros } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
 import {
   type Movement,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
-import { micros } from '../platform/money.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { micros } from '../platform/money/money.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import {
   MINIMUM_PAYOUT_MICROS,
   makeStatements,

@@ -5,7 +5,7 @@
  * because a transfer costs money. Banks pay whole cents, so the rest of a cent is carried over too,
  * and payouts match the statements exactly.
  */
-import { MICROS_PER_CENT, type Micros, micros } from '../platform/money.ts'
+import { MICROS_PER_CENT, type Micros, micros } from '../platform/money/money.ts'
 
 /** Our choice: the smallest amount worth a bank transfer. */
 export const MINIMUM_PAYOUT_MICROS = micros(50_000_000)

@@ -1,6 +1,6 @@
 /** Writes entries to the ledger; nothing here changes or deletes one. */
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { LedgerEntry } from './entries.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Wire shapes of the dashboard's list of smart links. */
 import Type, { type Static } from 'typebox'
-import { TextOrNull, Time } from '../platform/field-types.ts'
-import { NextPage, PageCursor } from '../platform/page.ts'
-import { MAX_URL_CHARACTERS } from '../platform/url.ts'
+import { TextOrNull, Time } from '../platform/http/field-types.ts'
+import { NextPage, PageCursor } from '../platform/http/page.ts'
+import { MAX_URL_CHARACTERS } from '../platform/net/url.ts'
 import { UnattributedRedirects } from './schema.ts'
 
 export const LinkQuery = Type.Object({

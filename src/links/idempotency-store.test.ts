@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { once } from './idempotency-store.ts'
 
 /** A database with two API keys of one user. */

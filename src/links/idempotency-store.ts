@@ -6,11 +6,11 @@
  * remains, and the second call does the work.
  */
 import { hash } from 'node:crypto'
-import { deleteWhere } from '../platform/delete-in-batches.ts'
-import { ApiError } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { HOUR_MS } from '../platform/timestamp.ts'
+import { ApiError } from '../platform/errors/api-errors.ts'
+import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { HOUR_MS } from '../platform/time/timestamp.ts'
 
 /** Long enough for any client's retries. */
 const KEPT_HOURS = 24

@@ -8,9 +8,10 @@
  * Pages append their own queries: `?amp=true`, `?u1=x`, and even `?u1=x?amp=true`, where a URL with
  * a query got a second one.
  */
-import { cutText } from '../platform/characters.ts'
+
 import { decodeBase62, encodeBase62, isId } from '../platform/ids.ts'
-import { readReaderQuery } from '../platform/reader-query.ts'
+import { readReaderQuery } from '../platform/net/reader-query.ts'
+import { cutText } from '../platform/text/characters.ts'
 
 /**
  * Ids since February 2024 have at least ten characters. Anything shorter is a path such as

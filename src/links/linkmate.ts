@@ -3,7 +3,7 @@
  *
  * A pure function of the publisher's settings, the network's hosts and the URLs.
  */
-import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/net/url.ts'
 import { isOwnLink, type OwnBases } from './link-url.ts'
 import type { LinkMateBody } from './schema.ts'
 import { unwrapUrl } from './unwrap.ts'

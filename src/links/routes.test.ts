@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../../test/api.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 test('concurrent calls for a new article share one answer', async (t) => {
   const api = await startApi(t)

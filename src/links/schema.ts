@@ -1,9 +1,9 @@
 /** Wire shapes of articles, smart links, LinkMate, and the page tag's configuration. */
 import Type, { type Static } from 'typebox'
-import { orNull, rawUrl, timestamp, webUrl } from '../platform/field-types.ts'
-import { IdempotencyKey } from '../platform/idempotency-key.ts'
+import { orNull, rawUrl, timestamp, webUrl } from '../platform/http/field-types.ts'
+import { IdempotencyKey } from '../platform/http/idempotency-key.ts'
 import { encodeBase62 } from '../platform/ids.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { shortLinkUrl, smartLinkUrl } from './link-url.ts'
 import type { CreatedLinkRow, RetrievedLinkRow } from './store.ts'
 

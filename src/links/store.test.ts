@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { ROOT } from '../../test/source-files.ts'
-import { migrate } from '../platform/migrate.ts'
-import { sql } from '../platform/sql.ts'
-import { keyOfUrl } from '../platform/url.ts'
+import { keyOfUrl } from '../platform/net/url.ts'
+import { migrate } from '../platform/postgres/migrate.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import {
   type ArticleRow,
   addToKeylessCount,

@@ -1,9 +1,9 @@
 /** Articles and smart links in SQL: create, find or create, disable. */
 import { hash } from 'node:crypto'
-import { notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
-import { LIST_ROWS_MAX, type Sql, sql } from '../platform/sql.ts'
-import { HOUR_MS } from '../platform/timestamp.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { LIST_ROWS_MAX, type Sql, sql } from '../platform/postgres/sql.ts'
+import { HOUR_MS } from '../platform/time/timestamp.ts'
 
 export interface ArticleRow {
   readonly article_id: number

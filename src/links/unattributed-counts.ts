@@ -2,9 +2,10 @@
  * Counts wrapper redirects that name no known publisher, in memory, and writes the counts to the
  * database (docs/spec/links-and-tags.md#unattributed-wrapper-redirects).
  */
-import type { Database } from '../platform/postgres.ts'
-import { startPulse } from '../platform/pulse.ts'
-import { utcDay } from '../platform/timestamp.ts'
+
+import { startPulse } from '../platform/concurrency/pulse.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
+import { utcDay } from '../platform/time/timestamp.ts'
 import { addUnattributed, NO_NAMES, type UnattributedNames } from './unattributed-store.ts'
 
 /** An error is still new to the person who makes it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { scopeOf } from '../../test/scope.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { UnattributedCounts } from './unattributed-counts.ts'
 import {
   addUnattributed,

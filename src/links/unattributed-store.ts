@@ -1,7 +1,7 @@
 /** Counted wrapper redirects that name no known publisher, in SQL. */
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 
 export interface UnattributedNames {
   /** As the link names its publisher, lower case; empty: it names none. */

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import fc from '../../test/fast-check.ts'
 import { kitPath } from '../../test/kit.ts'
-import { urlKey } from '../platform/url.ts'
+import { urlKey } from '../platform/net/url.ts'
 import { unwrapUrl } from './unwrap.ts'
 
 interface UrlPair {

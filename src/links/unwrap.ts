@@ -5,7 +5,7 @@
  * merchant's URL is inside, in a parameter or at the end of the path. Only hosts known as wrappers
  * are unwrapped, because on other sites `?url=` may mean anything.
  */
-import { isOnDomain, parseWebUrl, siteHost } from '../platform/url.ts'
+import { isOnDomain, parseWebUrl, siteHost } from '../platform/net/url.ts'
 
 /** The depth of nested wrappers: a search result that leads to a network has two. */
 const MAX_LAYERS = 4

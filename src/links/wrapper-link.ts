@@ -1,11 +1,11 @@
 /** Finds or creates the smart link behind a wrapper URL at its click. */
 
 import { findPublisher } from '../accounts/publisher-store.ts'
-import { readArticleUrl } from '../platform/article-url.ts'
-import { cutText } from '../platform/characters.ts'
 import type { IdSource } from '../platform/ids.ts'
-import type { Db } from '../platform/postgres.ts'
-import { withoutReader } from '../platform/url.ts'
+import { readArticleUrl } from '../platform/net/article-url.ts'
+import { withoutReader } from '../platform/net/url.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { cutText } from '../platform/text/characters.ts'
 import { wrapperUrl } from './link-url.ts'
 import { ARTICLE_NAME_LENGTH_MAX } from './schema.ts'
 import {

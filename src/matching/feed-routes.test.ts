@@ -8,8 +8,8 @@ import { until } from '../../test/market.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { sql } from '../platform/sql.ts'
-import { FairTurns } from '../platform/turns.ts'
+import { FairTurns } from '../platform/concurrency/turns.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { feedRoutes } from './feed-routes.ts'
 
 async function start() {

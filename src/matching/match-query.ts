@@ -5,8 +5,9 @@
  * Variant B (all merchants that sell the product, article known) is open to every account. Anything
  * else is variant A, for members of the partner program.
  */
-import { characterCount } from '../platform/characters.ts'
-import type { Fault } from '../platform/errors.ts'
+
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { characterCount } from '../platform/text/characters.ts'
 import type { MatchQuery } from './schema.ts'
 
 const GTIN_MAX_B = 14

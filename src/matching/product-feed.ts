@@ -6,8 +6,8 @@
  */
 import { googleCategory } from '../catalog/category.ts'
 import { wrapperUrl } from '../links/link-url.ts'
-import { quotedCsvLine } from '../platform/csv.ts'
-import { formatCents } from '../platform/money.ts'
+import { formatCents } from '../platform/money/money.ts'
+import { quotedCsvLine } from '../platform/text/csv.ts'
 import type { FeedOfferRow } from './store.ts'
 
 const FEED_COLUMNS = [

@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox'
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import type { Merchant } from '../catalog/merchant-store.ts'
-import { Time, webUrl } from '../platform/field-types.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { Time, webUrl } from '../platform/http/field-types.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 
 /**
  * The widest bounds of both variants. match-query.ts decides which variant a request is, so that

@@ -1,11 +1,12 @@
 /** The listings that match a product's identifiers, and the campaigns that would pay for them. */
+
+import type { CampaignModel } from '../campaigns/campaign.ts'
 import { joinableGtin14, readGtin } from '../catalog/gtin.ts'
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
-import type { CampaignModel } from '../demand/campaign.ts'
 import { unwrapUrl } from '../links/unwrap.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
-import { urlKey } from '../platform/url.ts'
+import { urlKey } from '../platform/net/url.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { MatchQuery } from './schema.ts'
 
 export interface ListingRow {

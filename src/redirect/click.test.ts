@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { BROWSER } from '../../test/app.ts'
 import type { Merchant } from '../auction/market.ts'
 import type { SealedResult } from '../auction/seal.ts'
-import type { LeaseBook } from '../demand/lease.ts'
+import type { LeaseBook } from '../budgets/lease.ts'
 import { type LogEvent, MODEL } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import { REASON } from '../events/reason.ts'
-import { micros } from '../platform/money.ts'
+import { micros } from '../platform/money/money.ts'
 import { AddressReservations } from './address-reservations.ts'
 import {
   answerClick,

@@ -1,8 +1,8 @@
 /** The few pages a reader may see instead of a shop: plain, self-contained, without script. */
 
-import type { HotReply } from '../platform/hot-http.ts'
-import { type Html, html } from '../platform/html.ts'
-import { hostForDisplay } from '../platform/url.ts'
+import type { HotReply } from '../platform/http/hot-http.ts'
+import { hostForDisplay } from '../platform/net/url.ts'
+import { type Html, html } from '../platform/text/html.ts'
 
 /** A browser that does not know light-dark() takes its own colours of the reader's scheme. */
 const STYLE = `:root{color-scheme:light dark}body{font:1.125rem/1.5 system-ui,sans-serif;

@@ -13,8 +13,8 @@ import { CONSENT, type ConsentWord, consentNow, consentWord } from '../events/co
 import { REASON } from '../events/reason.ts'
 import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
 import { readAuctionId, readClickLabels } from '../links/link-url.ts'
-import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
-import { referrerName } from '../platform/url.ts'
+import type { HotReply, HotRequest, HotRoute } from '../platform/http/hot-http.ts'
+import { referrerName } from '../platform/net/url.ts'
 import {
   answerClick,
   type Click,

@@ -11,10 +11,16 @@ import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import { readMark } from '../links/linkmate.ts'
 import type { UnattributedNames } from '../links/unattributed-store.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
-import type { HotReply, HotRequest, HotRoute } from '../platform/hot-http.ts'
-import { withPatience } from '../platform/patience.ts'
-import { SharedWork } from '../platform/shared-work.ts'
-import { fitsUrlLimits, originAndPath, parseWebUrl, siteHost, trimUrl } from '../platform/url.ts'
+import { withPatience } from '../platform/concurrency/patience.ts'
+import { SharedWork } from '../platform/concurrency/shared-work.ts'
+import type { HotReply, HotRequest, HotRoute } from '../platform/http/hot-http.ts'
+import {
+  fitsUrlLimits,
+  originAndPath,
+  parseWebUrl,
+  siteHost,
+  trimUrl,
+} from '../platform/net/url.ts'
 import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, mayForward, type RedirectDeps } from './routes.ts'

@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto'
 import { MODEL, type Model } from '../events/event.ts'
 import { DEVICE, deviceWord } from '../events/user-agent.ts'
-import type { CsvCell } from '../platform/csv.ts'
-import { formatExact } from '../platform/money.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { CsvCell } from '../platform/text/csv.ts'
 import type { ClickEvent } from './click-event-store.ts'
 
 /** The columns of the click, its link, article, product and parties. */

@@ -1,6 +1,6 @@
 /** The logged events of clicks in SQL, for reports that show where clicks came from. */
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 /** Where a click's event is in the log; null if the click is gone. */
 export interface ClickPlace {

@@ -6,9 +6,9 @@
  */
 import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
 import { REASON, reasonName, verdictOf } from '../events/reason.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
 import {
   type ClickFacts,

@@ -14,7 +14,7 @@ import { startServer } from '../../test/local-server.ts'
 import { MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { temporaryFolder } from '../../test/temporary-folder.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import { deliverReports, readBucket } from './deliver-reports.ts'
 import {
   deleteReportDelivery,

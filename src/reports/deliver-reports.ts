@@ -5,9 +5,9 @@
 import { bytes } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import { errorWords } from '../platform/error-words.ts'
-import type { Db } from '../platform/postgres.ts'
-import { DAY_MS, utcDay } from '../platform/timestamp.ts'
+import { errorWords } from '../platform/errors/error-words.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import {
   listReportDeliveries,
   type ReportDelivery,

@@ -1,6 +1,6 @@
 /** Targets of report deliveries, in SQL. */
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 
 export interface ReportDelivery {
   readonly delivery_id: number

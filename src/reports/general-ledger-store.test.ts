@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/database.ts'
 import { rowsRead } from '../../test/rows-read.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { findLastEntry, listGeneralLedger, sumAccounts } from './general-ledger-store.ts'
 
 /** Entries of a cent each, this many per day. */

@@ -2,9 +2,9 @@
  * The whole ledger, line by line, for the operator's accounting: each entry's lines sum to zero,
  * and so do the balances of its four accounts.
  */
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { nextPlace, type ReportPage, readPlace, reportTime } from './report.ts'
 
 /** Minus is owed, plus is received, by the holder of the account. */

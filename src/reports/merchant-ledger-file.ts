@@ -1,10 +1,10 @@
 /** A merchant's account as a file. */
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
-import { begunStream } from '../platform/begun-stream.ts'
-import { csvFileHeaders } from '../platform/csv.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type FairTurns, unlessBegun } from '../platform/turns.ts'
+import { type FairTurns, unlessBegun } from '../platform/concurrency/turns.ts'
+import { begunStream } from '../platform/http/begun-stream.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { csvFileHeaders } from '../platform/text/csv.ts'
 import { csvOfPages } from './export.ts'
 import { LEDGER_COLUMNS, type LedgerRequest, listLedgerRows } from './merchant-ledger-store.ts'
 

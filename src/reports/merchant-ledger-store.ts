@@ -2,11 +2,12 @@
  * A merchant's account, entry by entry: the cost of each click and order, reversals, and payments.
  * The rows are the ledger's own lines, so their sum is the merchant's balance.
  */
-import type { CsvCell } from '../platform/csv.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { formatTimestampOrNull } from '../platform/timestamp.ts'
+
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import type { CsvCell } from '../platform/text/csv.ts'
+import { formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import type { DayRange } from '../stats/day-range.ts'
 import type { AccountEntry, AccountPage } from './merchant-overview-schema.ts'
 import { nextPlace, type ReportPage, readPlace, reportTime } from './report.ts'

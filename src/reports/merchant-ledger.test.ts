@@ -8,7 +8,7 @@ import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { listLedgerRows } from './merchant-ledger-store.ts'
 import { merchantRoutes } from './merchant-routes.ts'
 

@@ -1,9 +1,9 @@
 /** One order over the API for its merchant: its cost, and the reason. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { NEEDS_KEY } from '../accounts/require-key.ts'
-import { envelope, ok } from '../platform/envelope.ts'
-import { notFound } from '../platform/errors.ts'
-import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/turns.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
+import { envelope, ok } from '../platform/http/envelope.ts'
 import {
   MERCHANT_ORDER_TOLD,
   MerchantOrderParams,

@@ -5,8 +5,8 @@ import { testDatabase } from '../../test/database.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
-import { MICROS_PER_DOLLAR } from '../platform/money.ts'
-import { sql } from '../platform/sql.ts'
+import { MICROS_PER_DOLLAR } from '../platform/money/money.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { merchantRoutes } from './merchant-routes.ts'
 
 const NOW = new Date('2026-08-01T00:00:00Z')

@@ -1,8 +1,8 @@
 /** Wire shapes of a merchant's page: its costs, and whether its campaigns run. */
 import Type, { type Static } from 'typebox'
-import { CAMPAIGN_MODELS } from '../demand/campaign.ts'
-import { STANDINGS } from '../demand/campaign-standing.ts'
-import { Dollars, orNull, TextOrNull, TimeOrNull } from '../platform/field-types.ts'
+import { CAMPAIGN_MODELS } from '../campaigns/campaign.ts'
+import { STANDINGS } from '../campaigns/campaign-standing.ts'
+import { Dollars, orNull, TextOrNull, TimeOrNull } from '../platform/http/field-types.ts'
 import { ReasonCount } from '../stats/dashboard-schema.ts'
 import { LedgerPage } from './schema.ts'
 

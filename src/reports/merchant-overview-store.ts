@@ -2,18 +2,19 @@
  * A merchant's page in SQL: costs by day and publisher, debts, and whether its campaigns run. Costs
  * are the ledger's, so they match its account entry by entry.
  */
+
+import { listSpending } from '../budgets/budget-account.ts'
+import { toCampaignRecord } from '../campaigns/campaign-record.ts'
+import { standingOf } from '../campaigns/campaign-standing.ts'
+import { listCampaigns } from '../campaigns/campaign-store.ts'
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
 import type { Merchant } from '../catalog/merchant-store.ts'
-import { listSpending } from '../demand/budget-account.ts'
-import { toCampaignRecord } from '../demand/campaign-record.ts'
-import { standingOf } from '../demand/campaign-standing.ts'
-import { listCampaigns } from '../demand/campaign-store.ts'
 import { readAccount, sumNotDue } from '../ledger/debt-store.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { utcDay } from '../platform/time/timestamp.ts'
 import { countByReason } from '../stats/click-page-store.ts'
 import type { DayRange } from '../stats/day-range.ts'
 import type { CampaignFigures, MerchantOverview } from './merchant-overview-schema.ts'

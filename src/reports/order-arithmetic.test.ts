@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/fast-check.ts'
 import { attribution, goodsBack, line, report, tell } from '../../test/order-account.ts'
-import { figuresOf } from '../attribution/order-figures.ts'
 import { MODEL } from '../events/event.ts'
-import { micros } from '../platform/money.ts'
+import { figuresOf } from '../orders/order-figures.ts'
+import { micros } from '../platform/money/money.ts'
 
 const MILLION = 1_000_000n
 const unitOf = (amount: bigint): bigint => (amount % 10_000n === 0n ? 10_000n : 1n)

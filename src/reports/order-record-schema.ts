@@ -1,7 +1,7 @@
 /** Wire shape of one order with its explanation. */
 import Type from 'typebox'
 import { MerchantParams } from '../catalog/own-merchant.ts'
-import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/field-types.ts'
+import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/http/field-types.ts'
 
 const REVENUE_TOLD =
   '`revenue_usd` is `value` × `usd_per_base` ÷ `currency_per_base`; `commission_usd` is that × the ' +

@@ -2,19 +2,20 @@
  * One order, explained: reports by source, competing clicks and why one won, earnings line by line,
  * returns, and every ledger entry that it caused.
  */
-import { datesOf, type OrderAccount } from '../attribution/order-account.ts'
-import { type HoldReason, mostTrusted } from '../attribution/order-merge.ts'
-import { orderState } from '../attribution/order-states.ts'
-import type { OrderKey } from '../attribution/order-store.ts'
+
 import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, modelWord } from '../events/event.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfKey } from '../ledger/store.ts'
-import { formatExact, PPM } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { type Sql, sql } from '../platform/sql.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { datesOf, type OrderAccount } from '../orders/order-account.ts'
+import { type HoldReason, mostTrusted } from '../orders/order-merge.ts'
+import { orderState } from '../orders/order-states.ts'
+import type { OrderKey } from '../orders/order-store.ts'
+import { formatExact, PPM } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 
 interface OrderRow {
   readonly merch_id: number

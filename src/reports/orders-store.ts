@@ -1,20 +1,15 @@
 /** The orders report in SQL: one row per product of an order, on the day the order was accepted. */
-import {
-  DOLLAR_RATE_ID,
-  dollarRate,
-  parseMinor,
-  type Rate,
-  toMicros,
-} from '../attribution/currency.ts'
-import { orderState } from '../attribution/order-states.ts'
-import { findRatesByIds } from '../attribution/rate-store.ts'
+
 import { MODEL } from '../events/event.ts'
 import type { PaidAt, PublisherReleases } from '../ledger/publisher-releases.ts'
-import { ISO_4217 } from '../platform/iso4217.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { DAY_MS } from '../platform/timestamp.ts'
+import { DOLLAR_RATE_ID, dollarRate, parseMinor, type Rate, toMicros } from '../orders/currency.ts'
+import { orderState } from '../orders/order-states.ts'
+import { findRatesByIds } from '../orders/rate-store.ts'
+import { ISO_4217 } from '../platform/money/iso4217.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
 import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
 import {

@@ -5,7 +5,7 @@ import { testDatabase } from '../../test/database.ts'
 import { openFoldedLog } from '../../test/fold-log.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { viewLane } from '../events/event.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { openReports } from './read-report.ts'
 import { plainRow, type ReportName } from './report.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MerchantRelease } from '../ledger/publisher-releases.ts'
-import { micros } from '../platform/money.ts'
+import { micros } from '../platform/money/money.ts'
 import { paymentRows } from './payment-rows.ts'
 import { plainRow } from './report.ts'
 

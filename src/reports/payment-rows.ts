@@ -3,8 +3,8 @@ import { clickDayOf } from '../ledger/debt-store.ts'
 import type { MerchantRelease } from '../ledger/publisher-releases.ts'
 import { ownKeyOf } from '../ledger/release.ts'
 import { monthOf, statementId } from '../ledger/statement.ts'
-import { formatExact } from '../platform/money.ts'
-import { utcDay } from '../platform/timestamp.ts'
+import { formatExact } from '../platform/money/money.ts'
+import { utcDay } from '../platform/time/timestamp.ts'
 import {
   type ReportPage,
   type ReportRequest,

@@ -1,6 +1,6 @@
 /** Wire shapes of a publisher's payments page. */
 import Type, { type Static } from 'typebox'
-import { Dollars, orNull, Time } from '../platform/field-types.ts'
+import { Dollars, orNull, Time } from '../platform/http/field-types.ts'
 import { StatementRecord } from './schema.ts'
 
 /** Earnings that no merchant has paid for yet. */

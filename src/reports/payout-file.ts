@@ -2,9 +2,9 @@
 import { listPublishers } from '../accounts/publisher-store.ts'
 import { statementId } from '../ledger/statement.ts'
 import { listStatementsOfMonth } from '../ledger/statement-store.ts'
-import { csvLine } from '../platform/csv.ts'
-import { formatCents } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
+import { formatCents } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { csvLine } from '../platform/text/csv.ts'
 
 const COLUMNS = ['statement_id', 'publisher_slug', 'publisher_name', 'month', 'amount_usd'] as const
 

@@ -1,7 +1,7 @@
 /** A page of any report by name, for files and API. */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
-import type { Db } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { listClickRows } from './clicks-store.ts'
 import { listOrderRows } from './orders-store.ts'
 import { paymentRows } from './payment-rows.ts'

@@ -1,6 +1,6 @@
 /** Dependencies of the routes of reports and statements. */
 import type { KeyGuard } from '../accounts/require-key.ts'
-import type { Db } from '../platform/postgres.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 
 export interface ReportDeps {
   readonly db: Db

@@ -4,10 +4,11 @@
  * The columns are those publicly documented for services with this interface, so that publishers'
  * programs keep working. Souk's own columns come last.
  */
-import type { CsvCell } from '../platform/csv.ts'
-import { type ApiError, badRequest } from '../platform/errors.ts'
+
+import { type ApiError, badRequest } from '../platform/errors/api-errors.ts'
 import { isId } from '../platform/ids.ts'
-import { DAY_MS, parseTimestamp, utcDay } from '../platform/timestamp.ts'
+import type { CsvCell } from '../platform/text/csv.ts'
+import { DAY_MS, parseTimestamp, utcDay } from '../platform/time/timestamp.ts'
 import type { DayRange } from '../stats/day-range.ts'
 
 export const REPORT_NAMES = ['clicks', 'orders', 'returns', 'payments'] as const

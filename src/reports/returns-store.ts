@@ -1,7 +1,7 @@
 /** The returns report in SQL: one row per returned product, on the day the return took effect. */
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import { EFFECTIVE_DAY, returnsOf } from '../stats/returned-goods-store.ts'
 import {

@@ -6,7 +6,7 @@ import { hurryTurns } from '../../test/hasty-turns.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { reportRoutes } from './routes.ts'
 
 const PAYMENTS = 'reports/payments/?date_from=2026-03-01&date_to=2026-03-31'

@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
 import { REASONS_TOLD } from '../events/reason-words.ts'
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
-import { Dollars, idText, orNull, Time, timestamp } from '../platform/field-types.ts'
-import { formatExact } from '../platform/money.ts'
+import { Dollars, idText, orNull, Time, timestamp } from '../platform/http/field-types.ts'
+import { formatExact } from '../platform/money/money.ts'
 import { REPORT_COLUMNS, REPORT_NAMES, type ReportName } from './report.ts'
 
 /** A page that a client can hold and the server can create in a moment. */

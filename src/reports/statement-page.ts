@@ -1,7 +1,7 @@
 /** A month's statement as a page to print, without scripts and without external resources. */
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
-import { type Html, html } from '../platform/html.ts'
-import { formatExact } from '../platform/money.ts'
+import { formatExact } from '../platform/money/money.ts'
+import { type Html, html } from '../platform/text/html.ts'
 import type { StatementDetail } from './schema.ts'
 
 const WHOLE = new Intl.NumberFormat('en-US')

@@ -1,5 +1,5 @@
 /** Whether an order was cancelled, or called a test, when its earnings stood already, in SQL. */
-import { type Sql, sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 
 /**
  * What is locked keeps its commission but is no sale any more: neither the statistics nor a list of

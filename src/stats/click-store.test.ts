@@ -4,10 +4,10 @@ import { testDatabase } from '../../test/database.ts'
 import { clickId, MoneyEvents, START_MS } from '../../test/money-events.ts'
 import { MODEL } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
-import { sql } from '../platform/sql.ts'
+import { foldMoney } from '../fold/fold-money.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { listClickEntries } from './click-page-store.ts'
 import { findClicksToReverse, listClicksOfResult } from './click-store.ts'
-import { foldMoney } from './fold-money.ts'
 
 test('the price of a click is that of a paid click; terms of orders are separate', async (t) => {
   const db = await testDatabase(t)

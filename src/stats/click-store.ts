@@ -3,10 +3,10 @@ import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, modelWord } from '../events/event.ts'
 import { REASON, reasonName, verdictOf } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
-import { formatExact, PPM } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { formatTimestamp, formatTimestampOrNull } from '../platform/timestamp.ts'
+import { formatExact, PPM } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 
 /** Readers click a result once or twice. A robot may click it very often. */
 export const RESULT_CLICKS_MAX = 100

@@ -1,5 +1,5 @@
 /** SQL for the product of a click, for reports that list clicks. */
-import { type Sql, sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 
 /**
  * Joins, as `offer`, the offer as it was when the click was folded. A day's file must not change

@@ -10,9 +10,9 @@ import { PublisherParams } from '../accounts/schema.ts'
 import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { readResultNumber } from '../auction/seal.ts'
 import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
-import { envelope, ok } from '../platform/envelope.ts'
-import { badRequest, notFound } from '../platform/errors.ts'
-import type { Db } from '../platform/postgres.ts'
+import { badRequest, notFound } from '../platform/errors/api-errors.ts'
+import { envelope, ok } from '../platform/http/envelope.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { readClickPage } from './click-page-store.ts'
 import {
   ClickPage,

@@ -2,8 +2,8 @@
 
 import Type, { type Static } from 'typebox'
 import { Explanation } from '../auction/explanation-schema.ts'
-import { orNull, TextOrNull, Time, timestamp } from '../platform/field-types.ts'
-import { NextPage, PageCursor } from '../platform/page.ts'
+import { orNull, TextOrNull, Time, timestamp } from '../platform/http/field-types.ts'
+import { NextPage, PageCursor } from '../platform/http/page.ts'
 
 const Dollars = Type.String({ description: 'US dollars, two decimals' })
 const ExactDollars = Type.String({ description: 'US dollars, two to six decimals' })

@@ -1,7 +1,7 @@
 /** Reads `date_from` and `date_to` of a query. */
 import assert from 'node:assert/strict'
-import type { Fault } from '../platform/errors.ts'
-import { DAY_MS, dayOf } from '../platform/timestamp.ts'
+import type { Fault } from '../platform/errors/api-errors.ts'
+import { DAY_MS, dayOf } from '../platform/time/timestamp.ts'
 
 export interface DayRange {
   readonly pubId: number

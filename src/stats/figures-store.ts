@@ -5,7 +5,7 @@
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { SESSION_DAYS } from '../events/view-totals-store.ts'
-import { type Sql, sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { DayRange } from './day-range.ts'
 
 /** Days of a publisher, currently or, with a time, as reported at that time. */

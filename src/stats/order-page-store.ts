@@ -2,13 +2,14 @@
  * Lists a publisher's orders for the dashboard, newest first, with earnings and the click behind
  * them.
  */
-import { orderState } from '../attribution/order-states.ts'
+
 import { modelWord } from '../events/event.ts'
-import { formatExact } from '../platform/money.ts'
-import { cutPage, PAGE_ROWS_READ } from '../platform/page.ts'
-import type { Db } from '../platform/postgres.ts'
-import { sql } from '../platform/sql.ts'
-import { formatTimestamp } from '../platform/timestamp.ts'
+import { orderState } from '../orders/order-states.ts'
+import { cutPage, PAGE_ROWS_READ } from '../platform/http/page.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { isCancelledSale } from './cancelled-sale-store.ts'
 import type { OrderEntry, OrderPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'

@@ -2,10 +2,10 @@
  * The dashboard's overview in SQL: the figures of a range by day, in total, and by article and
  * merchant. Sums use micros; page impressions count once per article and day.
  */
-import { formatCents, formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { divideHalfEven } from '../platform/round.ts'
-import { sql } from '../platform/sql.ts'
+import { formatCents, formatExact } from '../platform/money/money.ts'
+import { divideHalfEven } from '../platform/money/round.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 import { figuresOf, SUMS, seenOf } from './figures-store.ts'

@@ -5,8 +5,8 @@ import { importOffers } from '../../test/catalogue.ts'
 import { testDatabase } from '../../test/database.ts'
 import { makePublisherWorld } from '../../test/publisher-world.ts'
 import { packReceipt } from '../auction/receipt.ts'
-import { importFeed } from '../catalog/import-feed.ts'
-import { sql } from '../platform/sql.ts'
+import { importFeed } from '../catalog/feeds/import-feed.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { readReceipt } from './receipt-view-store.ts'
 
 test('a receipt shows product names as readers saw them, not from a feed whose import failed', async (t) => {

@@ -1,7 +1,7 @@
 /**
  * The returns that took effect on a publisher's days: each on its own day, or with a later order.
  */
-import { type Sql, sql } from '../platform/sql.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { DayRange } from './day-range.ts'
 
 /** The day on which a return of `back` took effect on its order `bought`. */

@@ -5,7 +5,7 @@ import { startApi } from '../../test/api.ts'
 import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../../test/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
-import { sql } from '../platform/sql.ts'
+import { sql } from '../platform/postgres/sql.ts'
 import { CLICK_AGE_MIN_MS } from '../redirect/click.ts'
 
 const api = await startApi({ after })

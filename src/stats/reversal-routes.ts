@@ -1,9 +1,10 @@
 /** The endpoint by which the operator reverses payments for invalid clicks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf, type KeyGuard, NEEDS_KEY, requireOperator } from '../accounts/require-key.ts'
-import type { IntakeDeps } from '../attribution/intake.ts'
-import { envelope, ok } from '../platform/envelope.ts'
-import { type Db, isUnreachable } from '../platform/postgres.ts'
+import { untilFolded } from '../fold/until-folded.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
+import { envelope, ok } from '../platform/http/envelope.ts'
+import { type Db, isUnreachable } from '../platform/postgres/postgres.ts'
 import {
   type AcceptedReversal,
   acceptReversal,
@@ -11,7 +12,6 @@ import {
   showReversal,
 } from './reverse-clicks.ts'
 import { ReversalBody, ReversalRecord } from './schema.ts'
-import { untilFolded } from './until-folded.ts'
 
 /** Figures are visible within this time after an event. */
 const FOLD_PATIENCE_MS = 5_000

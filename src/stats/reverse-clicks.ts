@@ -1,14 +1,15 @@
 /** Reverses clicks found invalid later, by their id, or all clicks of an auction result. */
-import type { IntakeDeps } from '../attribution/intake.ts'
+
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
+import type { ReversalBody } from '../fold/fold-reversals.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
-import { textFaults } from '../platform/characters.ts'
-import { badRequest, type Fault, notFound } from '../platform/errors.ts'
-import { formatExact } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
+import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
+import { formatExact } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { textFaults } from '../platform/text/characters.ts'
 import { findClicksToReverse, listClicksReversedBy } from './click-store.ts'
-import type { ReversalBody } from './fold-reversals.ts'
 
 const HEX_32 = /^[0-9a-f]{32}$/
 

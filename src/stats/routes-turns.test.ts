@@ -7,9 +7,9 @@ import { until } from '../../test/market.ts'
 import { makePublisherWorld, type PublisherWorld } from '../../test/publisher-world.ts'
 import { startQuietHttp } from '../../test/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { makeLogger } from '../platform/log.ts'
-import { sql } from '../platform/sql.ts'
-import { FairTurns } from '../platform/turns.ts'
+import { FairTurns } from '../platform/concurrency/turns.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { makeLogger } from '../platform/process/log.ts'
 import { statsRoutes } from './routes.ts'
 
 const db = await testDatabase()

@@ -5,9 +5,9 @@
  * merchant row. Without a merchant row they get their own.
  */
 import { listMerchantNames } from '../catalog/merchant-store.ts'
-import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money.ts'
-import type { Db } from '../platform/postgres.ts'
-import { identifier, joinSql, type Sql, sql } from '../platform/sql.ts'
+import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { identifier, joinSql, type Sql, sql } from '../platform/postgres/sql.ts'
 import { figuresOf, networkFigures, seenOf } from './figures-store.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'

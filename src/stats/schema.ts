@@ -1,6 +1,6 @@
 /** Wire shapes of the statistics endpoints. */
 import Type, { type Static } from 'typebox'
-import { orNull, TextOrNull, Time, timestamp } from '../platform/field-types.ts'
+import { orNull, TextOrNull, Time, timestamp } from '../platform/http/field-types.ts'
 import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 
 /** Default and maximum (decisions 4.4). */

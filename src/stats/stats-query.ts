@@ -1,6 +1,6 @@
 /** Reads the parameters of the statistics API. */
 import assert from 'node:assert/strict'
-import { parseTimestamp } from '../platform/timestamp.ts'
+import { parseTimestamp } from '../platform/time/timestamp.ts'
 import { type DayRange, readDayRange } from './day-range.ts'
 import { LIMIT_MAX, type OrderColumn, readOrder, type StatsQuery } from './schema.ts'
 

@@ -10,7 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { buildBrowserParts } from '../../src/browser-parts.ts'
+import { buildBrowserParts } from '../../src/server/browser-parts.ts'
 
 export type Call = 'config' | 'linkmate' | 'auction' | 'events' | 'pixel'
 

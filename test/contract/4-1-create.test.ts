@@ -1,8 +1,8 @@
 /** Creating smart links: docs/spec/interface.md#create-smart-links. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/platform/sql.ts'
-import { urlKey } from '../../src/platform/url.ts'
+import { urlKey } from '../../src/platform/net/url.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { type Answer, AUCTION_URL, LINK_URL, startApi } from '../api.ts'
 import { whileWritten } from '../database.ts'
 

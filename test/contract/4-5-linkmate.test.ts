@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant } from '../../src/catalog/merchant-store.ts'
 import { disableLink } from '../../src/links/store.ts'
-import { sql } from '../../src/platform/sql.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { LINK_URL, startApi } from '../api.ts'
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/

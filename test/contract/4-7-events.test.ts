@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { PUBLISHER_DEFAULTS } from '../../src/accounts/publisher.ts'
 import { insertPublisher } from '../../src/accounts/publisher-store.ts'
-import { sql } from '../../src/platform/sql.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { startApi } from '../api.ts'
 import { browser, KETTLE, makeMarket, statsOf, until } from '../market.ts'
 

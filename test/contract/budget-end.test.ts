@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BUDGET_LOCK } from '../../src/demand/budget-account.ts'
+import { BUDGET_LOCK } from '../../src/budgets/budget-account.ts'
 import { REASON } from '../../src/events/reason.ts'
-import { micros } from '../../src/platform/money.ts'
-import { sql } from '../../src/platform/sql.ts'
+import { micros } from '../../src/platform/money/money.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { startApi } from '../api.ts'
 import { follow, KETTLE, makeMarket, runAuction, until } from '../market.ts'
 

@@ -1,7 +1,7 @@
 /** A receipt has everything that its publisher needs to recompute the price. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { micros } from '../../src/platform/money.ts'
+import { micros } from '../../src/platform/money/money.ts'
 import { startApi } from '../api.ts'
 import { makeMerchant } from '../catalogue.ts'
 import { KETTLE, makeMarket, runAuction, until } from '../market.ts'

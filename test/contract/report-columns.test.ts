@@ -1,7 +1,7 @@
 /** Report columns that only a reader's click can fill. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/platform/sql.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { startApi } from '../api.ts'
 import { follow, makeMarket, SLUG } from '../market.ts'
 

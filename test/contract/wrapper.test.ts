@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { REASON } from '../../src/events/reason.ts'
-import { micros } from '../../src/platform/money.ts'
-import { sql } from '../../src/platform/sql.ts'
+import { micros } from '../../src/platform/money/money.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { startApi } from '../api.ts'
 import { follow, KETTLE, makeMarket, SLUG, until } from '../market.ts'
 

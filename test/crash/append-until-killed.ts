@@ -6,8 +6,8 @@ import { DurableAppend, REDIRECT_PATIENCE_MS } from '../../src/events/durable-ap
 import { EVENT_TYPE, newEvent } from '../../src/events/event.ts'
 import { openPostgresEventLog } from '../../src/events/event-log-postgres.ts'
 import { makeIdSource } from '../../src/platform/ids.ts'
-import type { Connection } from '../../src/platform/postgres.ts'
-import { openSpool } from '../../src/platform/spool.ts'
+import type { Connection } from '../../src/platform/postgres/postgres.ts'
+import { openSpool } from '../../src/platform/spool/spool.ts'
 
 const IN_FLIGHT = 16
 

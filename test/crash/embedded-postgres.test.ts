@@ -15,17 +15,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type EmbeddedPostgresOptions,
   openEmbeddedPostgres,
-} from '../../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../../src/platform/log.ts'
+} from '../../src/platform/postgres/embedded-postgres.ts'
 import {
   type Connection,
   type Database,
   isUnreachable,
   openDatabase,
-} from '../../src/platform/postgres.ts'
-import { NOBODY } from '../../src/platform/postgres-binaries.ts'
-import { runningPid } from '../../src/platform/postgres-cluster.ts'
-import { sql } from '../../src/platform/sql.ts'
+} from '../../src/platform/postgres/postgres.ts'
+import { NOBODY } from '../../src/platform/postgres/postgres-binaries.ts'
+import { runningPid } from '../../src/platform/postgres/postgres-cluster.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
+import { makeLogger } from '../../src/platform/process/log.ts'
 import { ownMs } from '../own-time.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 

@@ -9,12 +9,16 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../../src/platform/log.ts'
-import { migrate } from '../../src/platform/migrate.ts'
-import { type Connection, type Database, openDatabase } from '../../src/platform/postgres.ts'
-import { runningPid } from '../../src/platform/postgres-cluster.ts'
-import { sql } from '../../src/platform/sql.ts'
+import { openEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.ts'
+import { migrate } from '../../src/platform/postgres/migrate.ts'
+import {
+  type Connection,
+  type Database,
+  openDatabase,
+} from '../../src/platform/postgres/postgres.ts'
+import { runningPid } from '../../src/platform/postgres/postgres-cluster.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
+import { makeLogger } from '../../src/platform/process/log.ts'
 import { scopeOf } from '../scope.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 

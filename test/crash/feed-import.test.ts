@@ -6,14 +6,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../src/platform/postgres.ts'
-import { sql } from '../../src/platform/sql.ts'
+import type { Database } from '../../src/platform/postgres/postgres.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { makeMerchant } from '../catalogue.ts'
 import { databaseUrl, testDatabase } from '../database.ts'
 import { souk } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'souk.ts')
 const ROWS = 150_000 // Several chunks, and longer than it takes to see the first one.
 const POLL_MS = 5
 

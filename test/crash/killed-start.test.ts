@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { runningPid } from '../../src/platform/postgres-cluster.ts'
+import { runningPid } from '../../src/platform/postgres/postgres-cluster.ts'
 import { readyUrl, SOUK } from '../souk.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 

@@ -1,5 +1,5 @@
 /** For tests that run programs as the user nobody, which needs root and a readable checkout. */
-import { NOBODY, outcome } from '../../src/platform/postgres-binaries.ts'
+import { NOBODY, outcome } from '../../src/platform/postgres/postgres-binaries.ts'
 
 export const AS_NOBODY = { uid: NOBODY, gid: NOBODY } as const
 

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { chmod, chown, cp, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import type { RunAs } from '../../src/platform/postgres-binaries.ts'
+import type { RunAs } from '../../src/platform/postgres/postgres-binaries.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
-const SOURCE = join(import.meta.dirname, '../../src/platform/postgres-binaries.ts')
+const PLATFORM = join(import.meta.dirname, '../../src/platform')
 
 test('library links that a blocked install script did not create are created', async (t) => {
   const home = await installation(t)
@@ -91,8 +91,8 @@ async function installation(t: TestContext): Promise<string> {
   for (const entry of await readdir(libraries, { withFileTypes: true })) {
     if (entry.isSymbolicLink()) await rm(join(libraries, entry.name))
   }
-  for (const file of [SOURCE, join(dirname(SOURCE), 'refusal.ts')]) {
-    await cp(file, join(home, basename(file)))
+  for (const file of ['postgres/postgres-binaries.ts', 'errors/refusal.ts']) {
+    await cp(join(PLATFORM, file), join(home, file))
   }
   return home
 }
@@ -104,7 +104,7 @@ async function findBinaries(
   { dataDir = home, identity = {} }: { dataDir?: string; identity?: Identity } = {},
 ): Promise<{ postgres: string }> {
   const program = `
-    import { findBinaries } from './postgres-binaries.ts'
+    import { findBinaries } from './postgres/postgres-binaries.ts'
     const binaries = await findBinaries(${JSON.stringify(dataDir)}, ${JSON.stringify(runAs)})
     console.log(JSON.stringify({ postgres: binaries.postgres }))
   `

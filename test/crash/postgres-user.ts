@@ -5,8 +5,8 @@
  *
  * Prints one JSON line once it is a user, leaves cleanly on SIGTERM, and exits at once on SIGUSR2.
  */
-import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres.ts'
-import { makeLogger } from '../../src/platform/log.ts'
+import { openEmbeddedPostgres } from '../../src/platform/postgres/embedded-postgres.ts'
+import { makeLogger } from '../../src/platform/process/log.ts'
 
 const options = JSON.parse(process.argv[2] ?? '{}')
 const postgres = await openEmbeddedPostgres({ ...options, log: makeLogger({ level: 'warn' }) })

@@ -7,13 +7,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
 import { REDIRECT_PATIENCE_MS } from '../../src/events/durable-append.ts'
 import { EVENT_TYPE, MODEL, MONEY_LANE, newEvent } from '../../src/events/event.ts'
 import { untilStopped } from '../../src/main.ts'
-import { type Node, openNode } from '../../src/node.ts'
-import { makeLogger } from '../../src/platform/log.ts'
+import { readConfig } from '../../src/node/config.ts'
+import { type Node, openNode } from '../../src/node/node.ts'
+import { makeLogger } from '../../src/platform/process/log.ts'
+import { startApp } from '../../src/server/app.ts'
 
 /** Concurrent clicks; together far more than any budget here lasts for. */
 const READERS = 4

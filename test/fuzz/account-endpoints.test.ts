@@ -9,7 +9,7 @@ import { CreateKeyBody, LoginBody } from '../../src/accounts/schema.ts'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant } from '../../src/catalog/merchant-store.ts'
 import { CreateSmartLinkBody, LinkMateBody } from '../../src/links/schema.ts'
-import { sql } from '../../src/platform/sql.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
 import { type Answer, startApi } from '../api.ts'
 import fc from '../fast-check.ts'
 import {

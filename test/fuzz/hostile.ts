@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { TSchema } from 'typebox'
-import { ERRORS } from '../../src/platform/errors.ts'
+import { ERRORS } from '../../src/platform/errors/api-errors.ts'
 import type { Answer } from '../api.ts'
 import fc from '../fast-check.ts'
 

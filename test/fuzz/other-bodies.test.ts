@@ -5,19 +5,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createApiKey, createUser } from '../../src/accounts/create-account.ts'
-import {
-  CheckoutBody,
-  OrdersBody,
-  ReturnsBody,
-  ShopViewBody,
-} from '../../src/attribution/schema.ts'
-import { signBody } from '../../src/attribution/signed-request.ts'
 import { WhatIfBody } from '../../src/auction/result-schema.ts'
 import { LinkImpressions, PageImpressions } from '../../src/events/schema.ts'
-import { sql } from '../../src/platform/sql.ts'
-import { utcDay } from '../../src/platform/timestamp.ts'
-import { WebhookBody } from '../../src/reports/webhook-schema.ts'
+import { CheckoutBody, OrdersBody, ReturnsBody, ShopViewBody } from '../../src/orders/schema.ts'
+import { signBody } from '../../src/orders/signed-request.ts'
+import { sql } from '../../src/platform/postgres/sql.ts'
+import { utcDay } from '../../src/platform/time/timestamp.ts'
 import { ReversalBody } from '../../src/stats/schema.ts'
+import { WebhookBody } from '../../src/webhooks/webhook-schema.ts'
 import { type Answer, startApi } from '../api.ts'
 import { makeMarket } from '../market.ts'
 import { answersAnything, type Endpoint, refusesLongTexts, refusesWrongTypes } from './hostile.ts'

@@ -1,0 +1,199 @@
+/**
+ * Keeps a node's leases fresh: once a second it tells the database what was spent and asks for what
+ * will be needed, one statement for all campaigns; once a minute it sets the pacing of each.
+ *
+ * The loop only carries messages. What may be asked, held and spent is decided in lease-terms.ts
+ * and lease.ts, what is granted in lease-store.ts, what passes in pacing.ts.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OutOfPatience, withPatience } from '../platform/concurrency/patience.ts'
+import { Rounds } from '../platform/concurrency/rounds.ts'
+import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { ClockSteps } from '../platform/time/clock-steps.ts'
+import { openAccounts } from './budget-account.ts'
+import type { LeaseBook } from './lease.ts'
+import { type GrantedLease, isAnyLastWordUnread, requestLeases } from './lease-store.ts'
+import { dayNumberOf, LEASE_SKEW_MS, type LeaseRequest } from './lease-terms.ts'
+
+const TICK_MS = 1_000
+/** A lease that runs dry asks before its turn, but not more often than this. */
+const EARLY_TICK_MS = 250
+/** Without anything to ask a node still says this often that it lives, see lease-store.ts. */
+const QUIET_TICKS = 2
+/** An answer later than this is given up; the statement's number keeps it from doing harm. */
+const ANSWER_MS = 5_000
+/** How often a starting node looks whether the fold has come to the last words of others. */
+const FREED_POLL_MS = 50
+/** Statements given up but perhaps still running: no more, or they would fill the pool. */
+const STUCK_MAX = 2
+
+export interface LeaseLoopOptions {
+  readonly book: LeaseBook
+  readonly db: Db
+  readonly identity: NodeIdentity
+  /** Wall clock, milliseconds: its UTC day is the day whose budget is spent. */
+  readonly now: () => number
+  /** A clock that never jumps, milliseconds; shows a jump of the other one. */
+  readonly monotonic?: () => number
+  /** Told of each answer; for pacing. */
+  readonly onGrants?: (grants: readonly GrantedLease[]) => void
+  readonly onError: (error: unknown) => void
+}
+
+/** Begins to ask at once; goes on until closed. */
+export class LeaseLoop {
+  readonly #options: LeaseLoopOptions
+  readonly #monotonic: () => number
+  readonly #clockSteps: ClockSteps
+  /** Settles with the first answer, or its error: from then on capped campaigns can be funded. */
+  readonly firstTurn: Promise<void>
+  readonly #openedAccounts = new Set<string>()
+  #openedDay = 0
+  #timer: NodeJS.Timeout | null = null
+  readonly #turns = new Rounds(() => this.#runTurn())
+  #requestNo = 0
+  #stuck = 0
+  #isClosed = false
+  #quietTicks = 0
+  #askedAtMs = 0
+
+  constructor(options: LeaseLoopOptions) {
+    this.#options = options
+    this.#monotonic = options.monotonic ?? (() => performance.now())
+    this.#clockSteps = new ClockSteps(options.now, this.#monotonic)
+    options.book.onThirsty(() => this.wake())
+    this.#tick()
+    this.firstTurn = this.#turns.ended()
+  }
+
+  /** Asks soon instead of at the next turn: new campaigns, changed budgets, a dry lease. */
+  wake(): void {
+    if (this.#isClosed) return
+    const sinceMs = this.#monotonic() - this.#askedAtMs
+    this.#schedule(Math.max(0, EARLY_TICK_MS - sinceMs))
+  }
+
+  /**
+   * Asks for a click that waits and that this node's lease cannot pay: budgets of a few clicks are
+   * kept by the database for whichever node a click arrives at. Resolves when `reserve` may be
+   * tried again, at once where asking would be in vain; never rejects.
+   */
+  async fund(campaignId: number, amountMicros: number): Promise<void> {
+    const { book, now } = this.#options
+    if (this.#isClosed || !book.want(campaignId, amountMicros, now())) return
+    await this.#turns.ask()
+  }
+
+  /**
+   * Resolves when what ended nodes held is free and was asked for, or after `patienceMs`; never
+   * rejects. A process that follows another finds every budget in the leases of that one.
+   */
+  async whenFreed(patienceMs: number): Promise<void> {
+    const { db, book, onError } = this.#options
+    const untilMs = this.#monotonic() + patienceMs
+    try {
+      while (this.#monotonic() < untilMs && (await isAnyLastWordUnread(db))) {
+        await sleep(FREED_POLL_MS)
+      }
+    } catch (error) {
+      onError(error)
+    }
+    book.retryDry()
+    await this.#turns.ask()
+  }
+
+  /**
+   * Stops asking and spending. The node's last word (`leaseCloseBody`) is to be appended to the
+   * money lane after this, once every click reserved before it is in the log.
+   */
+  async close(): Promise<void> {
+    this.#stop()
+    await this.#turns.ended()
+  }
+
+  #stop(): void {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#options.book.stopSpending(this.#options.now())
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isClosed) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#tick(), delayMs)
+    this.#timer.unref()
+  }
+
+  #tick(): void {
+    this.#schedule(TICK_MS)
+    this.#checkClock()
+    void this.#turns.ask()
+  }
+
+  async #runTurn(): Promise<void> {
+    if (this.#isClosed || this.#stuck >= STUCK_MAX) return
+    try {
+      await this.#ask()
+    } catch (error) {
+      this.#options.onError(error)
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { db, identity, book, now, onGrants, onError } = this.#options
+    this.#requestNo += 1
+    this.#askedAtMs = this.#monotonic()
+    const requestNo = this.#requestNo
+    const requests = book.prepare(requestNo, now())
+    this.#quietTicks = requests.length === 0 ? this.#quietTicks + 1 : 0
+    if (requests.length === 0 && this.#quietTicks < QUIET_TICKS) return
+    this.#quietTicks = 0
+    const answer = await this.#inTime(
+      this.#openMissing(requests).then(() => requestLeases(db, identity, { requestNo, requests })),
+    )
+    if (this.#isClosed) return
+    if (answer === null) {
+      this.#stop()
+      onError(new Error('this node was declared dead: it funds no capped campaign any more'))
+      return
+    }
+    book.apply(requestNo, { requests, ...answer }, now())
+    onGrants?.(answer.grants)
+  }
+
+  /** Accounts are opened once per campaign and day; they are never removed. */
+  async #openMissing(requests: readonly LeaseRequest[]): Promise<void> {
+    const today = dayNumberOf(this.#options.now())
+    if (today !== this.#openedDay) this.#openedAccounts.clear()
+    this.#openedDay = today
+    const key = ({ campaignId, day }: LeaseRequest) => `${campaignId} ${day}`
+    const missing = requests.filter(
+      (request) => !request.isFinal && !this.#openedAccounts.has(key(request)),
+    )
+    if (missing.length === 0) return
+    await openAccounts(this.#options.db, missing)
+    for (const request of missing) this.#openedAccounts.add(key(request))
+  }
+
+  async #inTime<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await withPatience(answer, ANSWER_MS)
+    } catch (error) {
+      if (!(error instanceof OutOfPatience)) throw error
+      this.#stuck += 1
+      const ended = () => {
+        this.#stuck -= 1
+      }
+      answer.then(ended, ended)
+      throw new Error(`no answer about budget leases within ${ANSWER_MS} ms`)
+    }
+  }
+
+  /** A wall clock set back would make leases last longer than they were granted for. */
+  #checkClock(): void {
+    const { now, book } = this.#options
+    if (Math.abs(this.#clockSteps.take()) > LEASE_SKEW_MS) book.stopSpending(now())
+  }
+}

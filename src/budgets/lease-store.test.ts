@@ -1,0 +1,399 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { type BudgetAccount, listAccounts } from '../../test/budget-accounts.ts'
+import { testDatabase } from '../../test/database.ts'
+import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { applyBudgets, openAccounts, returnToBudget } from './budget-account.ts'
+import { requestLeases } from './lease-store.ts'
+import { LEASE_TTL_MS, type LeaseRequest } from './lease-terms.ts'
+import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
+
+const DAY = '2026-04-13'
+const NOON = Date.parse(`${DAY}T12:00:00Z`)
+const PRICE = 100_000
+
+interface Budgets {
+  readonly daily: number | null
+  readonly total: number | null
+}
+
+async function makeWorld(t: TestContext, budgets: readonly Budgets[], nodes = 2) {
+  const db = await testDatabase(t)
+  await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
+  await db.run(sql`
+    insert into campaign (merch_id, model, bid_micros, daily_budget_micros, budget_micros)
+    select 1, 'cpc', ${PRICE}, daily, total from unnest(
+      ${budgets.map(({ daily }) => daily)}::bigint[],
+      ${budgets.map(({ total }) => total)}::bigint[]) as budget (daily, total)`)
+  await db.run(sql`
+    insert into node (node_id, host, pid, roles, heartbeat_at)
+    select id, 'here', 1, 'edge', '-infinity' from generate_series(1, ${nodes}::int) as id`)
+  const campaignIds = budgets.map((_, index) => index + 1)
+  await openAccounts(
+    db,
+    campaignIds.map((campaignId) => ({ campaignId, day: DAY })),
+  )
+  return db
+}
+
+const node = (nodeId: number): NodeIdentity => ({ nodeId, incarnation: '1' })
+
+function wish(changes: Partial<LeaseRequest> = {}): LeaseRequest {
+  return {
+    campaignId: 1,
+    day: DAY,
+    leaseId: 0,
+    spentMicros: 0,
+    holdMicros: 0,
+    wantMicros: 50 * PRICE,
+    priceMaxMicros: PRICE,
+    isFinal: false,
+    urgentMicros: 0,
+    inFlightMicros: 0,
+    ...changes,
+  }
+}
+
+async function ask(
+  db: Database,
+  nodeId: number,
+  requestNo: number,
+  requests: readonly LeaseRequest[] = [wish()],
+) {
+  const answer = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs: NOON })
+  return answer?.grants[0] ?? null
+}
+
+async function accounts(db: Database, campaignId = 1): Promise<Record<string, BudgetAccount>> {
+  const rows = await listAccounts(db, campaignId)
+  return Object.fromEntries(rows.map((row) => [row.day ?? 'life', row]))
+}
+
+function click(leaseId: number, changes: Partial<SettledClick> = {}): SettledClick {
+  const amounts = { reservedMicros: PRICE, paidMicros: PRICE }
+  return { campaignId: 1, day: DAY, leaseId: String(leaseId), ...amounts, ...changes }
+}
+
+test('a lease is taken from both accounts of its campaign at once', async (t) => {
+  const db = await makeWorld(t, [{ daily: 100 * PRICE, total: 30 * PRICE }], 1)
+  const grant = await ask(db, 1, 1)
+  assert.equal(grant?.grantedMicros, 30 * PRICE) // The only node may have all there is.
+  const { life, [DAY]: day } = await accounts(db)
+  assert.equal(life?.escrow_micros, String(30 * PRICE))
+  assert.equal(day?.escrow_micros, String(30 * PRICE))
+})
+
+test('a budget is shared by the nodes that serve readers, and by no other', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
+  await db.run(sql`
+    update node set roles = 'api,worker', heartbeat_at = ${new Date(NOON)} where node_id = 2`)
+  assert.equal((await ask(db, 1, 1))?.fairMicros, 40 * PRICE)
+  await db.run(sql`update node set roles = 'edge' where node_id = 2`)
+  assert.equal((await ask(db, 1, 2, [wish({ leaseId: 1 })]))?.fairMicros, 10 * PRICE)
+})
+
+test('with several nodes each gets a part, and what is too little for parts stays in the account', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
+  assert.equal((await ask(db, 2, 1))?.grantedMicros, 40 * PRICE)
+  // Node 2 hears of node 1 and gives back what exceeds its part.
+  assert.equal((await ask(db, 1, 1))?.grantedMicros, 0)
+  const kept = wish({ leaseId: 1, holdMicros: 10 * PRICE })
+  assert.equal((await ask(db, 2, 2, [kept]))?.grantedMicros, 10 * PRICE)
+  assert.equal((await ask(db, 1, 2))?.grantedMicros, Math.floor((30 * PRICE) / 4))
+
+  // Three clicks and a half left for two living nodes: a lease of less than a click serves nobody.
+  const tail = await makeWorld(t, [{ daily: 3.5 * PRICE, total: null }], 2)
+  const held = new Map<number, { leaseId: number; spentMicros: number }>()
+  for (const nodeId of [1, 2]) {
+    const grant = await ask(tail, nodeId, 1)
+    if (nodeId === 1) await ask(tail, 1, 2, [wish({ leaseId: grant?.leaseId ?? 0, wantMicros: 0 })])
+    held.set(nodeId, { leaseId: grant?.leaseId ?? 0, spentMicros: 0 })
+  }
+  for (const [nodeId, lease] of held) {
+    assert.equal((await ask(tail, nodeId, 3, [wish(lease)]))?.grantedMicros, 0)
+  }
+  // A click that waits gets its price wherever it arrives, until nothing is left.
+  const isPaid: boolean[] = []
+  for (const [index, nodeId] of [1, 2, 2, 1].entries()) {
+    const { leaseId = 0, spentMicros = 0 } = held.get(nodeId) ?? {}
+    const wantMicros = spentMicros + PRICE
+    const amounts = { spentMicros, holdMicros: spentMicros, wantMicros, urgentMicros: PRICE }
+    const grant = await ask(tail, nodeId, 4 + index, [wish({ leaseId, ...amounts })])
+    isPaid.push(grant?.grantedMicros === wantMicros)
+    if (isPaid.at(-1)) held.set(nodeId, { leaseId, spentMicros: wantMicros })
+  }
+  assert.deepEqual(isPaid, [true, true, true, false])
+})
+
+test('a node learns what nobody holds, and what the open results of others may cost', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
+  for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
+  const told = { spentMicros: 0, inFlightMicros: 50, wantMicros: 5 * PRICE }
+  const two = await ask(db, 2, 2, [wish(told)])
+  const spent = { spentMicros: PRICE, holdMicros: 5 * PRICE }
+  await ask(db, 2, 3, [wish({ ...told, ...spent, leaseId: two?.leaseId ?? 0 })])
+  await ask(db, 3, 2, [wish({ wantMicros: 0, inFlightMicros: 7 })])
+  const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
+  assert.deepEqual(
+    [one?.refillableMicros, one?.inFlightElsewhereMicros],
+    [32 * PRICE, 57], // 40 less the 5 of node 2, less the 3 of its own.
+  )
+})
+
+test('the open results of a silent node count no more, and what it holds is still held', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
+  const told = { wantMicros: 5 * PRICE, inFlightMicros: 50 }
+  const two = await ask(db, 2, 1, [wish(told)])
+  assert.equal(two?.grantedMicros, 5 * PRICE)
+  const heard = async (requestNo: number, nowMs: number) => {
+    const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }
+    const [one] = (await requestLeases(db, node(1), batch))?.grants ?? []
+    return [one?.refillableMicros, one?.inFlightElsewhereMicros]
+  }
+  assert.deepEqual(await heard(1, NOON + LEASE_TTL_MS - 1), [35 * PRICE, 50])
+  assert.deepEqual(await heard(2, NOON + LEASE_TTL_MS), [35 * PRICE, 0])
+})
+
+test('what is given back can be leased by another node at once', async (t) => {
+  const db = await makeWorld(t, [{ daily: 8 * PRICE, total: null }], 2)
+  const grant = await ask(db, 1, 1)
+  assert.equal(grant?.grantedMicros, 8 * PRICE)
+  const leaseId = grant?.leaseId ?? 0
+  const back = wish({ leaseId, spentMicros: PRICE, holdMicros: PRICE, wantMicros: PRICE })
+  assert.equal((await ask(db, 1, 2, [back]))?.grantedMicros, PRICE)
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, String(PRICE))
+  assert.equal((await ask(db, 2, 1))?.grantedMicros, Math.floor((7 * PRICE) / 4))
+})
+
+test('a statement that runs twice, or after a newer one, changes nothing (P21)', async (t) => {
+  const db = await makeWorld(t, [{ daily: 80 * PRICE, total: null }], 1)
+  const first = await ask(db, 1, 5)
+  const leaseId = first?.leaseId ?? 0
+  const before = await accounts(db)
+  assert.equal(await ask(db, 1, 5), null)
+  assert.equal(await ask(db, 1, 4, [wish({ leaseId, holdMicros: 0, wantMicros: 0 })]), null)
+  assert.deepEqual(await accounts(db), before)
+})
+
+test('a lease whose grant was lost on the way is found again, not made twice', async (t) => {
+  const db = await makeWorld(t, [{ daily: 80 * PRICE, total: null }], 1)
+  const lost = await ask(db, 1, 1)
+  const again = await ask(db, 1, 2, [wish({ wantMicros: 20 * PRICE })])
+  assert.equal(again?.leaseId, lost?.leaseId)
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, String(20 * PRICE))
+})
+
+test('a database set back to a backup gives no lease the number of one that clicks still name', async (t) => {
+  const db = await makeWorld(t, [{ daily: 100 * PRICE, total: null }], 1)
+  const backup = sql`
+    select last_value, is_called from lease_id_seq`
+  const before = await db.row<{ last_value: string; is_called: boolean }>(backup)
+  const lost = await ask(db, 1, 1)
+  await db.run(sql`delete from lease`)
+  await db.run(sql`update budget_account set escrow_micros = 0`)
+  await db.run(sql`
+    select setval('lease_id_seq', ${before?.last_value}::bigint, ${before?.is_called}::boolean)`)
+  const given = await ask(db, 1, 2)
+  assert.ok(lost !== null && given !== null)
+  assert.notEqual(given.leaseId, lost.leaseId)
+})
+
+test('a lease that its node forgot, as the database was set back, holds what clicks asked of it', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
+  const grant = await ask(db, 1, 1)
+  await db.transaction((tx) => settleClicks(tx, [click(grant?.leaseId ?? 0)]))
+  assert.equal((await ask(db, 1, 2, [wish({ wantMicros: 0 })]))?.grantedMicros, PRICE)
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
+})
+
+/** Sets a lease of ten clicks back to two, as a standby may know it; node 2 gets all but `rest`. */
+async function loseGrants(db: Database, rest: number): Promise<LeaseRequest> {
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await db.run(sql`update lease set granted_micros = ${2 * PRICE} where lease_id = ${leaseId}`)
+  await db.run(sql`
+    update budget_account set escrow_micros = ${2 * PRICE} where campaign_id = 1`)
+  const amounts = { wantMicros: 8 * PRICE - rest, urgentMicros: 8 * PRICE - rest }
+  assert.equal((await ask(db, 2, 1, [wish(amounts)]))?.grantedMicros, 8 * PRICE - rest)
+  return wish({ leaseId, spentMicros: 4 * PRICE, holdMicros: 10 * PRICE })
+}
+
+test('a lease of which grants were lost gets no more than there is, and its node’s others go on', async (t) => {
+  const db = await makeWorld(
+    t,
+    [10, 40].map((clicks) => ({ daily: clicks * PRICE, total: null })),
+  )
+  const lost = await loseGrants(db, PRICE)
+  const batch = { requestNo: 2, requests: [lost, wish({ campaignId: 2 })], nowMs: NOON }
+  const answer = await requestLeases(db, node(1), batch)
+  const { [DAY]: day } = await accounts(db)
+  assert.deepEqual(
+    answer?.grants.map(({ campaignId, grantedMicros }) => [campaignId, grantedMicros]),
+    [
+      [1, 3 * PRICE], // Two that the database knew of and the one that was left.
+      [2, 10 * PRICE],
+    ],
+  )
+  assert.equal(day?.escrow_micros, String(10 * PRICE))
+})
+
+test('a day that is over, of whose lease grants were lost, takes nothing from the day that follows', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }])
+  const lost = await loseGrants(db, PRICE)
+  const next = wish({ day: '2026-04-14', urgentMicros: PRICE })
+  await openAccounts(db, [next])
+  const ended = { ...lost, holdMicros: 4 * PRICE, wantMicros: 4 * PRICE, isFinal: true }
+  const batch = { requestNo: 2, requests: [ended, next], nowMs: NOON }
+  const answer = await requestLeases(db, node(1), batch)
+  assert.deepEqual(
+    answer?.grants.map(({ day, grantedMicros }) => [day, grantedMicros]),
+    [
+      [DAY, 2 * PRICE],
+      ['2026-04-14', PRICE],
+    ],
+  )
+})
+
+test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await settleClicks(db, [click(leaseId), click(leaseId), click(leaseId, { paidMicros: 0 })])
+  for (const account of Object.values(await accounts(db))) {
+    assert.equal(account.settled_micros, String(2 * PRICE))
+    assert.equal(account.escrow_micros, String(7 * PRICE))
+  }
+})
+
+test('a click without a lease counts, so that a cap set later knows of it', async (t) => {
+  const db = await makeWorld(t, [{ daily: null, total: null }], 1)
+  const day = '2026-04-14' // Nobody opened its account yet.
+  await settleClicks(db, [click(0, { day }), click(0, { day })])
+  assert.equal((await accounts(db)).life?.settled_micros, String(2 * PRICE))
+  assert.equal((await accounts(db))[day]?.settled_micros, String(2 * PRICE))
+
+  await db.run(sql`update campaign set budget_micros = ${3 * PRICE}`)
+  await applyBudgets(db, 1, day)
+  assert.equal((await ask(db, 1, 1, [wish({ day })]))?.grantedMicros, PRICE)
+  // A click accepted before the cap was known comes in late: paid, and nothing more is granted.
+  await settleClicks(db, [click(0, { day }), click(0, { day })])
+  const { life } = await accounts(db)
+  assert.equal(life?.settled_micros, String(4 * PRICE))
+  assert.equal(life?.pending_cap_micros, String(3 * PRICE))
+})
+
+test('a node that spoke its last word gets nothing more, and the rest is free', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await settleClicks(db, [click(leaseId)])
+  for (let again = 0; again < 2; again++) {
+    await db.transaction((tx) => closeLeases(tx, [{ body: leaseCloseBody(node(1)) }]))
+    const { [DAY]: day } = await accounts(db)
+    assert.deepEqual([day?.settled_micros, day?.escrow_micros], [String(PRICE), '0'])
+  }
+  const refused = await requestLeases(db, node(1), { requestNo: 9, requests: [wish()] })
+  assert.equal(refused, null)
+  // A late click of that lease was judged unpaid; booking it takes nothing twice.
+  await settleClicks(db, [click(leaseId, { paidMicros: 0 })])
+  assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
+  assert.equal((await ask(db, 2, 1))?.grantedMicros, 9 * PRICE)
+})
+
+test('of two last words under one number the later one counts, in whatever order they are read', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
+  await db.run(sql`update node set incarnation = 3`)
+  for (const [nodeId, incarnations] of [
+    [1, ['2', '3']],
+    [2, ['3', '2']],
+  ] as const) {
+    const words = incarnations.map((incarnation) => ({
+      body: leaseCloseBody({ nodeId, incarnation }),
+    }))
+    await db.transaction((tx) => closeLeases(tx, words))
+    const last = { nodeId, incarnation: '3' }
+    assert.equal(await requestLeases(db, last, { requestNo: 1, requests: [wish()] }), null)
+  }
+})
+
+test('a number taken over is not served under its old incarnation', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
+  await db.run(sql`update node set incarnation = 2 where node_id = 1`)
+  assert.equal(await requestLeases(db, node(1), { requestNo: 1, requests: [wish()] }), null)
+})
+
+for (const kind of ['daily', 'total'] as const) {
+  test(`a ${kind} cap lowered under what is leased waits for the leases, a raised one does not`, async (t) => {
+    const db = await makeWorld(t, [{ daily: null, total: null, [kind]: 40 * PRICE }], 1)
+    const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+    const hold = (requestNo: number, clicks: number) =>
+      ask(db, 1, requestNo, [wish({ leaseId, spentMicros: PRICE, holdMicros: clicks * PRICE })])
+    const caps = async () => {
+      const account = (await accounts(db))[kind === 'daily' ? DAY : 'life']
+      return [account?.cap_micros, account?.pending_cap_micros]
+    }
+    const setCap = async (micros: number | null) => {
+      const column = kind === 'daily' ? sql`daily_budget_micros` : sql`budget_micros`
+      await db.run(sql`update campaign set ${column} = ${micros}`)
+      await applyBudgets(db, 1, DAY)
+      return caps()
+    }
+    assert.deepEqual(await setCap(10 * PRICE), [String(40 * PRICE), String(10 * PRICE)])
+    const held = await hold(2, 40)
+    assert.deepEqual([held?.grantedMicros, held?.fairMicros], [40 * PRICE, 9 * PRICE])
+    await hold(3, 9)
+    assert.deepEqual(await caps(), [String(10 * PRICE), null])
+    assert.deepEqual(await setCap(60 * PRICE), [String(60 * PRICE), null])
+    assert.deepEqual(await setCap(null), [null, null])
+  })
+}
+
+test('a changed budget holds for today and for days that are open already, not for past ones', async (t) => {
+  const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 1)
+  const next = '2026-04-14' // opened twenty seconds before it begins
+  await openAccounts(db, [{ campaignId: 1, day: next }])
+  const setDaily = async (micros: number, today: string) => {
+    await db.run(sql`update campaign set daily_budget_micros = ${micros}`)
+    await applyBudgets(db, 1, today)
+    const { [DAY]: first, [next]: second } = await accounts(db)
+    return [first?.cap_micros, second?.cap_micros]
+  }
+  assert.deepEqual(await setDaily(10 * PRICE, DAY), [String(10 * PRICE), String(10 * PRICE)])
+  assert.deepEqual(await setDaily(5 * PRICE, next), [String(10 * PRICE), String(5 * PRICE)])
+})
+
+test('the day that is over hands its lease in; the total is shared by the days (P26)', async (t) => {
+  const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 12 * PRICE }], 1)
+  const next = '2026-04-14'
+  await openAccounts(db, [{ campaignId: 1, day: next }])
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  assert.equal((await ask(db, 1, 2, [wish({ day: next })]))?.grantedMicros, 2 * PRICE)
+  const spent = { spentMicros: 3 * PRICE, holdMicros: 3 * PRICE, wantMicros: 3 * PRICE }
+  await ask(db, 1, 3, [wish({ leaseId, ...spent, isFinal: true })])
+  const { life, [DAY]: day } = await accounts(db)
+  assert.equal(day?.escrow_micros, String(3 * PRICE))
+  assert.equal(life?.escrow_micros, String(5 * PRICE))
+  assert.equal(await ask(db, 1, 4, [wish({ leaseId, ...spent, isFinal: true })]), null)
+})
+
+test('money of a reversed click returns to its own budgets, while their period lasts', async (t) => {
+  const budget = { daily: 10 * PRICE, total: 10 * PRICE }
+  const db = await makeWorld(t, [budget, budget], 1)
+  const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
+  await settleClicks(db, [click(leaseId), click(leaseId), click(0, { campaignId: 2 })])
+  const ofOther = await accounts(db, 2)
+  const reversed = { campaignId: 1, day: DAY, micros: PRICE }
+  await returnToBudget(db, reversed, DAY)
+  await returnToBudget(db, reversed, '2026-04-14')
+  const { life, [DAY]: day } = await accounts(db)
+  assert.deepEqual([life?.settled_micros, day?.settled_micros], ['0', String(PRICE)])
+  assert.deepEqual(await accounts(db, 2), ofOther)
+})
+
+test('a CPA campaign has accounts that count and do not refuse', async (t) => {
+  const db = await makeWorld(t, [{ daily: PRICE, total: PRICE }], 1)
+  await db.run(sql`update campaign set model = 'cpa', rate_ppm = 1`)
+  await applyBudgets(db, 1, DAY)
+  await settleClicks(db, [click(0, { paidMicros: 5 * PRICE })])
+  const { life } = await accounts(db)
+  assert.deepEqual([life?.cap_micros, life?.settled_micros], [null, String(5 * PRICE)])
+})

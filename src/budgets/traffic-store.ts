@@ -1,0 +1,54 @@
+/** The clicks of each publisher by hour of the week: learned from the log, read by every node. */
+import { MONEY_LANE } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
+import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
+
+/** Whole weeks, so that each hour of the week is counted equally often. */
+const WEEKS = 4
+
+/** Clicks that could be paid, or could have been: what a spent budget misses is traffic too. */
+const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
+
+/**
+ * Counts the last weeks anew. Robots, broken seals and repeats are none of it: they cost nothing,
+ * and whoever sent many of them at night would have budgets wait for the night. Nor do clicks that
+ * nobody pays for cost anything: an address counts once an hour, whatever it clicks, and carriers
+ * share enough of them to keep the shape of a day.
+ */
+export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
+  const until = new Date(nowMs)
+  const from = new Date(nowMs - WEEKS * 7 * DAY_MS)
+  await db.transaction(async (tx) => {
+    await tx.run(sql`delete from traffic_hour`)
+    await tx.run(sql`
+      insert into traffic_hour (pub_id, hour_of_week, clicks)
+      select pub_id, (extract(isodow from at) - 1) * 24 + extract(hour from at) as hour, count(*)
+      from (
+        select distinct on (date_trunc('hour', click.at), coalesce(event.address_key, click.click_id))
+          click.pub_id, click.at
+        from click left join event on event.day = click.day and event.id = click.event_id
+          and event.lane = ${MONEY_LANE}
+          and event.day between ${utcDay(from.getTime())} and ${utcDay(nowMs)}
+        where click.at >= ${from} and click.at < ${until} and click.merch_id <> 0
+          and click.reason = any(${READERS}::int[]) and reversed_at is null
+        order by date_trunc('hour', click.at), coalesce(event.address_key, click.click_id),
+          click.at, click.event_id
+      ) as reader
+      group by pub_id, hour`)
+  })
+}
+
+/** The counts of each publisher that had any. */
+export async function loadTraffic(db: Db): Promise<Map<number, HoursOfWeek>> {
+  const rows = await db.rows<{ pub_id: number; hour_of_week: number; clicks: string }>(sql`
+    select pub_id, hour_of_week, clicks from traffic_hour`)
+  const publishers = new Map<number, HoursOfWeek>()
+  for (const { pub_id, hour_of_week, clicks } of rows) {
+    const hours = publishers.getOrInsertComputed(pub_id, () => new Float64Array(HOURS_PER_WEEK))
+    hours[hour_of_week] = Number(clicks)
+  }
+  return publishers
+}

@@ -1,0 +1,57 @@
+/** What of a campaign's own settings and budgets keeps it from winning clicks now. */
+import type { Micros } from '../platform/money/money.ts'
+import type { CampaignSettings } from './campaign.ts'
+import type { Campaign } from './campaign-store.ts'
+
+export const STANDINGS = [
+  'running',
+  'paused',
+  'not_begun',
+  'ended',
+  'budget_spent',
+  'daily_budget_spent', // until the next UTC day
+  'orders_awaited', // those that clicks will still bring use a budget up (economics 2.3)
+] as const
+export type Standing = (typeof STANDINGS)[number]
+
+type Known = Pick<
+  Campaign,
+  | 'state'
+  | 'starts_at'
+  | 'ends_at'
+  | 'bid_micros'
+  | 'exclusive_bid_micros'
+  | 'budget_micros'
+  | 'daily_budget_micros'
+>
+
+interface Spent {
+  readonly spentMicros: number
+  readonly spentTodayMicros: number
+  readonly isOverCap: boolean // as `findOverCap` says
+}
+
+/** The reason that lasts longest, if there are several. */
+export function standingOf(campaign: Known, spent: Spent, now: Date): Standing {
+  const { state, starts_at: start, ends_at: end } = campaign
+  if (end !== null && end <= now) return 'ended'
+  if (isSpent(campaign, campaign.budget_micros, spent.spentMicros)) return 'budget_spent'
+  if (state === 'paused') return 'paused'
+  if (start !== null && start > now) return 'not_begun'
+  const isOver = isSpent(campaign, campaign.daily_budget_micros, spent.spentTodayMicros)
+  if (isOver) return 'daily_budget_spent'
+  return spent.isOverCap ? 'orders_awaited' : 'running'
+}
+
+/** A win is funded only where the dearest click that may come of it is (economics 2.2). */
+function isSpent(
+  {
+    bid_micros,
+    exclusive_bid_micros,
+  }: Pick<CampaignSettings, 'bid_micros' | 'exclusive_bid_micros'>,
+  budget: Micros | null,
+  spentMicros: number,
+): boolean {
+  const dearest = Math.max(bid_micros ?? 0, exclusive_bid_micros ?? 0, 1)
+  return budget !== null && budget - spentMicros < dearest
+}

@@ -1,0 +1,363 @@
+/**
+ * May this row of a feed become an offer, and what does it say?
+ *
+ * Pure: the same row in the same feed is always judged the same. A row is refused for what would
+ * mislead a reader or a merchant's bill (no price, a foreign address); what only makes an offer
+ * harder to match (a wrong GTIN, a missing image) is kept and noted.
+ */
+import { decodeHTMLStrict } from 'entities'
+import type { Micros } from '../../platform/money/money.ts'
+import { currencyWords, readCurrency } from '../../platform/money/read-currency.ts'
+import { dollarsToMicros, type PriceFault, readPrice } from '../../platform/money/read-price.ts'
+import {
+  fitsUrlLimits,
+  hexKeyOfUrl,
+  isOnDomain,
+  MAX_URL_CHARACTERS,
+  parseWebUrl,
+  siteHost,
+} from '../../platform/net/url.ts'
+import { cutText } from '../../platform/text/characters.ts'
+import { readCategory } from '../category.ts'
+import { joinableGtin14, readGtin } from '../gtin.ts'
+import { readAvailability } from './availability.ts'
+import { withoutEmptyWord } from './empty-words.ts'
+import type { FeedFields } from './feed-columns.ts'
+import type { ReadFault } from './feed-entry.ts'
+import { saleState } from './sale-dates.ts'
+
+export type RejectReason =
+  | ReadFault
+  | PriceFault
+  | 'id_missing'
+  | 'id_too_long'
+  | 'title_missing'
+  | 'link_missing'
+  | 'link_invalid'
+  | 'link_too_long'
+  | 'link_foreign_host'
+  | 'currency_other'
+  | 'duplicate_id'
+
+/** What is odd about a row that is kept. */
+export type OfferNote =
+  | 'gtin_missing'
+  | 'gtin_bad'
+  | 'gtin_formatted'
+  | 'gtin_repaired'
+  | 'gtin_restricted'
+  | 'price_converted'
+  | 'sale_ignored'
+  | 'sale_dates_unreadable'
+  | 'currency_assumed'
+  | 'availability_unknown'
+  | 'image_invalid'
+
+export interface Note {
+  readonly note: OfferNote
+  /** The word that nobody knows, or the currency that was assumed. */
+  readonly value?: string
+}
+
+/** What an offer is made of; see the table `offer`. */
+export interface OfferContent {
+  readonly sku: string
+  readonly gtin14: string | null
+  readonly gtinText: string | null
+  readonly title: string
+  readonly brand: string | null
+  readonly mpn: string | null
+  readonly url: string
+  /** 32 hexadecimal digits. */
+  readonly urlKeyHex: string
+  readonly imageUrl: string | null
+  /** What it costs today. */
+  readonly priceMicros: Micros
+  /** What it costs when it is not on sale; null when it is not. */
+  readonly regularPriceMicros: Micros | null
+  readonly isInStock: boolean
+  readonly categoryId: number | null
+  readonly description: string | null
+  readonly color: string | null
+  readonly size: string | null
+  readonly itemGroupId: string | null
+}
+
+export type OfferJudgement =
+  | { readonly kind: 'offer'; readonly offer: OfferContent; readonly notes: readonly Note[] }
+  | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly detail: string }
+
+export interface FeedContext {
+  /** The merchant's domains: lower case, without `www.`; each covers its subdomains. */
+  readonly domains: readonly string[]
+  /** ISO 4217: what a price without a currency is in. */
+  readonly currency: string
+  /** True where neither the import nor the merchant has set one. */
+  readonly isCurrencyAssumed: boolean
+  /** Sale prices hold between two dates; this is today. */
+  readonly atMs: number
+  readonly toDollars: ToDollars
+}
+
+/** A decimal of an ISO 4217 currency, as of today; null where no rate is known. */
+export type ToDollars = (amount: string, currency: string) => Micros | null
+
+const DOLLAR = 'USD'
+
+/** Our choice: prices are in US dollars, and other currencies wait for exchange rates. */
+export const onlyDollars: ToDollars = (amount, currency) =>
+  currency === DOLLAR ? dollarsToMicros(amount) : null
+
+const SKU_CHARACTERS_MAX = 255 // Interface 4.3: a longer one could never be asked for.
+const TITLE_CHARACTERS_MAX = 500 // Google cuts at 150; what is behind 500 names no product.
+const SHORT_CHARACTERS_MAX = 255 // Brand, MPN, GTIN as written, colour, size, group.
+const DESCRIPTION_CHARACTERS_MAX = 5_000 // As Google's.
+
+export function checkOffer(fields: FeedFields, context: FeedContext): OfferJudgement {
+  const sku = skuOf(fields.id)
+  if (sku === '') return rejected('id_missing', 'the id is empty')
+  if (sku.length > SKU_CHARACTERS_MAX) {
+    return rejected('id_too_long', `the id has more than ${SKU_CHARACTERS_MAX} characters`)
+  }
+  const title = cutText(plainText(fields.title), TITLE_CHARACTERS_MAX)
+  if (title === '') return rejected('title_missing', 'the title is empty')
+  const link = checkLink(fields.link, context)
+  if (link.kind === 'rejected') return link
+  const notes: Note[] = []
+  const price = checkPrice(fields, context, notes)
+  if (price.kind === 'rejected') return price
+  const offer: OfferContent = {
+    sku,
+    ...gtinOf(fields.gtin, notes),
+    title,
+    brand: wordsOf(fields.brand),
+    mpn: codeOf(fields.mpn),
+    url: link.text,
+    urlKeyHex: hexKeyOfUrl(link.url),
+    imageUrl: imageOf(fields.imageLink, notes),
+    priceMicros: price.micros,
+    regularPriceMicros: price.regular,
+    isInStock: isInStock(fields, notes),
+    categoryId: readCategory(withoutEntities(withoutEmptyWord(fields.category))),
+    description: wordsOf(fields.description, DESCRIPTION_CHARACTERS_MAX),
+    color: wordsOf(fields.color),
+    size: wordsOf(fields.size),
+    itemGroupId: codeOf(fields.itemGroupId),
+  }
+  return { kind: 'offer', offer, notes }
+}
+
+/** The id under which a product is stored. */
+export function skuOf(written: string): string {
+  return cleanText(withoutEmptyWord(written))
+}
+
+type Rejected = Extract<OfferJudgement, { kind: 'rejected' }>
+
+function rejected(reason: RejectReason, detail: string): Rejected {
+  return { kind: 'rejected', reason, detail }
+}
+
+type Link = { readonly kind: 'link'; readonly url: URL; readonly text: string }
+
+function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
+  const text = addressText(written)
+  if (text === '') return rejected('link_missing', 'the link is empty')
+  const url = parseWebUrl(text)
+  if (url === null) return rejected('link_invalid', `${shown(text)} is no absolute http(s) address`)
+  const kept = headerSafe(text, url)
+  // Not as it was written: the form that is kept is what wrappers and redirects carry.
+  if (!fitsUrlLimits(kept)) {
+    const rule = `more than ${MAX_URL_CHARACTERS} characters, percent-encoded`
+    return rejected('link_too_long', `the link has ${rule}`)
+  }
+  const host = siteHost(url)
+  if (!domains.some((domain) => isOnDomain(host, domain))) {
+    return rejected('link_foreign_host', `${shown(host)} is none of the merchant's domains`)
+  }
+  return { kind: 'link', url, text: kept }
+}
+
+const NUMERIC_ENTITY = /&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi
+
+/** Tools that escape a feed's text escape its URLs too, some of them twice. */
+function addressText(written: string): string {
+  const text = withoutEmptyWord(written).trim()
+  if (!text.includes('&')) return text
+  const once = text.replace(/&(?:amp;)+/g, '&')
+  return once.replace(NUMERIC_ENTITY, (whole, hex?: string, decimal?: string) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return code >= SPACE && code <= CODE_POINT_MAX ? String.fromCodePoint(code) : whole
+  })
+}
+
+const CODE_POINT_MAX = 0x10ffff
+
+// Printable ASCII: what may stand in a Location header as it is.
+const HEADER_SAFE = /^[!-~]+$/
+
+/** The address as the merchant wrote it, or percent-encoded where a header could not hold it. */
+function headerSafe(text: string, url: URL): string {
+  return HEADER_SAFE.test(text) ? text : url.href
+}
+
+interface Price {
+  readonly kind: 'price'
+  readonly micros: Micros
+  readonly regular: Micros | null // of a product on sale
+}
+
+function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Price | Rejected {
+  const named = withoutEmptyWord(fields.currency)
+  const usual = readCurrency(currencyWords(named), context.currency)
+  const price = readPrice(fields.price, usual)
+  if (price.kind !== 'price') {
+    const why = price.why === '' ? '' : `; it ${price.why}`
+    return rejected(price.kind, `the price is ${shown(fields.price)}${why}`)
+  }
+  const currency = price.currency ?? usual
+  if (currency === undefined) {
+    return rejected('currency_unknown', `the currency is ${shown(fields.currency)}`)
+  }
+  const regular = context.toDollars(price.amount, currency)
+  if (regular === null) {
+    return rejected('currency_other', `the price is in ${currency}, whose rate is not known today`)
+  }
+  // Less than a micro-dollar is nothing that a product costs.
+  if (regular === 0) return rejected('price_zero', `the price is ${shown(fields.price)}`)
+  if (currency !== DOLLAR) notes.push({ note: 'price_converted' })
+  const isNamed = named.trim() !== '' || CURRENCY_BESIDE.test(fields.price)
+  if (context.isCurrencyAssumed && !isNamed) {
+    notes.push({ note: 'currency_assumed', value: currency })
+  }
+  if (withoutEmptyWord(fields.salePrice).trim() === '') {
+    return { kind: 'price', micros: regular, regular: null }
+  }
+  const sale = saleMicros(fields, context, currency)
+  if (sale === 'unreadable') notes.push({ note: 'sale_dates_unreadable' })
+  else if (sale === null) notes.push({ note: 'sale_ignored' })
+  else if (sale > 0 && sale < regular) return { kind: 'price', micros: sale, regular }
+  else notes.push({ note: 'sale_ignored' })
+  return { kind: 'price', micros: regular, regular: null }
+}
+
+/** A letter or a sign of a currency; the `E` of `1.5E3` is none. */
+const CURRENCY_BESIDE = /[\p{Sc}\p{L}]/u
+
+/** The sale price in micros; null when it is none or does not hold today. */
+function saleMicros(
+  fields: FeedFields,
+  { atMs, toDollars }: FeedContext,
+  currency: string,
+): Micros | null | 'unreadable' {
+  const sale = readPrice(fields.salePrice, currency)
+  if (sale.kind !== 'price' || sale.currency !== currency) return null
+  const { salePriceDates: range, saleStart: start, saleEnd: end } = fields
+  const state =
+    range === '' && start === '' && end === '' ? 'running' : saleState({ range, start, end }, atMs)
+  if (state === 'unreadable') return state
+  return state === 'running' ? toDollars(sale.amount, currency) : null
+}
+
+function gtinOf(cell: string, notes: Note[]): { gtin14: string | null; gtinText: string | null } {
+  const written = withoutEmptyWord(cell)
+  const gtin = readGtin(written)
+  if (gtin.kind !== 'valid') notes.push({ note: `gtin_${gtin.kind}` })
+  const gtinText = cutText(cleanText(written), SHORT_CHARACTERS_MAX) || null
+  return { gtin14: joinableGtin14(gtin), gtinText }
+}
+
+/** Where a cell goes on with another URL: commas, bars and blanks may be in the URL itself. */
+const NEXT_URL = /["']?[\s,;|]+["']?(?=https?:\/\/)/i
+
+/** The first image of a cell that may hold several. */
+function imageOf(written: string, notes: Note[]): string | null {
+  const cell = addressText(written)
+  if (cell === '') return null
+  for (const part of cell.split(NEXT_URL, IMAGES_TRIED)) {
+    const bare = part.replace(/["'\s,;|\]]+$/, '').replace(/^[["'\s,;|]+/, '')
+    const text = bare.startsWith('//') ? `https:${bare}` : bare
+    const url = parseWebUrl(text)
+    if (url !== null && fitsUrlLimits(text)) return headerSafe(text, url)
+  }
+  notes.push({ note: 'image_invalid' })
+  return null
+}
+
+const IMAGES_TRIED = 10
+
+function isInStock(fields: FeedFields, notes: Note[]): boolean {
+  const written = NOT_AVAILABLE.test(fields.availability)
+    ? fields.availability
+    : withoutEmptyWord(fields.availability)
+  const isAvailable = readAvailability(written)
+  if (isAvailable === null) {
+    const value = cutText(cleanText(written).toLowerCase(), WORD_CHARACTERS_MAX)
+    notes.push({ note: 'availability_unknown', value })
+  }
+  const { forSale, preOrder } = fields
+  if (forSale !== '' && readAvailability(withoutEmptyWord(forSale)) === false) return false
+  // An empty cell says nothing; `1` and `yes` say that it is not there yet.
+  if (withoutEmptyWord(preOrder).trim() !== '' && readAvailability(preOrder) === true) return false
+  return isAvailable ?? false
+}
+
+/** Of stock this is a word, in other columns it stands for nothing. */
+const NOT_AVAILABLE = /^\s*n[./]?a\.?\s*$/i
+const WORD_CHARACTERS_MAX = 40
+
+function codeOf(text: string): string | null {
+  return cutText(cleanText(withoutEmptyWord(text)), SHORT_CHARACTERS_MAX) || null
+}
+
+function wordsOf(text: string, charactersMax = SHORT_CHARACTERS_MAX): string | null {
+  return cutText(plainText(text), charactersMax) || null
+}
+
+const INLINE_TAG =
+  /<\/?(?:a|abbr|b|big|code|del|em|font|i|ins|kbd|mark|s|samp|small|span|strike|strong|sub|sup|tt|u|var)(?:\s[^<>]{0,1000})?\/?>/gi
+const TAG =
+  /<!--.{0,10000}?-->|<(style|script)\b.{0,10000}?<\/\1>|<\/?(?:address|article|blockquote|br|button|caption|center|col|colgroup|dd|div|dl|dt|figure|font|footer|form|h[1-6]|header|hr|iframe|img|input|label|li|link|main|meta|nav|ol|option|p|picture|pre|section|select|style|script|svg|table|tbody|td|tfoot|th|thead|title|tr|ul|video|wbr)(?:\s[^<>]{0,1000})?\/?>/gis
+
+/** A text without entities and without the tags of HTML. */
+function plainText(written: string): string {
+  const text = withoutEntities(withoutEmptyWord(written))
+  if (!text.includes('<')) return cleanText(text)
+  return cleanText(text.replace(INLINE_TAG, '').replace(TAG, ' '))
+}
+
+function withoutEntities(text: string): string {
+  return text.includes('&') ? decodeHTMLStrict(text) : text
+}
+
+// Anything but single spaces between words; PostgreSQL takes no NUL at all.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed.
+const UNCLEAN = /[\s\u0000-\u001f\u007f]+/g
+
+function cleanText(text: string): string {
+  return isClean(text) ? text : text.toWellFormed().replace(UNCLEAN, ' ').trim()
+}
+
+/** A quick look that lets nearly every text of a feed through; false only means to look closer. */
+function isClean(text: string): boolean {
+  let wasSpace = true
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    const isSpace = code === SPACE
+    if ((isSpace && wasSpace) || code < SPACE || (code > TILDE && isOdd(code))) return false
+    wasSpace = isSpace
+  }
+  return !wasSpace || text === ''
+}
+
+const SPACE = 0x20
+const TILDE = 0x7e
+
+/** Controls, spaces other than the plain one, and halves of surrogate pairs. */
+function isOdd(code: number): boolean {
+  return code <= 0xa0 || (code >= 0x1680 && code <= 0x3000) || (code >= 0xd800 && code !== 0xfffd)
+}
+
+function shown(text: string): string {
+  return `"${cutText(text, 100)}"`
+}

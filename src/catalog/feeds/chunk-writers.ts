@@ -1,0 +1,48 @@
+/**
+ * Writes the chunks of an import over several connections at once.
+ *
+ * Chunks are transactions of their own that share no offer, so their order means nothing. Filling
+ * five indexes keeps one backend of PostgreSQL busy for three times as long as reading the feed
+ * takes; with two of them a second core helps.
+ */
+import type { ReservedDb } from '../../platform/postgres/postgres.ts'
+import { type OfferChunk, writeChunk } from './offer-store.ts'
+
+export class ChunkWriters {
+  readonly #of: { readonly merchId: number; readonly generation: number }
+  readonly #idle: ReservedDb[]
+  readonly #writing = new Set<Promise<void>>()
+  #failure: { readonly error: unknown } | null = null
+
+  /** The connections are its own from the first chunk sent until `settled`. */
+  constructor(
+    connections: readonly ReservedDb[],
+    of: { readonly merchId: number; readonly generation: number },
+  ) {
+    this.#idle = [...connections]
+    this.#of = of
+  }
+
+  /** Resolves once the chunk is on its way; rejects with what befell one before it. */
+  async send(chunk: OfferChunk): Promise<void> {
+    while (this.#idle.length === 0 && this.#failure === null) await Promise.race(this.#writing)
+    if (this.#failure !== null) throw this.#failure.error
+    const db = this.#idle.pop()
+    if (db === undefined) throw new Error('no connection is idle')
+    const writing = writeChunk(db, { ...this.#of, chunk })
+      .then(
+        () => void this.#idle.push(db),
+        (error: unknown) => {
+          this.#failure ??= { error }
+        },
+      )
+      .finally(() => this.#writing.delete(writing))
+    this.#writing.add(writing)
+  }
+
+  /** Resolves when nothing is on its way any more; rejects with the first failure. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#writing)
+    if (this.#failure !== null) throw this.#failure.error
+  }
+}

@@ -1,0 +1,113 @@
+/** Where merchants' feeds came from: web addresses are fetched again and again. */
+
+import { startPulse } from '../../platform/concurrency/pulse.ts'
+import { type Database, type Db, ping } from '../../platform/postgres/postgres.ts'
+import { withSessionLocks } from '../../platform/postgres/session-locks.ts'
+import { type Sql, sql } from '../../platform/postgres/sql.ts'
+import type { FeedFormat } from './feed-format.ts'
+import type { FeedOptions } from './feed-options.ts'
+
+export interface FeedSource extends FeedOptions {
+  readonly merch_id: number
+  readonly url: string
+}
+
+export interface NewFeedSource extends Partial<FeedOptions> {
+  readonly merch_id: number
+  readonly url: string
+  readonly format: FeedFormat
+  readonly at: Date
+}
+
+/** A feed bids for 24 hours (economics 1.2): so there is time for many more tries. */
+const FETCHED_EVERY = '6 hours'
+
+/** A feed came from a web address, and is fetched there from now on. */
+export async function keepFeedSource(
+  db: Db,
+  { merch_id, url, at, ...options }: NewFeedSource,
+): Promise<void> {
+  const { format, map = null, currency = null, element = null } = options
+  await db.run(sql`
+    insert into feed_source (merch_id, url, format, map, currency, element, tried_at)
+    values (${merch_id}, ${url}, ${format}, ${map === null ? null : JSON.stringify(map)}::jsonb,
+      ${currency}, ${element}, ${at})
+    on conflict (merch_id) do update set url = excluded.url, format = excluded.format,
+      map = excluded.map, currency = excluded.currency, element = excluded.element,
+      tried_at = excluded.tried_at, error = null`)
+}
+
+/** A feed came from a file: what its address says is no longer wanted. */
+export async function dropFeedSource(db: Db, merchId: number): Promise<void> {
+  await db.run(sql`delete from feed_source where merch_id = ${merchId}`)
+}
+
+/**
+ * The feed that has waited longest of those to be fetched again, noted as tried at `at`: no other
+ * call of that time gives it. One of which no row was ever good is among them.
+ */
+export function takeDueFeed(db: Db, at: Date): Promise<FeedSource | null> {
+  return db.row(sql`
+    update feed_source set tried_at = ${at} where merch_id = (
+      select merch_id from feed_source where ${isDue(at)} and tried_at <> ${at}
+      order by tried_at, merch_id limit 1 for update skip locked)
+    returning merch_id, url, format, map, currency, element`)
+}
+
+/** False once it was imported otherwise, or is to come from elsewhere, while it was fetched. */
+export async function isStillDue(
+  db: Db,
+  { merch_id, url, at }: Pick<FeedSource, 'merch_id' | 'url'> & { readonly at: Date },
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from feed_source where merch_id = ${merch_id} and url = ${url} and ${isDue(at)}`)
+  return row !== null
+}
+
+function isDue(at: Date): Sql {
+  return sql`exists (
+    select from merchant where merchant.merch_id = feed_source.merch_id
+      and coalesce(feed_imported_at < ${at}::timestamptz - ${FETCHED_EVERY}::interval, true))`
+}
+
+/** It may repeat what the feed says, and PostgreSQL takes no NUL. */
+export async function noteFeedError(
+  db: Db,
+  {
+    merch_id,
+    url,
+    error,
+  }: Pick<FeedSource, 'merch_id' | 'url'> & { readonly error: string | null },
+): Promise<void> {
+  const told = error?.replaceAll('\0', ' ') ?? null
+  await db.run(sql`
+    update feed_source set error = ${told} where merch_id = ${merch_id} and url = ${url}`)
+}
+
+/** Whoever holds it fetches feeds. */
+const FETCH_LOCK = 1_718_580_580
+/** A worker that stands still, or whose machine is gone, keeps the others from it for no longer. */
+const SILENCE_MS_MAX = 60_000
+
+/** Does the work, unless somebody does it already: then null. */
+export async function whileNobodyFetches<T>(
+  db: Database,
+  work: () => Promise<T>,
+  { silenceMsMax = SILENCE_MS_MAX } = {},
+): Promise<T | null> {
+  return withSessionLocks(db, silenceMsMax, async (session) => {
+    // The work is done by other connections, so this one says from time to time that it goes on.
+    const life = startPulse(() => ping(session), {
+      everyMs: silenceMsMax / 3,
+      onError: () => undefined, // The session is gone: what has begun is done nevertheless.
+    })
+    try {
+      const row = await session.row<{ is_mine: boolean }>(
+        sql`select pg_try_advisory_lock(${FETCH_LOCK}) as is_mine`,
+      )
+      return row?.is_mine === true ? await work() : null
+    } finally {
+      clearInterval(life)
+    }
+  })
+}

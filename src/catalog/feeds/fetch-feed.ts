@@ -1,0 +1,114 @@
+/**
+ * Downloads a feed into a file of its own before any of it is read.
+ *
+ * A download that breaks off is a failure that changes nothing, not a feed that was cut; and a
+ * slow database never holds the merchant's server.
+ */
+import { createWriteStream, type Stats } from 'node:fs'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { MIMEType } from 'node:util'
+import { errorWords } from '../../platform/errors/error-words.ts'
+import { guardedAgent, guardedGet } from '../../platform/net/fetch-guard.ts'
+import { parseWebUrl } from '../../platform/net/url.ts'
+import { DAY_MS, HOUR_MS } from '../../platform/time/timestamp.ts'
+import { FeedError } from './feed-error.ts'
+
+/** Packed feeds of ten million rows have about 1 GB. */
+const DOWNLOAD_BYTES_MAX = 8 * 2 ** 30
+const DOWNLOAD_MS_MAX = HOUR_MS // A server that trickles must not keep a worker for ever.
+const FOLDER = 'souk-feed-'
+
+export interface FetchedFeed {
+  readonly path: string
+  /** The charset that the server named: a CSV file has no other place for it (RFC 4180). */
+  readonly servedAs: string | undefined
+  /** Deletes the file. */
+  remove(): Promise<void>
+}
+
+/** True for what is fetched; anything else is a path. */
+export function isWebAddress(source: string): boolean {
+  return /^https?:/i.test(source)
+}
+
+/** Throws FeedError for a URL of another scheme, which is neither fetched nor a path. */
+export function requireFetchable(source: string): void {
+  const scheme = /^([a-z][a-z\d+.-]+):\/\//i.exec(source)?.[1]?.toLowerCase()
+  if (scheme === undefined || scheme === 'http' || scheme === 'https') return
+  throw new FeedError(
+    `file: ${scheme}:// URLs are not fetched; use an http:// or https:// URL, or the path of a file`,
+  )
+}
+
+/** Fetches an http(s) address; throws FeedError when it does not answer with a whole document. */
+export async function fetchFeed(
+  address: string,
+  { allowPrivate, bytesMax = DOWNLOAD_BYTES_MAX }: { allowPrivate: boolean; bytesMax?: number },
+): Promise<FetchedFeed> {
+  const url = parseWebUrl(address)
+  if (url === null) throw new FeedError(`${address} is no absolute http(s) address`)
+  const folder = await mkdtemp(inTemporary(FOLDER))
+  const path = join(folder, 'feed')
+  const remove = () => rm(folder, { recursive: true, force: true })
+  const agent = guardedAgent({ allowPrivate })
+  try {
+    const signal = AbortSignal.timeout(DOWNLOAD_MS_MAX)
+    // What is packed stays packed: a feed file is told by its first bytes, not by its headers. So
+    // one that is packed already must not be packed again on its way, as some servers do with all.
+    const coding = /\.(?:gz|zip)$/i.test(url.pathname) ? 'identity' : 'gzip'
+    const headers = { accept: '*/*', 'accept-encoding': coding, 'user-agent': 'Souk feed import' }
+    const { body, headers: answer } = await guardedGet(agent, url, { headers, signal })
+    await pipeline(body, atMost(bytesMax), createWriteStream(path), { signal })
+    return { path, remove, servedAs: charsetIn(String(answer['content-type'])) }
+  } catch (error) {
+    await remove()
+    throw new FeedError(`the feed could not be fetched: ${errorWords(error)}`, { cause: error })
+  } finally {
+    await agent.destroy()
+  }
+}
+
+function charsetIn(contentType: string): string | undefined {
+  try {
+    return new MIMEType(contentType).params.get('charset') ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Deletes what processes that ended in the middle have left: no import takes a day. Only our own:
+ * the temporary folder is everybody's, and who else may write in a folder while root empties it
+ * could have it delete what lies elsewhere.
+ */
+export async function removeLeftFeeds(): Promise<void> {
+  const oldMs = Date.now() - DAY_MS // Files have the machine's own times.
+  const names = await readdir(tmpdir())
+  for (const path of names.filter((name) => name.startsWith(FOLDER)).map(inTemporary)) {
+    const found = await lstat(path).catch(() => null) // It may be gone by now.
+    const isLeft = found !== null && found.mtimeMs < oldMs && isOwn(found)
+    if (isLeft) await rm(path, { recursive: true, force: true }).catch(() => undefined) // next time
+  }
+}
+
+/** On Windows files have no owner to compare, and everybody a temporary folder of their own. */
+function isOwn({ uid }: Stats): boolean {
+  return uid === (process.geteuid?.() ?? uid)
+}
+
+const inTemporary = (name: string): string => join(tmpdir(), name)
+
+function atMost(bytesMax: number): Transform {
+  let bytes = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > bytesMax) done(new Error(`it has more than ${bytesMax} bytes`))
+      else done(null, chunk)
+    },
+  })
+}

@@ -1,0 +1,213 @@
+/**
+ * Turns the bytes of a product feed into rows, as they arrive.
+ *
+ * CSV and TSV (also with `;` or `|`), JSON lines, RSS 2.0 and Atom. The format is told by the
+ * first character unless the operator names it. A row that cannot be read is an entry with its
+ * line and its reason; a document that is no feed at all throws.
+ */
+
+import {
+  findCsvHeader,
+  firstTextLine,
+  HEADER_CHARACTERS_MAX,
+} from '../../platform/text/csv-reader.ts'
+import {
+  type FeedMap,
+  type FieldFinder,
+  fieldFinder,
+  findColumns,
+  missingColumns,
+} from './feed-columns.ts'
+import type { FeedEntry, FeedParser } from './feed-entry.ts'
+import { FeedError } from './feed-error.ts'
+import type { FeedFormat } from './feed-format.ts'
+import { feedDecoder } from './feed-text.ts'
+import { findXmlElements } from './find-xml-element.ts'
+import { csvParser } from './read-csv.ts'
+import { jsonlParser } from './read-jsonl.ts'
+import { XmlParser } from './read-xml.ts'
+
+export interface FeedReading {
+  /** Rows and faults, in the order of the feed, in batches of whatever one piece held. */
+  entries(): AsyncGenerator<FeedEntry[]>
+  /** True when the feed ended in the middle; known once the entries have ended. */
+  readonly isCut: boolean
+}
+
+export interface ReadOptions {
+  readonly format?: FeedFormat
+  /** The charset that its server named. */
+  readonly servedAs?: string | undefined
+  readonly map?: FeedMap | null | undefined
+  /** The repeated element of an XML feed. */
+  readonly element?: string | null | undefined
+}
+
+/** Reads a feed from its unpacked bytes. Throws FeedError for what is not a feed. */
+export function readFeed(
+  bytes: AsyncIterable<Buffer>,
+  { format = 'auto', servedAs, map, element = null }: ReadOptions = {},
+): FeedReading {
+  const fieldOf = fieldFinder(map ?? {})
+  let parser: FeedParser | null = null
+  return {
+    get isCut() {
+      return parser?.isCut ?? false
+    },
+    async *entries() {
+      const decoder = feedDecoder(servedAs)
+      let start = ''
+      for await (const piece of bytes) {
+        const text = decoder.decode(piece)
+        if (parser !== null) yield parser.push(text, false)
+        else {
+          start += text
+          const chosen = chooseParser(start, { format, element, fieldOf, isLast: false })
+          if (chosen === null) continue
+          parser = chosen.parser
+          yield parser.push(chosen.rest, false)
+          start = ''
+        }
+      }
+      if (parser === null) {
+        const chosen = chooseParser(start + decoder.end(), {
+          format,
+          element,
+          fieldOf,
+          isLast: true,
+        })
+        parser = chosen.parser
+        yield parser.push(chosen.rest, true)
+      } else yield parser.push(decoder.end(), true)
+    },
+  }
+}
+
+interface Chosen {
+  readonly parser: FeedParser
+  /** What it reads first: the start without what was skipped. */
+  readonly rest: string
+}
+
+interface Choice {
+  readonly format: FeedFormat
+  readonly element: string | null
+  readonly fieldOf: FieldFinder
+  readonly isLast: boolean
+}
+
+/** Null: more of the feed must be seen first. */
+function chooseParser(start: string, choice: Choice & { readonly isLast: true }): Chosen
+function chooseParser(start: string, choice: Choice): Chosen | null
+function chooseParser(start: string, choice: Choice): Chosen | null {
+  const isEnough = choice.isLast || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
+  if (!isEnough && !start.trimStart().includes('\n')) return null
+  // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
+  if (!start.includes('\r') || start.includes('\n')) {
+    return parserOf(start, { ...choice, isLast: isEnough })
+  }
+  const chosen = parserOf(start.replaceAll('\r', '\n'), { ...choice, isLast: isEnough })
+  return chosen && { ...chosen, parser: withLineFeeds(chosen.parser) }
+}
+
+function withLineFeeds(parser: FeedParser): FeedParser {
+  return {
+    get isCut() {
+      return parser.isCut
+    },
+    push: (text, isLast) => parser.push(text.replaceAll('\r', '\n'), isLast),
+  }
+}
+
+function parserOf(start: string, choice: Choice): Chosen | null {
+  const { format, isLast, fieldOf } = choice
+  const text = start.trimStart()
+  if (text === '') throw new FeedError('the feed is empty')
+  if (isBinary(text)) {
+    throw new FeedError('the feed is no text: a spreadsheet, or packed twice')
+  }
+  switch (format === 'auto' ? guessFormat(text) : format) {
+    case 'xml':
+      return xmlOf(start, choice)
+    case 'jsonl':
+      return { parser: jsonlParser(fieldOf), rest: start }
+    case 'tsv':
+      return csvOf(start, { ...choice, separator: '\t' })
+    case 'csv':
+      return csvOf(start, choice)
+    case 'unknown': {
+      const chosen = csvOf(start, { ...choice, isLast: false })
+      if (chosen !== null || !isLast) return chosen
+      if (TAGS.test(text)) return xmlOf(start, choice)
+      if (OBJECT_LINE.test(text)) return { parser: jsonlParser(fieldOf), rest: start }
+      throw noHeader(start, choice)
+    }
+  }
+}
+
+// What XML and JSON lines show when their first byte is wrong.
+const TAGS = /<[a-z][^<>]*>(?:[^<>]*<\/?[a-z][^<>]*>){5}/i
+const OBJECT_LINE = /\n\s*\{\s*"/
+
+function xmlOf(start: string, { element, fieldOf, isLast }: Choice): Chosen | null {
+  // The same part of the feed is looked at, whatever the pieces in which it arrives.
+  if (!isLast && start.length < HEADER_CHARACTERS_MAX) return null
+  const { root, item } = findXmlElements(start.slice(0, HEADER_CHARACTERS_MAX), fieldOf, element)
+  if (item !== null) return { parser: new XmlParser({ root, item }, fieldOf), rest: start }
+  if (root === '') throw new FeedError('no product feed: it has no XML element')
+  if (element !== null) throw new FeedError(`the feed has no element <${element}>`)
+  throw new FeedError(
+    `no product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
+      'a title, a link and a price; name the repeated element with --element',
+  )
+}
+
+const BINARY_SHOWN = 2_000
+/** A wrong byte makes no archive of a feed. */
+const BINARY_SHARE = 0.02
+
+function isBinary(text: string): boolean {
+  const start = text.slice(0, BINARY_SHOWN)
+  if (!start.includes('\0')) return false
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is counted.
+  const odd = start.match(/[\0-\u0008\u000e-\u001f\ufffd]/g)?.length ?? 0
+  return odd > 1 && odd > BINARY_SHARE * start.length
+}
+
+type CsvChoice = Choice & { readonly separator?: string }
+
+function csvOf(start: string, choice: CsvChoice): Chosen | null {
+  const columnsOf = (cells: readonly string[]) => findColumns(cells, choice.fieldOf)
+  const isHeader = (cells: readonly string[]) => missingColumns(columnsOf(cells)).length === 0
+  const header = findCsvHeader(start, { ...choice, isHeader })
+  if (header !== null) {
+    const parser = csvParser(header, columnsOf(header.cells))
+    return { parser, rest: start.slice(header.end) }
+  }
+  if (choice.isLast) throw noHeader(start, choice)
+  return null
+}
+
+function noHeader(start: string, { separator, fieldOf }: CsvChoice): FeedError {
+  const first = firstTextLine(start, separator)
+  const cells = first?.cells ?? [firstLine(start.trimStart())]
+  const missing = missingColumns(findColumns(cells, fieldOf)).join(' and no column ')
+  // A name in quotes may have lines, and would make lines of its own wherever this is shown.
+  const shown = cells.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
+  return new FeedError(
+    `line ${first?.line ?? 1} does not look like a header: no column ${missing}: ${shown}`,
+  )
+}
+
+function guessFormat(text: string): Exclude<FeedFormat, 'auto'> | 'unknown' {
+  if (/^<[a-z_?!]/i.test(text)) return 'xml'
+  if (/^\{\s*["}]/.test(text)) return 'jsonl'
+  if (/^\[\s*[{\]]/.test(text)) {
+    throw new FeedError('the feed is one JSON list; write one object a line (JSON lines) instead')
+  }
+  return 'unknown'
+}
+
+function firstLine(text: string): string {
+  return text.slice(0, HEADER_CHARACTERS_MAX).split(/[\r\n]/, 1)[0] ?? ''
+}

@@ -1,0 +1,105 @@
+/** Fetches feeds again from where they came, before their offers are too old to bid. */
+
+import { Turns } from '../../platform/concurrency/turns.ts'
+import type { Database } from '../../platform/postgres/postgres.ts'
+import { HOUR_MS } from '../../platform/time/timestamp.ts'
+import type { ToDollars } from './check-offer.ts'
+import { FeedError } from './feed-error.ts'
+import { openFeedFile } from './feed-file.ts'
+import {
+  type FeedSource,
+  isStillDue,
+  noteFeedError,
+  takeDueFeed,
+  whileNobodyFetches,
+} from './feed-source-store.ts'
+import { type FetchedFeed, fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
+import { hasGoodRow, importFeed, type RejectedRow } from './import-feed.ts'
+
+/**
+ * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
+ * days of them are read no other feed is.
+ */
+const READ_MS_MAX = HOUR_MS
+/** A server may take an hour for a feed; each fills the disk by its own. */
+const FETCHES_AT_ONCE = 4
+
+export interface RefetchOptions {
+  readonly at: Date
+  readonly allowPrivate: boolean
+  readonly toDollars: ToDollars
+  /** A random 32-bit number, see sku-index.ts. */
+  readonly seed: number
+}
+
+export interface Refetched {
+  readonly merchId: number
+  readonly error: string | null // what readers see is then what they saw before
+}
+
+/**
+ * A few are fetched at once, so that a server that trickles holds no other up, and read one after
+ * the other. Never two rounds at once: one that takes hours would else be joined by the next ones,
+ * which fetch the same and take all the places of schedules. One that fails is tried again in the
+ * next round.
+ */
+export async function refetchFeeds(db: Database, options: RefetchOptions): Promise<Refetched[]> {
+  const tried: Refetched[] = []
+  const reading = new Turns(1)
+  const fetchOn = async () => {
+    for (;;) {
+      // Asked each time: what was imported since the round began is not due any more.
+      const source = await takeDueFeed(db, options.at)
+      if (source === null) return
+      const error = await refetch(db, source, { ...options, reading }).then(
+        () => null,
+        (cause: Error) => cause.message,
+      )
+      await noteFeedError(db, { ...source, error })
+      tried.push({ merchId: source.merch_id, error })
+    }
+  }
+  await whileNobodyFetches(db, async () => {
+    await removeLeftFeeds()
+    const fetching = Array.from({ length: FETCHES_AT_ONCE }, fetchOn)
+    await Promise.allSettled(fetching) // Until all have ended nobody else may begin.
+    await Promise.all(fetching)
+  })
+  return tried
+}
+
+async function refetch(
+  db: Database,
+  source: FeedSource,
+  { reading, ...options }: RefetchOptions & { readonly reading: Turns },
+): Promise<void> {
+  const { allowPrivate } = options
+  const fetched = await fetchFeed(source.url, { allowPrivate })
+  try {
+    await reading.run(() => importFetched(db, source, { ...options, fetched }))
+  } finally {
+    await fetched.remove()
+  }
+}
+
+async function importFetched(
+  db: Database,
+  source: FeedSource,
+  { fetched, at, toDollars, seed }: RefetchOptions & { readonly fetched: FetchedFeed },
+): Promise<void> {
+  if (!(await isStillDue(db, { ...source, at }))) return
+  const { merch_id: merchId, url, ...said } = source
+  const file = await openFeedFile(fetched.path)
+  const { servedAs } = fetched
+  const readMsMax = READ_MS_MAX
+  let first: RejectedRow | undefined
+  const onRejects = (rows: readonly RejectedRow[]) => {
+    first ??= rows[0]
+  }
+  const options = { merchId, file, ...said, servedAs, at, toDollars, seed, readMsMax, onRejects }
+  const result = await importFeed(db, options)
+  if (!hasGoodRow(result)) {
+    const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`
+    throw new FeedError(`none of its ${result.rows} rows is good${why}`)
+  }
+}

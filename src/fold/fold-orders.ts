@@ -1,0 +1,116 @@
+/**
+ * Turns orders, returns and decisions of the log into attributed orders, ledger entries and
+ * figures.
+ *
+ * The money fold calls this for a run of events in log order, inside the transaction that advances
+ * the lane's position (I3). Each event updates its order's account. The difference of the account's
+ * figures before and after is posted on the event's own day.
+ */
+
+import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { attribute } from '../orders/attribute.ts'
+import type { Owner } from '../orders/order-account.ts'
+import { type Found, type OrderEvent, tellEvent } from '../orders/order-event.ts'
+import {
+  emptyOrder,
+  type FoundClick,
+  findClicks,
+  findOrders,
+  keyText,
+  type OrderKey,
+  type OrderRecord,
+  saveOrders,
+} from '../orders/order-store.ts'
+import { clickIdsOf, type OrderBody } from '../orders/read-order.ts'
+import { micros } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { addPairEvidence, type PairEvidence } from '../prediction/evidence-store.ts'
+import type { FigureChange } from './figures.ts'
+import { lessonChange } from './order-lesson.ts'
+import { noPostings, postChange, writePostings } from './post-order.ts'
+
+export async function foldOrders(
+  tx: Db,
+  events: readonly StoredEvent[],
+  changes: FigureChange[],
+): Promise<void> {
+  const all = events.map(readEvent)
+  const orders = await findOrders(
+    tx,
+    all.map(({ key }) => key),
+  )
+  const named = all.flatMap(({ told }) =>
+    told.type === EVENT_TYPE.order ? clickIdsOf(told.body) : [],
+  )
+  const clicks = await findClicks(tx, [...new Set(named)])
+  const postings = noPostings(changes)
+  const evidence: PairEvidence[] = []
+  for (const item of all) {
+    const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
+    const after = tellOrder(before, item, clicks)
+    orders.set(keyText(item.key), postChange(postings, item.event, { before, after }))
+    evidence.push(...lessonChange(before, after))
+  }
+  await saveOrders(tx, [...orders.values()])
+  await writePostings(tx, postings)
+  await addPairEvidence(tx, evidence)
+}
+
+interface Told {
+  readonly event: StoredEvent
+  readonly told: OrderEvent
+  readonly key: OrderKey
+}
+
+function readEvent(event: StoredEvent): Told {
+  const { id, atMs, type, merchId, body } = event
+  const told = { id, atMs, type, body: JSON.parse(body ?? 'null') } as OrderEvent
+  return { event, told, key: { merchId: merchId ?? 0, orderId: told.body.order_id } }
+}
+
+type Clicks = ReadonlyMap<string, FoundClick>
+
+function tellOrder(record: OrderRecord, { event, told }: Told, clicks: Clicks): OrderRecord {
+  const { account, merchId } = record
+  if (told.type !== EVENT_TYPE.order) return { ...record, account: tellEvent(account, told) }
+  const found = attributionOf(merchId, told.body, clicks)
+  const [eventId, day] = [record.eventId ?? event.id, record.day ?? event.day]
+  return { ...record, account: tellEvent(account, told, found), eventId, day }
+}
+
+function attributionOf(merchId: number, body: OrderBody, clicks: Clicks): Found {
+  const touches = clickIdsOf(body).flatMap((id) => clicks.get(id)?.touch ?? [])
+  const { attribution, evidence } = attribute(
+    {
+      merchId,
+      orderedAtMs: body.report.ordered_at_ms,
+      touchesUntilMs: body.report.touches_until_ms ?? body.report.ordered_at_ms,
+      exactClickId: body.exact_click_id,
+      rememberedClickIds: body.remembered_click_ids,
+    },
+    touches,
+    { windowDays: body.window_days, isPostImpression: body.post_impression !== undefined },
+    (body.post_impression?.seen ?? []).map((seen) => ({
+      impressionId: seen.impression_id,
+      atMs: seen.at_ms,
+      merchId,
+      clickId: seen.click_id,
+    })),
+  )
+  const owner = clicks.get(attribution?.touchId ?? '')?.owner
+  if (attribution === null || owner === undefined) return { attribution: null, evidence }
+  const { model } = attribution
+  const ratePpm = body.post_impression?.rate_ppm ?? 0
+  return {
+    attribution: { model, owner: model === 'impression' ? seenOwner(owner, ratePpm) : owner },
+    evidence,
+  }
+}
+
+/**
+ * The owner of an impression: the page of the click in the same session. The merchant pays its own
+ * rate for it, outside every campaign and its budget.
+ */
+function seenOwner(owner: Owner, ratePpm: number): Owner {
+  return { ...owner, campaignId: null, model: MODEL.cpa, priceMicros: micros(ratePpm) }
+}

@@ -1,0 +1,191 @@
+/**
+ * All schedules, each with its time and its work: maintenance, deletion, money. run-schedules.ts
+ * runs them.
+ */
+import { deletePastSessions } from '../accounts/store.ts'
+import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
+import { deleteOldJobs } from '../auction/what-if-job-store.ts'
+import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
+import { deletePageSessions } from '../fold/fold-views.ts'
+import { deletePastResponses } from '../links/idempotency-store.ts'
+import { deletePastLinkHours } from '../links/store.ts'
+import { deleteOldUnattributed } from '../links/unattributed-store.ts'
+import type { Node } from '../node/node.ts'
+import { deleteOldRefusals, deleteOldRequests } from '../orders/intake-store.ts'
+import { retellOrders } from '../orders/retell-orders.ts'
+import { deleteOldWarnings } from '../orders/warning-store.ts'
+import { deleteOldStoredBytes } from '../platform/limits/storage-quota-store.ts'
+import { guardedAgent } from '../platform/net/fetch-guard.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
+import { isModelYoung } from '../prediction/learn-store.ts'
+import { deliverWebhooks } from '../webhooks/deliver-webhooks.ts'
+import { makeNotices } from '../webhooks/make-notices.ts'
+import { DELIVERY_DAYS } from '../webhooks/webhook.ts'
+import { deleteOldDeliveries } from '../webhooks/webhook-store.ts'
+import { runHeavyJob } from './run-heavy-job.ts'
+
+export interface Schedule {
+  readonly task: string
+  /** Minute, hour, day, month, weekday; UTC. */
+  readonly cron: string
+  /** A missed run is backfilled at the next start, because a service may be off every night. */
+  readonly isMadeUpFor?: boolean
+  readonly work: (node: Node) => Promise<unknown>
+}
+
+/** The key behind a session's hash is deleted after 30 days. Nothing can match the hash later. */
+const PAGE_SESSION_DAYS = 60
+const SEEN_DAYS = 3
+
+export const SCHEDULES: readonly Schedule[] = [
+  {
+    task: 'forget_hash_keys',
+    cron: '20 * * * *',
+    work: ({ hashKeys, now }) => hashKeys.forget(now()),
+  },
+  {
+    task: 'guard_exploration',
+    cron: '30 0 * * *',
+    isMadeUpFor: true,
+    work: (node) => runHeavyJob(node, 'guardExploration'),
+  },
+  {
+    task: 'learn_model',
+    cron: '30 2 * * *',
+    isMadeUpFor: true,
+    work: (node) => runHeavyJob(node, 'learnModel'),
+  },
+  { task: 'learn_young_model', cron: '*/10 * * * *', work: learnYoungModel },
+  {
+    task: 'learn_traffic',
+    cron: '40 2 * * *',
+    isMadeUpFor: true,
+    work: (node) => runHeavyJob(node, 'learnTraffic'),
+  },
+  {
+    task: 'step_roas',
+    cron: '5 * * * *',
+    work: (node) => runHeavyJob(node, 'stepRoas'),
+  },
+  { task: 'refetch_feeds', cron: '50 * * * *', isMadeUpFor: true, work: refetchAllFeeds },
+  { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
+  { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
+  { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
+  { task: 'retire_views', cron: '5 4 * * *', isMadeUpFor: true, work: dropOldViews },
+  { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
+  { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
+  { task: 'issue_statements', cron: '30 2 * * *', isMadeUpFor: true, work: issueAllStatements },
+  { task: 'reconcile', cron: '10 3 * * *', isMadeUpFor: true, work: reconcileLastDays },
+  { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
+  { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
+  { task: 'forget_deliveries', cron: '35 3 * * *', isMadeUpFor: true, work: forgetDeliveries },
+  { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
+]
+
+async function learnYoungModel(node: Node): Promise<void> {
+  if (await isModelYoung(node.database)) await runHeavyJob(node, 'learnModel')
+}
+
+/** Reports merchants whose server does not answer to the operator. Their offers stay for a day. */
+async function refetchAllFeeds(node: Node): Promise<void> {
+  for (const { merchId: merch_id, error } of await runHeavyJob(node, 'refetchFeeds')) {
+    if (error === null) node.log.info({ merch_id }, 'feed fetched')
+    else node.log.warn({ merch_id, error }, 'a feed could not be imported again')
+  }
+}
+
+/** Receipts of clicked results are stored forever, all others for RECEIPT_HOURS. */
+async function forgetReceipts({ database, config, now }: Node): Promise<void> {
+  await deleteUnclickedReceipts(database, new Date(now() - config.receiptHours * HOUR_MS))
+}
+
+/**
+ * Deletes data that expires within hours: stored responses, dashboard sessions, counts of new
+ * links.
+ */
+async function forgetExpired({ database, now }: Node): Promise<void> {
+  const at = new Date(now())
+  await deletePastResponses(database, at)
+  await deletePastSessions(database, at)
+  await deletePastLinkHours(database, at)
+  await deleteOldUnattributed(database, at)
+}
+
+/** Sessions whose views were deleted too. The fold counts a late view by its day's total. */
+async function forgetPageSessions({ database, config, now }: Node): Promise<void> {
+  const days = Math.min(PAGE_SESSION_DAYS, config.retentionDays)
+  await deletePageSessions(database, new Date(now() - days * DAY_MS))
+}
+
+/** Views older than RETENTION_DAYS, after their signed totals are written. */
+async function dropOldViews(node: Node): Promise<void> {
+  const { retentionDays } = node.config
+  const dropped = await runHeavyJob(node, 'retireViews')
+  if (dropped > 0) node.log.info({ events: dropped, retentionDays }, 'views dropped')
+}
+
+async function sendWebhooks({ database: db, config, log, metrics, now }: Node): Promise<void> {
+  // If creating new ones fails, waiting ones are still sent.
+  const making = makeNotices(db, new Date(now()))
+  await making.catch(() => undefined)
+  const agent = guardedAgent({ allowPrivate: config.allowPrivateFetch })
+  try {
+    const delivered = await deliverWebhooks({
+      db,
+      agent,
+      now: () => new Date(now()),
+      onDisabled: (webhook, notice) => {
+        metrics.webhooksDisabled.inc()
+        log.warn({ webhook, notice }, 'a webhook was switched off')
+      },
+    })
+    metrics.webhooksDelivered.inc(delivered)
+  } finally {
+    await agent.close()
+  }
+  await making
+}
+
+async function retellAllOrders(node: Node): Promise<void> {
+  const { database: db, appender, ids, log, now } = node
+  const deps = { db, append: appender.append, nextId: () => ids.next(), now }
+  const retold = await retellOrders(deps)
+  if (retold > 0) log.info({ orders: retold }, 'told again: their clicks came later')
+}
+
+async function issueAllStatements(node: Node): Promise<void> {
+  const issued = await runHeavyJob(node, 'issueStatements')
+  if (issued.length > 0) node.log.info({ statements: issued.length }, 'statements issued')
+}
+
+async function reconcileLastDays(node: Node): Promise<void> {
+  const { log } = node
+  const started = performance.now()
+  const { differences, events } = await runHeavyJob(node, 'reconcile')
+  const seconds = Math.round(performance.now() - started) / 1000
+  if (differences.length === 0) log.info({ events, seconds }, 'reconciled')
+  else log.error({ differences: differences.slice(0, 10), events, seconds }, 'does not reconcile')
+}
+
+async function sendReports(node: Node): Promise<void> {
+  for (const { error, target } of await runHeavyJob(node, 'deliverReports')) {
+    if (error !== null) node.log.warn({ target, error }, 'reports were not delivered')
+  }
+}
+
+/** A page may stay open overnight, and its links stay in view for a day after that. */
+async function forgetSeenLinks({ database, now }: Node): Promise<void> {
+  await deleteSeenLinks(database, new Date(now() - SEEN_DAYS * DAY_MS))
+}
+
+async function forgetRequests({ database, now }: Node): Promise<void> {
+  await deleteOldRequests(database, new Date(now()))
+  await deleteOldRefusals(database, new Date(now()))
+  await deleteOldStoredBytes(database, new Date(now()))
+  await deleteOldWarnings(database, new Date(now()))
+  await deleteOldJobs(database, new Date(now()))
+}
+
+async function forgetDeliveries({ database, now }: Node): Promise<void> {
+  await deleteOldDeliveries(database, new Date(now() - DELIVERY_DAYS * DAY_MS))
+}

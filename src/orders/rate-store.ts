@@ -1,0 +1,107 @@
+/** Published exchange rates in SQL: imports, and lookups for an order's day. */
+import type { Db } from '../platform/postgres/postgres.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { DOLLAR_RATE_ID, dollarRate, pickRate, RATE_AGE_DAYS_MAX, type Rate } from './currency.ts'
+
+export interface NewRate {
+  readonly day: string
+  readonly currency: string
+  readonly usdPerBase: string
+  readonly currencyPerBase: string
+}
+
+/** The result of an import: rates added, and rates already stored. */
+export interface ImportedRates {
+  readonly new: number
+  readonly changed: number // the source has corrected its rate of that day
+  readonly same: number
+}
+
+/**
+ * Adds a source's rates. A correction is a separate row, so orders converted before keep their
+ * rate. Of two rates of one day and currency the later one counts.
+ */
+export function insertRates(
+  db: Db,
+  source: string,
+  rates: readonly NewRate[],
+): Promise<ImportedRates> {
+  return db.transaction(async (tx) => {
+    // Two concurrent imports would otherwise both add the same rates.
+    await tx.run(sql`lock table exchange_rate in share row exclusive mode`)
+    const counts = await tx.row<ImportedRates>(sql`
+      with told as (
+        select distinct on (day, currency) day, currency, usd_per_base, currency_per_base
+        from unnest(
+          ${rates.map(({ day }) => day)}::date[],
+          ${rates.map(({ currency }) => currency)}::text[],
+          ${rates.map(({ usdPerBase }) => usdPerBase)}::text[],
+          ${rates.map(({ currencyPerBase }) => currencyPerBase)}::text[]
+        ) with ordinality as line (day, currency, usd_per_base, currency_per_base, place)
+        order by day, currency, place desc
+      ), compared as (
+        select told.*, known.rate_id is null as is_new, known.rate_id is not null
+          and (told.usd_per_base::numeric, told.currency_per_base::numeric)
+            <> (known.usd_per_base::numeric, known.currency_per_base::numeric) as is_changed
+        from told left join lateral (
+          select * from exchange_rate
+          where source = ${source} and currency = told.currency and day = told.day
+          order by rate_id desc limit 1
+        ) as known on true
+      ), added as (
+        insert into exchange_rate (source, day, currency, usd_per_base, currency_per_base)
+        select ${source}, day, currency, usd_per_base, currency_per_base from compared
+        where is_new or is_changed
+      )
+      select (count(*) filter (where is_new))::int as new,
+        (count(*) filter (where is_changed))::int as changed,
+        (count(*) filter (where not is_new and not is_changed))::int as same
+      from compared`)
+    return counts ?? { new: 0, changed: 0, same: 0 }
+  })
+}
+
+export interface RateDay {
+  readonly currency: string
+  readonly day: string
+}
+
+/**
+ * Finds the rate of each currency on each day; null without a recent one.
+ *
+ * Of several rates of one day, from corrections or other sources, the newest row wins.
+ */
+export async function findRates(
+  db: Db,
+  wanted: readonly RateDay[],
+): Promise<(rateDay: RateDay) => Rate | null> {
+  const foreign = wanted.filter(({ currency }) => currency !== 'USD')
+  if (foreign.length === 0) return ({ day }) => dollarRate(day)
+  const rows = await db.rows<Rate & RateDay>(sql`
+    select distinct rate_id as "rateId", rate.currency, rate.day,
+      usd_per_base as "usdPerBase", currency_per_base as "currencyPerBase"
+    from unnest(
+      ${foreign.map(({ currency }) => currency)}::text[],
+      ${foreign.map(({ day }) => day)}::date[]
+    ) as wanted (currency, day)
+    join exchange_rate rate on rate.currency = wanted.currency
+      and rate.day between wanted.day - ${RATE_AGE_DAYS_MAX}::int and wanted.day
+    order by rate_id desc`)
+  const byCurrency = Map.groupBy(rows, ({ currency }) => currency)
+  return ({ currency, day }) =>
+    currency === 'USD' ? dollarRate(day) : pickRate(byCurrency.get(currency) ?? [], day)
+}
+
+/** Rates by their ids. A dollar needs none. */
+export async function findRatesByIds(
+  db: Db,
+  rateIds: readonly string[],
+): Promise<Map<string, Rate>> {
+  const published = [...new Set(rateIds)].filter((rateId) => rateId !== DOLLAR_RATE_ID)
+  if (published.length === 0) return new Map()
+  const rates = await db.rows<Rate>(sql`
+    select rate_id as "rateId", day, usd_per_base as "usdPerBase",
+      currency_per_base as "currencyPerBase"
+    from exchange_rate where rate_id = any(${published}::bigint[])`)
+  return new Map(rates.map((rate) => [rate.rateId, rate]))
+}

@@ -1,0 +1,135 @@
+/** What the log says of clicks and the orders they led to, for predictions and their evaluation. */
+import { REASON } from '../events/reason.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { DAY_MS } from '../platform/time/timestamp.ts'
+import { WAITS_DAYS, type Waits } from './delay.ts'
+import type { Cohort } from './evaluate.ts'
+import { type DelayCurve, WAITS_MS } from './evidence.ts'
+import { HALF_LIFE_DAYS, type MerchantDay } from './half-life.ts'
+
+/** Of an order that names a click: the click led to it, not a link that was only seen. */
+export const IS_LED_BY_CLICK = sql`coalesce(attribution, '') <> 'impression'`
+/** Of an order and its click: it stands, was paid for, and says something about clicks. */
+const IS_BROUGHT = sql`reversed_at is null and revenue_micros > 0 and rejected_at is null
+  and hold is null and ${IS_LED_BY_CLICK}`
+
+export interface CohortRange {
+  readonly fromMs: number
+  readonly toMs: number // exclusive
+  readonly slotMs: number
+}
+
+/**
+ * Lists valid clicks by pair and slot, with the orders by the slot in which they came. An order is
+ * named after the reader's last click, also where only an earlier one was paid.
+ */
+export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]> {
+  const { slotMs } = range
+  const [from, to] = [new Date(range.fromMs), new Date(range.toMs)]
+  const clicks = await db.rows<PairSlot & { clicks: number }>(sql`
+    select pub_id, merch_id, floor(extract(epoch from at) * 1000 / ${slotMs}::bigint)::int as slot,
+      count(*)::int as clicks
+    from click
+    where at >= ${from} and at < ${to} and reason = ${REASON.ok} and reversed_at is null
+      and merch_id <> 0
+    group by 1, 2, 3`)
+  const orders = await db.rows<PairSlot & { order_slot: number; orders: number }>(sql`
+    select click.pub_id, click.merch_id,
+      floor(extract(epoch from at) * 1000 / ${slotMs}::bigint)::int as slot,
+      floor(extract(epoch from accepted_at) * 1000 / ${slotMs}::bigint)::int as order_slot,
+      count(*)::int as orders
+    from merchant_order join click using (click_id)
+    where at >= ${from} and at < ${to} and accepted_at < ${to} and ${IS_BROUGHT}
+    group by 1, 2, 3, 4`)
+  const ordersOf = Map.groupBy(orders, keyOf)
+  return clicks.map((row) => ({
+    pubId: row.pub_id,
+    merchId: row.merch_id,
+    slot: row.slot,
+    clicks: row.clicks,
+    orders: (ordersOf.get(keyOf(row)) ?? []).map((of) => ({
+      slot: of.order_slot,
+      count: of.orders,
+    })),
+  }))
+}
+
+interface PairSlot {
+  readonly pub_id: number
+  readonly merch_id: number
+  readonly slot: number
+}
+
+const keyOf = ({ pub_id, merch_id, slot }: PairSlot): string => `${pub_id} ${merch_id} ${slot}`
+
+/**
+ * Lists how long orders took after clicks of the last WAITS_DAYS, grouped by age of the click and
+ * by the wait. Only the first order of a click counts: sixty of one click, reported two days after
+ * it, made those at every other merchant of a young network seem to be still to come.
+ */
+export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
+  const [since, now] = [new Date(nowMs - WAITS_DAYS * DAY_MS), new Date(nowMs)]
+  const rows = await db.rows<{ merch_id: number; orders: number; wait_ms: number; age_ms: number }>(
+    sql`
+      select merch_id, count(*)::int as orders, sum(wait_ms) as wait_ms, avg(age_ms) as age_ms
+      from (
+        select merchant_order.merch_id,
+          greatest(0, extract(epoch from min(accepted_at) - at) * 1000)::float8 as wait_ms,
+          (extract(epoch from ${now}::timestamptz - at) * 1000)::float8 as age_ms
+        from merchant_order join click using (click_id)
+        where at >= ${since} and at < ${now} and accepted_at < ${now} and ${IS_BROUGHT}
+        group by merchant_order.merch_id, click_id, at
+      ) as brought
+      group by merch_id, round(4 * ln(age_ms)), round(2 * ln(wait_ms + 60000))`,
+  )
+  return rows.map((row) => ({
+    merchId: row.merch_id,
+    orders: row.orders,
+    waitMs: row.wait_ms,
+    ageMs: row.age_ms,
+  }))
+}
+
+/** Lists merchants' valid clicks of each UTC day, and how many of them have brought an order. */
+export async function loadMerchantDays(db: Db, nowMs: number): Promise<MerchantDay[]> {
+  const [since, now] = [new Date(nowMs - HALF_LIFE_DAYS * DAY_MS), new Date(nowMs)]
+  const rows = await db.rows<{ merch_id: number; day: number; clicks: number; orders: number }>(sql`
+    with clicked as (
+      select merch_id, floor(extract(epoch from at) / 86400)::int as day, count(*)::int as clicks
+      from click
+      where at >= ${since} and at < ${now} and reason = ${REASON.ok} and reversed_at is null
+        and merch_id <> 0
+      group by 1, 2
+    ), brought as (
+      select click.merch_id, floor(extract(epoch from at) / 86400)::int as day,
+        count(distinct click_id)::int as orders
+      from merchant_order join click using (click_id)
+      where at >= ${since} and at < ${now} and accepted_at < ${now} and ${IS_BROUGHT}
+      group by 1, 2
+    )
+    select merch_id, day, clicks, coalesce(orders, 0) as orders
+    from clicked left join brought using (merch_id, day)`)
+  return rows.map(({ merch_id: merchId, ...of }) => ({ merchId, ...of }))
+}
+
+/** A delay curve as PostgreSQL reads an array. */
+export const curveText = (curve: DelayCurve): string => `{${curve.join(',')}}`
+
+/**
+ * The share of orders that come later than an age, in SQL: `curve` is a float8 array. PostgreSQL
+ * reports an error where the exponential is too small for a number.
+ */
+export function waitingShare(curve: Sql, ageMs: Sql): Sql {
+  return WAITS_MS.map(
+    (meanMs, part) => sql`(${curve})[${part + 1}::int]
+    * exp(-least(700, ${ageMs} / ${meanMs}::float8))`,
+  ).reduce((sum, term) => sql`${sum} + ${term}`)
+}
+
+/** The time of the first valid click, or null without any. */
+export async function findFirstClick(db: Db): Promise<number | null> {
+  const row = await db.row<{ at: Date | null }>(sql`
+    select min(at) as at from click where reason = ${REASON.ok} and merch_id <> 0`)
+  return row?.at?.getTime() ?? null
+}

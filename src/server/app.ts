@@ -1,0 +1,271 @@
+/**
+ * Composes a process: every route, worker and schedule, by role.
+ *
+ * `api` serves BASE_URL: accounts, creation, matching, statistics, dashboard, events. `edge` serves
+ * readers' browsers: auction, redirects, and events too. `worker` runs the fold and the schedules.
+ * One process has all three roles unless ROLES says otherwise.
+ */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
+import { makeKeyGuard } from '../accounts/require-key.ts'
+import { accountRoutes } from '../accounts/routes.ts'
+import { dashboardAuctionRoutes } from '../auction/dashboard-routes.ts'
+import { dayRunRoutes } from '../auction/day-run-routes.ts'
+import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
+import { resultRoutes } from '../auction/result-routes.ts'
+import { LogUnavailable } from '../events/event-log.ts'
+import { startFold } from '../fold/start-fold.ts'
+import { startSchedules } from '../jobs/run-schedules.ts'
+import { type DashboardLinkDeps, dashboardLinkRoutes } from '../links/dashboard-routes.ts'
+import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from '../links/routes.ts'
+import type { SmartLinkRecord } from '../links/schema.ts'
+import { unattributedRoute } from '../links/unattributed-routes.ts'
+import { feedRoutes } from '../matching/feed-routes.ts'
+import { matchRoutes } from '../matching/routes.ts'
+import type { IsOwnPage } from '../matching/store.ts'
+import type { RateLimit } from '../node/config.ts'
+import type { Node } from '../node/node.ts'
+import { checkoutRoutes } from '../orders/checkout-routes.ts'
+import { intakeRoutes } from '../orders/routes.ts'
+import { shopViewRoutes } from '../orders/shop-view-routes.ts'
+import { UsualValues } from '../orders/usual-value.ts'
+import type { HotRoute } from '../platform/http/hot-http.ts'
+import { createHttp, type Http } from '../platform/http/http-server.ts'
+import { TokenBuckets } from '../platform/limits/token-bucket.ts'
+import { addressIndex } from '../platform/net/address-index.ts'
+import { errorTeller } from '../platform/process/log.ts'
+import { lostPage, tooLongPage } from '../redirect/pages.ts'
+import { dashboardMerchantRoutes } from '../reports/dashboard-merchant-routes.ts'
+import { dashboardPaymentRoutes } from '../reports/dashboard-routes.ts'
+import { merchantRoutes } from '../reports/merchant-routes.ts'
+import { reportRoutes } from '../reports/routes.ts'
+import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
+import { dashboardStatsRoutes } from '../stats/dashboard-routes.ts'
+import { reversalRoutes } from '../stats/reversal-routes.ts'
+import { statsRoutes } from '../stats/routes.ts'
+import { webhookRoutes } from '../webhooks/webhook-routes.ts'
+import { edgeDocs } from './edge-docs.ts'
+import { baseRoutes, edgeRoutes, noteDestination } from './edge-routes.ts'
+import { healthRoutes } from './health-routes.ts'
+import { noteKeyPlace } from './key-notices.ts'
+import { listenProblem, reachableUrl } from './listen-problem.ts'
+import { pageRoutes, staticRoutes } from './static-routes.ts'
+
+export interface App {
+  readonly url: string
+  readonly http: Http
+  close(): Promise<void>
+}
+
+/**
+ * How long open requests may take after the stop signal. The log's last appends, the leases' final
+ * reports and PostgreSQL need the rest of the ten seconds, so a client that never ends its request
+ * must not use them up.
+ */
+export const LAST_REQUESTS_MS = 5_000
+/** A connection in use gets its next request within this time. */
+export const LEAVE_MS = 500
+/**
+ * The accept backlog; Linux allows as many. A flood overflows Node's default of 511, and further
+ * clients retry after seconds or are cut off.
+ */
+const BACKLOG = 4_096
+/** Under a flood, connections arrive in every turn of the event loop. */
+const LAST_TURNS_MAX = 100
+
+/** Serves a node's roles. Resolves when requests are answered. */
+export async function startApp(node: Node): Promise<App> {
+  const http = await buildHttp(node)
+  const { host, port: wanted } = node.config
+  await http.listen({ port: wanted, host, backlog: BACKLOG }).catch((error) => {
+    throw listenProblem(node.config, error)
+  })
+  // After opening the port, so that a failing start leaves nothing running.
+  const workers = await startWorkers(node).catch(async (error) => {
+    await http.close()
+    throw error
+  })
+  const { port } = http.server.address() as AddressInfo
+  return {
+    url: reachableUrl(host, port),
+    http,
+    close: async () => {
+      const cut = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS)
+      await takeLeave(http.server)
+      await closePort(http.server)
+      await http.close()
+      clearTimeout(cut)
+      await Promise.all(workers.map((worker) => worker.close()))
+    },
+  }
+}
+
+/**
+ * Drains connections before closing. Proxies reuse open connections, and cutting one may lose a
+ * response, so each first gets the chance to close with its next response.
+ */
+async function takeLeave(server: Server): Promise<void> {
+  server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive = false
+  })
+  const connections = await promisify(server.getConnections.bind(server))()
+  if (connections > 0) await sleep(LEAVE_MS)
+}
+
+/**
+ * Closing the listener resets connections in the accept backlog. So it closes directly after a turn
+ * of the event loop without new connections, before Fastify closes anything else.
+ */
+async function closePort(server: Server): Promise<void> {
+  let came = 1
+  server.on('connection', () => {
+    came += 1
+  })
+  for (let turn = 0; turn < LAST_TURNS_MAX && came > 0; turn += 1) {
+    came = 0
+    await nextTurn()
+  }
+  server.close()
+}
+
+/** All routes of the node's roles, not yet listening. */
+async function buildHttp(node: Node): Promise<Http> {
+  const { config, log, database: db } = node
+  const [isApi, isEdge] = [config.roles.has('api'), config.roles.has('edge')]
+  const http = await createHttp({
+    log,
+    corsOrigins: config.corsOrigins,
+    isTrustedProxy: addressIndex(config.trustedProxies),
+    matchHot: hotRoutes(node),
+    lostPage,
+    tooLongPage,
+    onAnswer: node.metrics.answered,
+    isUnavailable: (error) => error instanceof LogUnavailable,
+  })
+  const now = () => new Date(node.now())
+  const keys = makeKeyGuard({
+    db,
+    brandWords: config.brandWords,
+    limits: buckets(config.rateLimits.key),
+    now,
+    onUsed: noteKeyPlace(node),
+    onUseLost: errorTeller(log, 'the use of a key was not written down'),
+  })
+  const nextId = () => node.ids.next()
+  const intake = intakeDeps(node, nextId)
+
+  await http.register(healthRoutes(node))
+  await http.register(staticRoutes(config))
+  if (isApi) {
+    await http.register(pageRoutes(config))
+    await http.register(accountRoutes({ keys }))
+    const { baseUrl, linkUrl, brand } = config
+    const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
+      noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
+    const inside = insideDashboard(node, { onLink, now })
+    await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
+    const { outlooks, book } = node
+    await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))
+    await http.register(unattributedRoute({ db, keys, now }))
+    const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)
+    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now }))
+    await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
+    await http.register(statsRoutes({ db, keys }))
+    await http.register(resultRoutes({ db, keys, ...CLICKS }))
+    await http.register(dayRunRoutes({ db, keys, baseUrl, now, onError: onDayError(log) }))
+    for (const routes of [reportRoutes, webhookRoutes, merchantRoutes]) {
+      await http.register(routes({ db, keys, now }))
+    }
+    await http.register(reversalRoutes({ ...intake, keys }))
+    await http.register(intakeRoutes(intake)) // orders and returns, server to server
+  }
+  // Describes what edgeRoutes serves: auction, events, redirect, wrapper.
+  if (isEdge) await http.register(edgeDocs(config))
+  if (isApi || isEdge) {
+    const limits = buckets(config.rateLimits.events)
+    await http.register(checkoutRoutes({ ...intake, usualValues: new UsualValues(db), limits }))
+    await http.register(shopViewRoutes({ ...intake, limits }))
+    await http.register(pageLinkRoutes(pageLinkDeps(node, { keys, now }))) // LinkMate, page tag
+  }
+  return http
+}
+
+const CLICKS = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
+
+/** The dependencies of the intake of orders and returns. */
+function intakeDeps(node: Node, nextId: () => string) {
+  const { database: db, quotas, metrics, now } = node
+  const onWarned = (merch_id: number, kind: string) => metrics.orderWarnings.inc({ merch_id, kind })
+  return { db, append: node.appender.append, nextId, now, quotas, onWarned }
+}
+
+/** The dashboard's endpoints behind the log-in. */
+function insideDashboard(
+  { config: bases, database: db, edge, ids }: Node,
+  { onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'>,
+) {
+  const { receiptHours } = bases
+  return [
+    dashboardLinkRoutes({ db, bases, nextId: () => ids.next(), now, onLink }),
+    dashboardStatsRoutes({ db, now }),
+    dashboardAuctionRoutes({ db, receiptHours, now }),
+    dashboardPaymentRoutes({ db, now }),
+    dashboardMerchantRoutes({ db, now, overCap: () => edge.overCap }),
+  ]
+}
+
+const onDayError = (log: Node['log']) => errorTeller(log, 'a day was not run again')
+
+function hotRoutes(node: Node): (path: string) => HotRoute | null {
+  const { roles } = node.config
+  if (roles.has('edge')) return edgeRoutes(node)
+  return roles.has('api') ? baseRoutes(node) : () => null
+}
+
+function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): PageLinkDeps {
+  const { config, database: db } = node
+  return {
+    ...shared,
+    db,
+    bases: config,
+    brand: config.brand,
+    nextId: () => node.ids.next(),
+    newPerHour: config.linkmateNewPerHour,
+    limits: buckets(config.rateLimits.linkmate),
+    heldPublisher: (slug) => node.edge.market.publishersBySlug.get(slug),
+    merchantsVersion: () => node.edge.market.merchantsVersion,
+    onLeftOut: (links) => node.metrics.linksLeftOut.inc(links),
+    mayStore: (organizationId, address, bytes) =>
+      node.quotas.take('links', { address, organizationId, rows: 1, bytes }),
+    onLinks: (links) => {
+      for (const link of links) noteDestination(node, link)
+    },
+  }
+}
+
+function buckets(limit: RateLimit | null): TokenBuckets | null {
+  return limit === null ? null : new TokenBuckets(limit)
+}
+
+interface Worker {
+  close(): Promise<void>
+}
+
+async function startWorkers(node: Node): Promise<Worker[]> {
+  const { config, database, log, metrics, now } = node
+  if (!config.roles.has('worker')) return []
+  const schedules = await startSchedules(node)
+  // Last, so that there is no fold to close if the schedules fail to start.
+  const fold = startFold({
+    connection: database.connection,
+    onFolded: (lane, count, atMs) => {
+      metrics.folded.inc({ lane }, count)
+      metrics.foldLag.set({ lane }, (now() - atMs) / 1000)
+    },
+    onError: errorTeller(log, 'the fold failed; trying again'),
+  })
+  return [fold, schedules]
+}

@@ -1,0 +1,179 @@
+/** Serves files: the tags, the dashboard, and the API description for people and programs. */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import fastifyStatic from '@fastify/static'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const YEAR_SECONDS = 31_536_000
+/** Tags change with a release, and pages load a new one within the hour. */
+const TAG_SECONDS = 3_600
+/** All browsers; `gzip;q=0` refuses it. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
+
+/**
+ * The places where built documents contain the brand word: schemes, parameters, fields, event
+ * types.
+ */
+const BRAND_WORD = /SERVICE(?=-API-KEY)|service(?=_link_|_product_category_id)|(?<=uid_)service/g
+
+interface Config {
+  readonly baseUrl: string
+  readonly auctionUrl: string
+  readonly linkUrl: string
+  readonly brand: string
+}
+
+interface TagManifest {
+  readonly [name: string]: { readonly file: string; readonly immutable_file: string }
+}
+
+export const staticRoutes =
+  (config: Config): FastifyPluginAsync =>
+  async (app) => {
+    const hidden = { schema: { hide: true }, config: { cors: 'files' } } as const
+    const tags = readTags()
+    app.get<{ Params: { file: string } }>('/tag/:file', hidden, async (request, reply) => {
+      const tag = tags.get(request.params.file)
+      if (tag === undefined) return reply.callNotFound()
+      reply
+        .header('content-type', tag.type)
+        .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
+        .header('cross-origin-resource-policy', 'cross-origin')
+      return sendPackable(request, reply, tag)
+    })
+    const openapi = packable(readDescription(config))
+    app.get('/openapi.json', hidden, async (request, reply) =>
+      sendPackable(
+        request,
+        reply.header('content-type', 'application/json; charset=utf-8'),
+        openapi,
+      ),
+    )
+  }
+
+/**
+ * Our pages load nothing from other hosts and cannot be framed. Built pages contain no inline
+ * script and no inline style, so the policy needs no exception. Strict-Transport-Security is up to
+ * the operator's proxy.
+ */
+const PAGE_HEADERS = {
+  'content-security-policy': [
+    "default-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "object-src 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; '),
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** The dashboard and the API reference, on nodes that serve the base URL. */
+export const pageRoutes =
+  (config: Config): FastifyPluginAsync =>
+  async (app) => {
+    const hidden = { schema: { hide: true } } as const
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.headers(PAGE_HEADERS)
+    })
+    await app.register(fastifyStatic, { root: ROOT, serve: false, preCompressed: true })
+    const built = `${ROOT}dist/dashboard`
+    const page = (reply: FastifyReply, file: string) =>
+      reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
+    app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
+    const reference = readReference(`${built}/docs.html`, config)
+    app.get('/docs', hidden, async (request, reply) => {
+      if (reference === null) return reply.callNotFound()
+      reply.header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
+      return sendPackable(request, reply, reference)
+    })
+    app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
+    app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
+      const path = request.params['*']
+      // An unknown call gets an error, not a page.
+      if (path.startsWith('api/')) return reply.callNotFound()
+      if (!path.startsWith('assets/')) return page(reply, 'index.html')
+      // These names contain a content hash. The header is set with the file only, so that a missing
+      // file is not cached for a year.
+      return reply.sendFile(path, built, { maxAge: YEAR_SECONDS * 1_000, immutable: true })
+    })
+  }
+
+/** The built API reference with this service's URL in its examples; null if it is not built. */
+function readReference(path: string, config: Config): Packable | null {
+  if (!existsSync(path)) return null
+  const addresses = addressesOf(config)
+  const text = inBrand(readFileSync(path, 'utf8'), config.brand)
+  return packable(text.replace(/\{\w+_url\}/g, (name) => addresses[name] ?? name))
+}
+
+/** The API description with this service's URLs. */
+function readDescription(config: Config): string {
+  const addresses = addressesOf(config)
+  const text = inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand)
+  const api = JSON.parse(text, (key, value) =>
+    key === 'servers' ? [{ url: addresses[value[0].url] }] : value,
+  )
+  return JSON.stringify(api, null, 2)
+}
+
+/** The URLs that documents leave open, by their names in the interface. */
+function addressesOf({ baseUrl, auctionUrl, linkUrl }: Config): Readonly<Record<string, string>> {
+  return { '{base_url}': baseUrl, '{auction_url}': auctionUrl, '{link_url}': linkUrl }
+}
+
+/** A document with this service's brand word. It is built once, with the default word. */
+function inBrand(text: string, brand: string): string {
+  const shout = brand.toUpperCase()
+  return text.replace(BRAND_WORD, (word) => (word === 'SERVICE' ? shout : brand))
+}
+
+/** A file served compressed, whatever proxy is in front of this service. */
+interface Packable {
+  readonly body: string | Buffer
+  readonly packed: Buffer
+}
+
+function packable(body: string | Buffer): Packable {
+  return { body, packed: gzipSync(body, { level: 9 }) }
+}
+
+function sendPackable(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, packed }: Packable,
+): FastifyReply {
+  reply.header('vary', 'Accept-Encoding')
+  if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(body)
+  return reply.header('content-encoding', 'gzip').send(packed)
+}
+
+interface Tag extends Packable {
+  readonly type: string
+  readonly maxAge: number
+  readonly isFixed: boolean
+}
+
+/** The built tags by file name: the stable names, and those with a content hash. */
+function readTags(): Map<string, Tag> {
+  const folder = `${ROOT}dist/tag/`
+  const tags = new Map<string, Tag>()
+  if (!existsSync(`${folder}manifest.json`)) return tags
+  const text = readFileSync(`${folder}manifest.json`)
+  const type = 'text/javascript; charset=utf-8'
+  for (const { file, immutable_file } of Object.values(JSON.parse(`${text}`) as TagManifest)) {
+    const body = readFileSync(folder + file)
+    const tag = { ...packable(body), type }
+    tags.set(file, { ...tag, maxAge: TAG_SECONDS, isFixed: false })
+    tags.set(immutable_file, { ...tag, maxAge: YEAR_SECONDS, isFixed: true })
+  }
+  const json = 'application/json; charset=utf-8'
+  const manifest = { ...packable(text), type: json, maxAge: TAG_SECONDS }
+  tags.set('manifest.json', { ...manifest, isFixed: false })
+  return tags
+}
