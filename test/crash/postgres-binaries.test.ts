@@ -65,7 +65,7 @@ test(
   whereNobodyCanRun,
   async (t) => {
     const program = `
-    import { chooseRunAs } from ${JSON.stringify(pathToFileURL(SOURCE).href)}
+    import { chooseRunAs } from ${JSON.stringify(pathToFileURL(join(PLATFORM, 'postgres/postgres-binaries.ts')).href)}
     console.log(await chooseRunAs(null).catch(String))
   `
     const args = ['--input-type=module-typescript', '--eval', program]
