@@ -6,8 +6,8 @@
  */
 
 import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
+import { plainName, readColumnName } from '../platform/money/header-currency.ts'
 import { isCurrency } from '../platform/money/read-currency.ts'
-import { plainName, readColumnName } from './header-currency.ts'
 import { DECIMAL_SEPARATORS, type DecimalSeparator } from './report-amounts.ts'
 import { DATE_ORDERS, type DateOrder } from './report-dates.ts'
 

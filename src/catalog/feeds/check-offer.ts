@@ -7,7 +7,7 @@
  */
 import { decodeHTMLStrict } from 'entities'
 import type { Micros } from '../../platform/money/money.ts'
-import { currencyWords, readCurrency } from '../../platform/money/read-currency.ts'
+import { CURRENCY_BESIDE, currencyWords, readCurrency } from '../../platform/money/read-currency.ts'
 import { dollarsToMicros, type PriceFault, readPrice } from '../../platform/money/read-price.ts'
 import {
   fitsUrlLimits,
@@ -240,9 +240,6 @@ function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Pr
   else notes.push({ note: 'sale_ignored' })
   return { kind: 'price', micros: regular, regular: null }
 }
-
-/** A letter or a sign of a currency; the `E` of `1.5E3` is none. */
-const CURRENCY_BESIDE = /[\p{Sc}\p{L}]/u
 
 /** The sale price in micros; null when it is none or does not hold today. */
 function saleMicros(

@@ -5,6 +5,9 @@
  * `imageUrl`). A name is compared without case, spaces, underscores and hyphens, and without the
  * `g:` of Google's namespace.
  */
+
+import { readColumnName } from '../../platform/money/header-currency.ts'
+import { CURRENCY_BESIDE } from '../../platform/money/read-currency.ts'
 import { withoutEmptyWord } from './empty-words.ts'
 
 /** What is read of one row, as text; empty when the feed does not say. */
@@ -137,7 +140,9 @@ function normalName(name: string): string {
 export interface FoundField {
   readonly field: FieldName
   readonly rank: number
-  /** Another field that the same name means, by a map. */
+  /** The currency in the name of a price, `Price (EUR)`. */
+  readonly unit?: string
+  /** Another field that the same name means. */
   readonly also?: FoundField
 }
 
@@ -183,16 +188,33 @@ function mappedNames(map: FeedMap): Map<string, FoundField> {
 
 const MAPPED_RANKS = 1_000 // Before all others.
 const PATTERN_RANK = 100
+const UNIT_RANK = 150
 const QUALIFIED_RANK = 200
 
 /** `Fashion:size`, as networks name the columns of one trade, is `size` where nothing else is. */
 function knownField(name: string): FoundField | null {
   const normal = normalName(name)
-  const found = FIELD_BY_NAME.get(normal) ?? fieldByPattern(normal)
+  const found = FIELD_BY_NAME.get(normal) ?? fieldByPattern(normal) ?? priceWithUnit(name)
   const colon = normal.lastIndexOf(':')
   if (found !== null || colon === -1) return found
   const qualified = FIELD_BY_NAME.get(normal.slice(colon + 1))
   return qualified === undefined ? null : { field: qualified.field, rank: QUALIFIED_RANK }
+}
+
+const PRICES: ReadonlySet<FieldName> = new Set(['price', 'salePrice'])
+
+/** `Price (EUR)`, `sale_price_eur`: every price of the column is in that currency. */
+function priceWithUnit(written: string): FoundField | null {
+  const { name, currency } = readColumnName(written)
+  const found = currency.length === 0 ? undefined : FIELD_BY_NAME.get(normalName(name))
+  if (found === undefined || !PRICES.has(found.field)) return null
+  return { field: found.field, rank: UNIT_RANK + found.rank, unit: currency.join(' ') }
+}
+
+/** A price with the currency that is named beside it; the one in its own text is surer. */
+export function withUnit(price: string, unit: string | undefined): string {
+  if (unit === undefined || withoutEmptyWord(price).trim() === '') return price
+  return CURRENCY_BESIDE.test(price) ? price : `${price.trim()} ${unit}`
 }
 
 function fieldByPattern(normal: string): FoundField | null {
@@ -214,26 +236,38 @@ export interface Columns {
   /** Where each field stands in a row of cells; -1 when the feed has no such column. */
   readonly first: Readonly<Record<FieldName, number>>
   /** Further columns that mean the same, the surest first: for rows whose first cell is empty. */
-  readonly spare: readonly { readonly field: FieldName; readonly index: number }[]
+  readonly spare: readonly Column[]
+  /** The first columns whose name has a currency. */
+  readonly priced: readonly Column[]
+}
+
+interface Column {
+  readonly field: FieldName
+  readonly index: number
+  readonly unit?: string | undefined
 }
 
 const NEEDED = ['id', 'title', 'link', 'price'] as const
 
 /** Finds the fields in a row of names. */
 export function findColumns(header: readonly string[], fieldOf: FieldFinder): Columns {
-  const found: { field: FieldName; rank: number; index: number }[] = []
+  const found: (Column & { readonly rank: number })[] = []
   for (const [index, name] of header.entries()) {
     for (let one = fieldOf(name) ?? undefined; one !== undefined; one = one.also) {
-      found.push({ field: one.field, rank: one.rank, index })
+      found.push({ field: one.field, rank: one.rank, index, unit: one.unit })
     }
   }
   const first = everyField(-1)
-  const spare: { field: FieldName; index: number }[] = []
-  for (const { field, index } of found.sort((a, b) => a.rank - b.rank)) {
-    if (first[field] === -1) first[field] = index
-    else spare.push({ field, index })
+  const spare: Column[] = []
+  const priced: Column[] = []
+  for (const { field, index, unit } of found.sort((a, b) => a.rank - b.rank)) {
+    if (first[field] !== -1) spare.push({ field, index, unit })
+    else {
+      first[field] = index
+      if (unit !== undefined) priced.push({ field, index, unit })
+    }
   }
-  return { first, spare }
+  return { first, spare, priced }
 }
 
 /** The columns without which no row of a feed can become an offer. */
@@ -244,7 +278,7 @@ export function missingColumns({ first }: Columns): string[] {
 }
 
 /** The fields of a row of cells. */
-export function readCells(cells: readonly string[], { first, spare }: Columns): FeedFields {
+export function readCells(cells: readonly string[], { first, spare, priced }: Columns): FeedFields {
   const fields = {
     id: cells[first.id] ?? '',
     title: cells[first.title] ?? '',
@@ -268,8 +302,10 @@ export function readCells(cells: readonly string[], { first, spare }: Columns): 
     size: cells[first.size] ?? '',
     itemGroupId: cells[first.itemGroupId] ?? '',
   }
-  for (const { field, index } of spare) {
-    if (withoutEmptyWord(fields[field]) === '') fields[field] = cells[index] || fields[field]
+  for (const { field, unit } of priced) fields[field] = withUnit(fields[field], unit)
+  for (const { field, index, unit } of spare) {
+    if (withoutEmptyWord(fields[field]) !== '') continue
+    fields[field] = withUnit(cells[index] || fields[field], unit)
   }
   return fields
 }

@@ -1,7 +1,13 @@
 /** What a feed reader yields, whichever format it reads. */
 import type { BadCsvRow } from '../../platform/text/csv-reader.ts'
 import { withoutEmptyWord } from './empty-words.ts'
-import { type FeedFields, type FieldName, type FoundField, NO_FIELDS } from './feed-columns.ts'
+import {
+  type FeedFields,
+  type FieldName,
+  type FoundField,
+  NO_FIELDS,
+  withUnit,
+} from './feed-columns.ts'
 
 /** Why a row could not be read at all; what it says is judged later, see check-offer.ts. */
 export type ReadFault = BadCsvRow['reason']
@@ -35,14 +41,14 @@ export class FieldGatherer {
   readonly #ranks: Partial<Record<FieldName, number>> = {}
 
   /** Keeps the value unless a surer name (a lower rank) has given one; true when it is an id. */
-  set({ field, rank, also }: FoundField, value: string): boolean {
+  set({ field, rank, unit, also }: FoundField, value: string): boolean {
     const isOtherId = also !== undefined && this.set(also, value)
     const isEmpty = withoutEmptyWord(value).trim() === ''
     // A price of `N/A` is shown as what it is, but any other price is surer.
     if (isEmpty && (field !== 'price' || value.trim() === '')) return isOtherId
     const ownRank = isEmpty ? Number.MAX_SAFE_INTEGER : rank
     if (ownRank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return isOtherId
-    this.#fields[field] = value
+    this.#fields[field] = withUnit(value, unit)
     this.#ranks[field] = ownRank
     return field === 'id' || isOtherId
   }

@@ -406,10 +406,12 @@ test('a row rejected for a value retires its old offer', async () => {
   assert.deepEqual(Object.keys(await prices(merchId)), ['a'])
 })
 
-test('prices without a currency are in the import’s, the feed’s or the merchant’s, else in dollars with a note', async () => {
+test('reads a price without a currency in the import’s, the merchant’s or the feed’s currency, else in dollars', async () => {
   const { merchId, row, load } = await shop()
   const toDollars = (amount: string, currency: string) =>
-    micros(Math.round(Number(amount) * ({ EUR: 1.1, GBP: 1.3, USD: 1 }[currency] ?? 0) * 1e6))
+    micros(
+      Math.round(Number(amount) * ({ EUR: 1.1, GBP: 1.3, CAD: 0.7, USD: 1 }[currency] ?? 0) * 1e6),
+    )
   const price = async (feed: string, currency?: string) => {
     const result = await load(HEADER + feed, { toDollars, ...(currency && { currency }) })
     return [(await prices(merchId)).a, result.noted]
@@ -420,8 +422,10 @@ test('prices without a currency are in the import’s, the feed’s or the merch
   assert.deepEqual(await price(mixed), [11, { currency_assumed: { EUR: 1 } }])
   await db.run(sql`update merchant set default_currency = 'GBP' where merch_id = ${merchId}`)
   assert.deepEqual(await price(bare), [13, {}])
-  assert.deepEqual(await price(mixed), [11, {}], 'what the feed shows is surer')
-  assert.deepEqual(await price(bare, 'EUR'), [11, {}])
+  assert.deepEqual(await price(mixed), [13, {}], 'the operator is surer than other rows')
+  assert.deepEqual(await price(mixed, 'EUR'), [11, {}])
+  await db.run(sql`update merchant set default_currency = 'CAD' where merch_id = ${merchId}`)
+  assert.deepEqual(await price(row('a', '$10.00')), [7, {}], 'a sign of several currencies')
 })
 
 test('unknown words of stock are named with their counts, and no more than fifty', async () => {

@@ -66,7 +66,7 @@ export interface ImportOptions {
   readonly format: FeedFormat
   readonly map?: FeedMap | null
   readonly element?: string | null
-  /** What prices without a currency are in; without it, the feed and the merchant say. */
+  /** The currency of prices that name none; without it, the merchant's, else the feed's. */
   readonly currency?: string | null
   /** The charset that its server named. */
   readonly servedAs?: string | undefined
@@ -260,9 +260,8 @@ class FeedImport {
   }
 
   async #takeFirst(entries: readonly FeedEntry[]): Promise<void> {
-    const { default_currency } = this.#owner
-    // What is said of this very feed comes first, then what the feed itself shows.
-    this.#currency = this.#options.currency ?? feedCurrency(entries, default_currency ?? DOLLAR)
+    const named = this.#options.currency ?? this.#owner.default_currency
+    this.#currency = named ?? feedCurrency(entries, DOLLAR)
     await this.#take(entries, this.#currency)
   }
 

@@ -142,6 +142,24 @@ test('the columns of affiliate networks’ feeds are known', async () => {
   }
 })
 
+test('reads the currency of a price from its column name or its attribute', async () => {
+  const price = async (feed: string) => {
+    const [row] = rows((await read(feed)).entries)
+    return [row?.price, row?.salePrice]
+  }
+  const csv = (price: string, sale: string, cells: string) =>
+    `id,title,link,${price},${sale}\n1,Tea,https://s.example/1,${cells}\n`
+  assert.deepEqual(await price(csv('Price (EUR)', 'sale_price_eur', '5,4')), ['5 EUR', '4 EUR'])
+  assert.deepEqual(await price(csv('price_gbp', 'x', '5 USD,')), ['5 USD', ''], 'its own is surer')
+  assert.deepEqual(await price(csv('Price £', 'price', '5,')), ['5 £', ''])
+  const item = `<id>1</id><title>T</title><link>u</link><price currency="EUR">5</price>`
+  assert.deepEqual(await price(`<a><b>${item}</b></a>`), ['5 EUR', ''])
+  assert.deepEqual(await price(`${JSON.stringify({ ...TEA, price: '', price_sek: 5 })}\n`), [
+    '5 SEK',
+    '',
+  ])
+})
+
 test('where a surer name says nothing in a row, the next one counts, in every format', async () => {
   const told = { gtin: '', ean: '', upc: '036000291452', brand: '', manufacturer: 'Thé & Co' }
   const header = [...Object.keys(TEA), ...Object.keys(told)]
@@ -182,6 +200,7 @@ test('JSON objects may hold numbers, booleans, lists and prices with a currency'
     title: 'Tea',
     link: 'https://s.example/12',
     price: { value: 4.5, currency: 'USD' },
+    sale_price: { amount: '4', currencyCode: 'EUR' },
     in_stock: true,
     image_link: ['https://s.example/a.jpg', 'b'],
     gtin: 3017620422003,
@@ -194,6 +213,7 @@ test('JSON objects may hold numbers, booleans, lists and prices with a currency'
     [row?.id, row?.price, row?.availability, row?.imageLink, row?.gtin, row?.brand, row?.mpn],
     ['12', '4.5 USD', 'true', 'https://s.example/a.jpg', '3017620422003', '', ''],
   )
+  assert.equal(row?.salePrice, '4 EUR')
 })
 
 test('a value of lists in lists without bottom is no text, and costs no other row', async () => {

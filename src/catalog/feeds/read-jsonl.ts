@@ -124,9 +124,8 @@ function textOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return value.length === 0 ? '' : inner(value[0])
-  if (typeof value === 'object' && value !== null && 'value' in value) {
-    const currency = 'currency' in value ? inner(value.currency) : ''
-    return `${inner(value.value)} ${currency}`.trim()
-  }
-  return ''
+  if (typeof value !== 'object' || value === null) return ''
+  const { value: plain, amount, currency, currencyCode } = value as Record<string, unknown>
+  const price = inner(plain ?? amount)
+  return price === '' ? '' : `${price} ${inner(currency ?? currencyCode)}`.trim()
 }

@@ -84,9 +84,9 @@ export class ItemNames {
 
 const TIERS = 4
 
-function ranked({ field, rank, also }: FoundField, tier: number): FoundField {
+function ranked({ also, ...found }: FoundField, tier: number): FoundField {
   const other = also === undefined ? {} : { also: ranked(also, tier) }
-  return { field, rank: rank * TIERS + tier, ...other }
+  return { ...found, rank: found.rank * TIERS + tier, ...other }
 }
 const NAMES_MAX = 1_000
 
@@ -245,7 +245,13 @@ class ItemReader {
     this.#field = found
     this.#fieldName = name
     this.#text = ''
-    if (found.field !== 'link' || attributes === null) return
+    if (attributes === null) return
+    if (found.field === 'price' || found.field === 'salePrice') {
+      const [, unit = ''] =
+        attributes.find(([name]) => this.#names.fieldOf(name)?.field === 'currency') ?? []
+      if (unit.trim() !== '') this.#field = { ...found, unit: withoutEntities(unit).trim() }
+    }
+    if (found.field !== 'link') return
     const { href, rel = 'alternate' } = Object.fromEntries(attributes)
     if (href !== undefined && rel === 'alternate') this.#text = withoutEntities(href)
   }

@@ -58,6 +58,9 @@ export function isCurrency(code: string): boolean {
   return (ISO_4217.get(code) ?? null) !== null
 }
 
+/** Matches a price that has a letter or the sign of a currency beside its number. */
+export const CURRENCY_BESIDE = /[\p{Sc}\p{L}]/u
+
 /** The words as signs and codes are compared: in capitals, without dots and colons. */
 export function currencyWords(text: string): string[] {
   return text.toUpperCase().match(/[^\s.:]+/g) ?? []

@@ -1,5 +1,5 @@
 /** Reads the currency in a column's name: `Commission (EUR)`, `saleAmountUsd`, `Sales £`. */
-import { currencyWords, isCurrency, readCurrency } from '../platform/money/read-currency.ts'
+import { currencyWords, isCurrency, readCurrency } from './read-currency.ts'
 
 /**
  * Read in upper or lower case. Other codes only in capitals, because `all`, `top` and `try` are
