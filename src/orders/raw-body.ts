@@ -1,5 +1,7 @@
 /** Reads bodies unchanged, to verify signatures and to store refused reports. */
+import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { paced } from '../platform/http/body-pace.ts'
 import { parseBodies } from '../platform/http/http-server.ts'
 import { validatorCompiler } from '../platform/http/validation.ts'
 
@@ -10,6 +12,7 @@ type App = Parameters<FastifyPluginAsyncTypebox>[0]
  * body's schema is documentation only.
  */
 export function keepRawBodies(app: App): void {
+  app.addHook('preParsing', async (_request, _reply, body) => paced(body as Readable))
   parseBodies(app, (body) => body)
   app.setValidatorCompiler<object>((route) =>
     route.httpPart === 'body' ? (value) => ({ value }) : validatorCompiler(route as never),
