@@ -95,5 +95,8 @@ test('stock is known in the words of the large languages', () => {
     ],
   ]
   for (const word of gone) assert.equal(readAvailability(word), false, word)
+  for (const word of ['EPUISE', 'Niedostepny', 'TÜKENDİ', 'tukendi', 'nao disponivel']) {
+    assert.equal(readAvailability(word), false, `${word}, which lost its accents`)
+  }
   for (const word of ['flurble', '3 Wochen', 'in']) assert.equal(readAvailability(word), null, word)
 })

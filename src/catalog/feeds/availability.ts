@@ -7,6 +7,9 @@
  * may not be there. See docs/spec/feeds.md#availability.
  */
 
+/** Accents of Latin letters: many feeds lose them, `epuise` for `épuisé`. */
+const ACCENTS = /[\u0300-\u036f]/g
+
 const IN_STOCK = wordSet(`
   in stock, in store only, online only, limited availability, limited stock,
   low stock, available,
@@ -14,9 +17,10 @@ const IN_STOCK = wordSet(`
   yes, y, true, t, on,
   active, enabled, published, live, ships today, ready to ship, add to cart,
   few left, last items
-  auf Lager, lagernd, lieferbar, sofort lieferbar, sofort verfügbar, verfügbar,
+  auf Lager, lagernd, lieferbar, sofort verfuegbar, sofort lieferbar, sofort verfügbar, verfügbar,
   vorrätig, vorhanden,
-  am Lager, ab Lager, ja, wenige verfügbar, nur noch wenige, verfuegbar, vorraetig
+  am Lager, ab Lager, ja, j, wenige verfügbar, nur noch wenige, verfuegbar, vorraetig,
+  sofort verfuegbar
   en stock, disponible, disponibles, en magasin, oui, dispo,
   disponible immédiatement, stock limité,
   derniers articles en stock, en existencia, en existencias, hay existencias,
@@ -31,7 +35,7 @@ const IN_STOCK = wordSet(`
   lagervara, varastossa, saatavilla, saatavana, kyllä, heti saatavilla
   skladem, na skladě, sklade, na sklade, k dispozici, dostupné, dostupný, ano, áno, skladom
   raktáron, készleten, elérhető, igen, în stoc, in stoc, disponibil, da,
-  na zalihi, dostupno,
+  na zalihi, na stanju, dostupno,
   na zalogi, на склад, в наличност, наличен, налично, в наявності,
   є в наявності, так, на складі
   в наличии, есть в наличии, есть, на складе, да, доступен, доступно, имеется
@@ -55,8 +59,9 @@ const OUT_OF_STOCK = wordSet(`
   nicht auf Lager, nicht lieferbar, nicht verfügbar, nicht vorrätig,
   ausverkauft, vergriffen,
   derzeit nicht verfügbar, nicht mehr lieferbar, vorbestellbar, vorbestellung, nachbestellt,
+  nicht verfuegbar, nicht vorraetig,
   auf Bestellung, auf Anfrage, nein, momentan nicht verfügbar, nicht am Lager
-  rupture de stock, en rupture, en rupture de stock, épuisé, indisponible,
+  rupture de stock, rupture, en rupture, en rupture de stock, épuisé, indisponible,
   non disponible, non,
   sur commande, précommande, hors stock, bientôt disponible, plus disponible, pas en stock
   agotado, sin existencias, sin stock, no disponible, fuera de stock, bajo pedido, preventa,
@@ -89,15 +94,19 @@ const OUT_OF_STOCK = wordSet(`
   אזל מהמלאי, לא במלאי, לא זמין
   स्टॉक में नहीं, अनुपलब्ध, habis, stok habis, tidak tersedia, kosong,
   hết hàng, tạm hết hàng, สินค้าหมด, หมด
-  ناموجود`)
+  ناموجود, nema na zalihi, nema na stanju, nije dostupno, ni na zalogi`)
 
 function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/[,\n]/).map((word) => plainWord(word.toLowerCase())))
 }
 
-/** A word as it is compared: without spaces and punctuation, in one form of Unicode. */
+/** A word as it is compared: without spaces, punctuation and accents, in one form of Unicode. */
 function plainWord(lowered: string): string {
-  return lowered.normalize('NFC').replace(/[\s_\-–.!*"'’()]+/g, '')
+  return lowered
+    .normalize('NFD')
+    .replace(ACCENTS, '')
+    .normalize('NFC')
+    .replace(/[\s_\-–.!*"'’()]+/g, '')
 }
 
 const COUNT = /^[<>~≥+]*\s*(-?\d+(?:[.,]\d+)?)\s*\+?$/

@@ -111,6 +111,24 @@ test('each fault of a row has its own reason', () => {
   assert.equal(reason({ price: '4.20' }, 'EUR'), 'currency_other', 'the currency of the feed')
 })
 
+test('a rejection names the value and what to write instead', () => {
+  const detail = (fields: Partial<FeedFields>) => {
+    const judgement = judge(fields)
+    return judgement.kind === 'rejected' ? judgement.detail : 'accepted'
+  }
+  const cases: [Partial<FeedFields>, RegExp][] = [
+    [{ price: '' }, /^the price is empty$/],
+    [{ price: '1.299 EUR' }, /"1.299 EUR"; it may be .*; write one amount, such as "1299.00 EUR"/],
+    [{ price: '10 - 20' }, /"10 - 20"; it is a range, not one price; write one amount/],
+    [{ price: '10 DEM' }, /"10 DEM", which names no currency in use; write a code such as EUR/],
+    [{ price: '10', currency: 'DEM' }, /the currency is "DEM", .* write a code such as EUR/],
+    [{ price: '0' }, /"0"; it must be above zero/],
+    [{ link: '/p/1' }, /the link is "\/p\/1"; it must be an absolute http or https URL/],
+    [{ link: 'https://x.example/' }, /"x.example", which is none of the merchant's domains/],
+  ]
+  for (const [fields, expected] of cases) assert.match(detail(fields), expected)
+})
+
 test('a link fits the limits of addresses in the form that its wrapper and redirect carry', () => {
   const link = (umlauts: number) => `https://shop.example/${'ü'.repeat(umlauts)}`
   // Six bytes each, percent-encoded, and 21 before them.
@@ -312,6 +330,10 @@ test('words for nothing are empty in every column', () => {
     '\\N',
     '<NA>',
     ' nil ',
+    '(blank)',
+    '#NV',
+    '#¡VALOR!',
+    '#####',
   ]) {
     const all = { brand: word, color: word, size: word, itemGroupId: word, mpn: word, gtin: word }
     const { brand, color, size, itemGroupId, mpn, gtinText, imageUrl, description } = offer({
@@ -323,8 +345,9 @@ test('words for nothing are empty in every column', () => {
     assert.equal(reason({ id: word }), 'id_missing')
     assert.equal(reason({ title: word }), 'title_missing')
     assert.equal(reason({ link: word }), 'link_missing')
+    assert.equal(reason({ price: word }), 'price_missing')
   }
-  assert.equal(offer({ brand: 'Nana' }).brand, 'Nana')
+  for (const brand of ['Nana', '#wow!']) assert.equal(offer({ brand }).brand, brand)
   assert.equal(offer({ availability: 'N/A' }).isInStock, false, 'or it means not available')
 })
 
@@ -335,7 +358,10 @@ test('a product that is not for sale yet, or any more, is not in stock', () => {
     [{ availability: '1', forSale: '1', preOrder: '1' }, false],
     [{ availability: '1', forSale: '0', preOrder: '' }, false],
     [{ availability: 'yes', forSale: '', preOrder: 'no' }, true],
+    [{ availability: '1', forSale: '1', preOrder: 'preorder' }, false],
+    [{ availability: '1', forSale: '', preOrder: 'NULL' }, true],
     [{ availability: 'soldout' }, false],
+    [{ availability: '1', forSale: 'soldout' }, false],
   ]
   for (const [fields, inStock] of cases) {
     assert.equal(offer(fields).isInStock, inStock, JSON.stringify(fields))

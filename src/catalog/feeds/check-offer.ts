@@ -164,7 +164,11 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
   const text = addressText(written)
   if (text === '') return rejected('link_missing', 'the link is empty')
   const url = parseWebUrl(text)
-  if (url === null) return rejected('link_invalid', `${shown(text)} is no absolute http(s) address`)
+  if (url === null)
+    return rejected(
+      'link_invalid',
+      `the link is ${shown(text)}; it must be an absolute http or https URL`,
+    )
   const kept = headerSafe(text, url)
   // Not as it was written: the form that is kept is what wrappers and redirects carry.
   if (!fitsUrlLimits(kept)) {
@@ -173,7 +177,10 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
   }
   const host = siteHost(url)
   if (!domains.some((domain) => isOnDomain(host, domain))) {
-    return rejected('link_foreign_host', `${shown(host)} is none of the merchant's domains`)
+    return rejected(
+      'link_foreign_host',
+      `the link is on ${shown(host)}, which is none of the merchant's domains`,
+    )
   }
   return { kind: 'link', url, text: kept }
 }
@@ -210,21 +217,21 @@ interface Price {
 function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Price | Rejected {
   const named = withoutEmptyWord(fields.currency)
   const usual = readCurrency(currencyWords(named), context.currency)
-  const price = readPrice(fields.price, usual)
-  if (price.kind !== 'price') {
-    const why = price.why === '' ? '' : `; it ${price.why}`
-    return rejected(price.kind, `the price is ${shown(fields.price)}${why}`)
-  }
+  const written = NOT_STATED.test(fields.price) ? fields.price : withoutEmptyWord(fields.price)
+  const price = readPrice(written, usual)
+  if (price.kind !== 'price') return rejected(price.kind, priceFault(fields.price, price))
   const currency = price.currency ?? usual
   if (currency === undefined) {
-    return rejected('currency_unknown', `the currency is ${shown(fields.currency)}`)
+    return rejected('currency_unknown', `the currency is ${shown(fields.currency)}${NO_CURRENCY}`)
   }
   const regular = context.toDollars(price.amount, currency)
   if (regular === null) {
     return rejected('currency_other', `the price is in ${currency}, whose rate is not known today`)
   }
   // Less than a micro-dollar is nothing that a product costs.
-  if (regular === 0) return rejected('price_zero', `the price is ${shown(fields.price)}`)
+  if (regular === 0) {
+    return rejected('price_zero', priceFault(fields.price, { kind: 'price_zero', why: '' }))
+  }
   if (currency !== DOLLAR) notes.push({ note: 'price_converted' })
   const isNamed = named.trim() !== '' || CURRENCY_BESIDE.test(fields.price)
   if (context.isCurrencyAssumed && !isNamed) {
@@ -239,6 +246,23 @@ function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Pr
   else if (sale > 0 && sale < regular) return { kind: 'price', micros: sale, regular }
   else notes.push({ note: 'sale_ignored' })
   return { kind: 'price', micros: regular, regular: null }
+}
+
+const NO_CURRENCY = ', which names no currency in use; write a code such as EUR'
+
+/** What is wrong with a price, and how to write it. */
+function priceFault(written: string, { kind, why }: { kind: PriceFault; why: string }): string {
+  const price = `the price is ${shown(written)}`
+  switch (kind) {
+    case 'price_missing':
+      return 'the price is empty'
+    case 'price_unparsable':
+      return `${price}; it ${why}; write one amount, such as "1299.00 EUR"`
+    case 'currency_unknown':
+      return `${price}${NO_CURRENCY}`
+    default:
+      return `${price}; it must be above zero`
+  }
 }
 
 /** The sale price in micros; null when it is none or does not hold today. */
@@ -284,7 +308,7 @@ function imageOf(written: string, notes: Note[]): string | null {
 const IMAGES_TRIED = 10
 
 function isInStock(fields: FeedFields, notes: Note[]): boolean {
-  const written = NOT_AVAILABLE.test(fields.availability)
+  const written = NOT_STATED.test(fields.availability)
     ? fields.availability
     : withoutEmptyWord(fields.availability)
   const isAvailable = readAvailability(written)
@@ -294,13 +318,15 @@ function isInStock(fields: FeedFields, notes: Note[]): boolean {
   }
   const { forSale, preOrder } = fields
   if (forSale !== '' && readAvailability(withoutEmptyWord(forSale)) === false) return false
-  // An empty cell says nothing; `1` and `yes` say that it is not there yet.
-  if (withoutEmptyWord(preOrder).trim() !== '' && readAvailability(preOrder) === true) return false
+  // An empty cell says nothing; `1`, `yes` and `preorder` say that it is not there yet.
+  const isPreOrder = PRE_ORDER.test(preOrder) || readAvailability(preOrder) === true
+  if (isPreOrder && withoutEmptyWord(preOrder).trim() !== '') return false
   return isAvailable ?? false
 }
 
-/** Of stock this is a word, in other columns it stands for nothing. */
-const NOT_AVAILABLE = /^\s*n[./]?a\.?\s*$/i
+/** In a price and as availability these are text of their own; elsewhere they stand for nothing. */
+const NOT_STATED = /^\s*(?:n[./]?a\.?|[-–—]+)\s*$/i
+const PRE_ORDER = /^\s*pre.?order/i
 const WORD_CHARACTERS_MAX = 40
 
 function codeOf(text: string): string | null {

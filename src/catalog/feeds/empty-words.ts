@@ -29,18 +29,23 @@ const EMPTY_WORDS: ReadonlySet<string> = new Set([
   '---',
   '–',
   '—',
+  '(blank)',
   '#n/a',
   '#na',
-  '#null!',
-  '#ref!',
-  '#value!',
-  '#name?',
-  '#div/0!',
-  '#num!',
-  '#error!',
+  '#n/d',
+  '#nv',
+  '#nd',
+  '#н/д',
   '#n/a n/a',
   'null null',
 ])
+
+/** The other errors of spreadsheets, in the large languages; `###` is a column too narrow. */
+const SPREADSHEET_ERROR = new RegExp(
+  '^#(?:¡?(?:ref|value|div/0|num|null|error|spill|calc|bezug|wert|zahl|valeur|valor|valore|rif|' +
+    'verw|waarde|adr|arg|ссылка|знач|число|дел/0)!|(?:name|nom|nombre|nome|naam|имя)\\?|##+)$',
+  'iu',
+)
 const LENGTH_MAX = 9
 /** Such a word begins with one of these: a quick look that passes nearly every cell. */
 const FIRST = /^["'\s]*[nu\\[{(<#–—-]/i
@@ -49,5 +54,5 @@ const FIRST = /^["'\s]*[nu\\[{(<#–—-]/i
 export function withoutEmptyWord(text: string): string {
   if (text.length > LENGTH_MAX + 4 || !FIRST.test(text)) return text
   const word = text.trim().replace(/^(["'])(.*)\1$/, '$2')
-  return EMPTY_WORDS.has(word.toLowerCase()) ? '' : text
+  return EMPTY_WORDS.has(word.toLowerCase()) || SPREADSHEET_ERROR.test(word) ? '' : text
 }

@@ -72,7 +72,7 @@ const NAMES: Readonly<Record<FieldName, readonly string[]>> = {
   availability: words(
     'availability stockstatus instock stock isinstock stockavailability availabilitystatus ' +
       'inventorystatus productavailability available isavailable stockquantity quantity qty ' +
-      'inventory inventoryquantity quantityinstock stocklevel stockqty status',
+      'inventory inventoryquantity quantityinstock stocklevel stockqty',
   ),
   forSale: words('isforsale forsale availableforsale issellable sellable buyable ispurchasable'),
   preOrder: words('preorder ispreorder'),
@@ -223,9 +223,18 @@ function fieldByPattern(normal: string): FoundField | null {
   return field === undefined ? null : { field, rank: PATTERN_RANK }
 }
 
-const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map(
-  FIELDS.flatMap((field) => NAMES[field].map((name, rank) => [name, { field, rank }] as const)),
-)
+/** Networks write `soldout` beside a column that counts stock. Such a product is not sold. */
+const STATUS: FoundField = {
+  field: 'availability',
+  rank: NAMES.availability.length,
+  also: { field: 'forSale', rank: NAMES.forSale.length },
+}
+
+const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map([
+  ...FIELDS.flatMap((field) => NAMES[field].map((name, rank) => [name, { field, rank }] as const)),
+  ['status', STATUS],
+  ['productstatus', STATUS],
+])
 
 /** The field that a name of a map means: ours, Google's, or any other that is known. */
 export function fieldOfMapName(name: string): FieldName | null {

@@ -142,6 +142,17 @@ test('the columns of affiliate networks’ feeds are known', async () => {
   }
 })
 
+test('a status says whether a product is sold, and its stock where no column does', async () => {
+  const said = async (head: string, cells: string) => {
+    const feed = `id,title,link,price,${head}\n1,Tea,https://s.example/1,5,${cells}\n`
+    const [row] = rows((await read(feed)).entries)
+    return [row?.availability, row?.forSale]
+  }
+  assert.deepEqual(await said('status', 'soldout'), ['soldout', 'soldout'])
+  assert.deepEqual(await said('in_stock,status', '1,soldout'), ['1', 'soldout'])
+  assert.deepEqual(await said('status,is_for_sale', 'active,0'), ['active', '0'])
+})
+
 test('reads the currency of a price from its column name or its attribute', async () => {
   const price = async (feed: string) => {
     const [row] = rows((await read(feed)).entries)
