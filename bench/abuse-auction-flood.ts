@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { micros } from '../src/platform/money/money.ts'
-import { makePublisherWorld } from '../test/publisher-world.ts'
+import { makePublisherWorld } from '../test/support/publisher-world.ts'
 import { isReconciled } from './abuse-service.ts'
 import { openDatabaseOf } from './database.ts'
 import { type LoadRequest, runLoad } from './load.ts'

@@ -13,7 +13,12 @@ import { packReceipt } from '../src/auction/receipt.ts'
 import { type AuctionRequest, runAuction } from '../src/auction/run-auction.ts'
 import type { IdList } from '../src/auction/targeting.ts'
 import { PPM } from '../src/platform/money/money.ts'
-import { type CandidateSpec, makeRequest, makeSet, resultNumber } from '../test/auction-world.ts'
+import {
+  type CandidateSpec,
+  makeRequest,
+  makeSet,
+  resultNumber,
+} from '../test/support/auction-world.ts'
 import { median } from './median.ts'
 
 const SIZES = [5, 20, 64]

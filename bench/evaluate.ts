@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { evaluateCommand } from '../src/cli/evaluate.ts'
-import { replayTraffic } from '../test/traffic-replay.ts'
+import { replayTraffic } from '../test/support/traffic-replay.ts'
 import { hasTrafficKit, makeTraffic } from './make-traffic.ts'
 
 // The first week is for training.

@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util'
 import { quantileAt } from '../src/auction/draw.ts'
 import { gammaQuantile } from '../src/prediction/predict.ts'
-import { seededRandom } from '../test/seeded-random.ts'
+import { seededRandom } from '../test/support/seeded-random.ts'
 
 interface Policy {
   readonly name: string

@@ -9,7 +9,7 @@ import { micros } from '../src/platform/money/money.ts'
 import { keyOfUrl } from '../src/platform/net/url.ts'
 import type { Database } from '../src/platform/postgres/postgres.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { makeCampaign, makeMerchant } from '../test/catalogue.ts'
+import { makeCampaign, makeMerchant } from '../test/support/catalogue.ts'
 
 const MERCHANTS = 5
 const PRODUCTS = 2_000

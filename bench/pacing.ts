@@ -9,7 +9,7 @@
  * and the clicks against a coin that leaves out a share of auctions. Exits 1 if a goal is missed.
  */
 import { newPacer, type Pacer, stepPacer } from '../src/budgets/pacing.ts'
-import { normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
+import { normal, poisson, type Random, seededRandom } from '../test/support/seeded-random.ts'
 
 const MINUTES = 1440
 const SEED = 20_260_413

@@ -15,7 +15,7 @@ import {
   gammaQuantile,
   type RateModel,
 } from '../src/prediction/predict.ts'
-import { beta, normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
+import { beta, normal, poisson, type Random, seededRandom } from '../test/support/seeded-random.ts'
 
 const SEEDS = 30
 const MERCHANTS = 40

@@ -18,9 +18,9 @@ import { keyOfUrl } from '../src/platform/net/url.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { DAY_MS } from '../src/platform/time/timestamp.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { openFoldedLog } from '../test/fold-log.ts'
-import { MoneyEvents, orderLine, START_MS } from '../test/money-events.ts'
-import { makePublisherWorld } from '../test/publisher-world.ts'
+import { openFoldedLog } from '../test/support/fold-log.ts'
+import { MoneyEvents, orderLine, START_MS } from '../test/support/money-events.ts'
+import { makePublisherWorld } from '../test/support/publisher-world.ts'
 import { openBenchDatabase } from './database.ts'
 
 const GOAL_PER_SECOND = 200_000

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { freePort } from '../test/free-port.ts'
+import { freePort } from '../test/support/free-port.ts'
 import { deferAlways } from './interrupted.ts'
 
 export interface Running {

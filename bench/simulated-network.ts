@@ -12,7 +12,14 @@ import { MICROS_PER_DOLLAR, micros } from '../src/platform/money/money.ts'
 import { DAY_MS, HOUR_MS } from '../src/platform/time/timestamp.ts'
 import { clickEvidence } from '../src/prediction/evidence.ts'
 import type { PairEvidence } from '../src/prediction/evidence-store.ts'
-import { beta, gamma, normal, poisson, type Random, seededRandom } from '../test/seeded-random.ts'
+import {
+  beta,
+  gamma,
+  normal,
+  poisson,
+  type Random,
+  seededRandom,
+} from '../test/support/seeded-random.ts'
 
 /** Time is cut into slots: rates are constant within one, and predictions are refreshed at each. */
 export const SLOT_MS = 6 * HOUR_MS

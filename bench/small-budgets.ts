@@ -15,7 +15,7 @@ import { type SettledClick, settleClicks } from '../src/budgets/settle.ts'
 import type { Db } from '../src/platform/postgres/postgres.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { DAY_MS } from '../src/platform/time/timestamp.ts'
-import { poisson, type Random, seededRandom } from '../test/seeded-random.ts'
+import { poisson, type Random, seededRandom } from '../test/support/seeded-random.ts'
 import { openBenchDatabase } from './database.ts'
 
 const SEED = 20_260_413

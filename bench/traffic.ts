@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { replayTraffic } from '../test/traffic-replay.ts'
-import { assertEarnings, assertTruth } from '../test/traffic-truth.ts'
+import { replayTraffic } from '../test/support/traffic-replay.ts'
+import { assertEarnings, assertTruth } from '../test/support/traffic-truth.ts'
 import { hasTrafficKit, makeTraffic } from './make-traffic.ts'
 
 const { values } = parseArgs({ options: { sessions: { type: 'string', default: '20000' } } })

@@ -10,7 +10,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { DAY_MS } from '../src/platform/time/timestamp.ts'
-import { seededRandom } from '../test/seeded-random.ts'
+import { seededRandom } from '../test/support/seeded-random.ts'
 import {
   meanRate,
   type SimulatedNetwork,

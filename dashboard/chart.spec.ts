@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startApi } from '../test/api.ts'
-import { makeMarket } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { makeMarket } from '../test/support/market.ts'
 import type { Overview } from './api.ts'
 import { alter, visitAs } from './testing/visit.ts'
 

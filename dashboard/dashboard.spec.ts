@@ -7,9 +7,9 @@ import { updatePublisher } from '../src/accounts/publisher-store.ts'
 import { signBody } from '../src/orders/signed-request.ts'
 import { ERRORS } from '../src/platform/errors/api-errors.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { startApi } from '../test/api.ts'
-import { startTestApp } from '../test/app.ts'
-import { follow, type Market, makeMarket, runAuction, until } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { startTestApp } from '../test/support/app.ts'
+import { follow, type Market, makeMarket, runAuction, until } from '../test/support/market.ts'
 import { logIn, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
-import { startApi } from '../test/api.ts'
-import { makeMarket } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { makeMarket } from '../test/support/market.ts'
 import { logIn, visitAs } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.

@@ -1,8 +1,8 @@
 /** The dashboard when its service is stopped, silent, or unreachable. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { startApi } from '../test/api.ts'
-import { makeMarket } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { makeMarket } from '../test/support/market.ts'
 import { visitAs } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.

@@ -10,8 +10,8 @@ import { findMerchant, insertMerchant, updateMerchant } from '../src/catalog/mer
 import { signBody } from '../src/orders/signed-request.ts'
 import { micros } from '../src/platform/money/money.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { type Account, startApi } from '../test/api.ts'
-import { follow, makeMarket, runAuction, until, untilReceipt } from '../test/market.ts'
+import { type Account, startApi } from '../test/support/api.ts'
+import { follow, makeMarket, runAuction, until, untilReceipt } from '../test/support/market.ts'
 import type { Explanation } from './api.ts'
 import { visitAs } from './testing/visit.ts'
 

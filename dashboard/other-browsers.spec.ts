@@ -1,8 +1,8 @@
 /** The dashboard in browsers that lack newer features or have unusual settings. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { startApi } from '../test/api.ts'
-import { makeMarket } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { makeMarket } from '../test/support/market.ts'
 import type { Overview, Payments } from './api.ts'
 import { alter, visitAs } from './testing/visit.ts'
 

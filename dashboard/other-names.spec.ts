@@ -4,10 +4,17 @@ import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
 import { micros } from '../src/platform/money/money.ts'
-import { startApi } from '../test/api.ts'
-import { makeMerchant } from '../test/catalogue.ts'
-import { follow, KETTLE, makeMarket, runAuction, until, untilReceipt } from '../test/market.ts'
-import { scopeOf } from '../test/scope.ts'
+import { startApi } from '../test/support/api.ts'
+import { makeMerchant } from '../test/support/catalogue.ts'
+import {
+  follow,
+  KETTLE,
+  makeMarket,
+  runAuction,
+  until,
+  untilReceipt,
+} from '../test/support/market.ts'
+import { scopeOf } from '../test/support/scope.ts'
 import type { ClickPage, OrderPage, Overview, Receipt } from './api.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 

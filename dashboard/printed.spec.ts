@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../test/api.ts'
-import { follow, makeMarket, runAuction } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { follow, makeMarket, runAuction } from '../test/support/market.ts'
 import { logIn, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.

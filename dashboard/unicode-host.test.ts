@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToASCII, domainToUnicode } from 'node:url'
-import fc from '../test/fast-check.ts'
+import fc from '../test/support/fast-check.ts'
 import { unicodeHost } from './unicode-host.ts'
 
 test('shows every international name in its own letters', () => {

@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
-import { CHROMIUM, needProgram } from '../test/machine.ts'
+import { CHROMIUM, needProgram } from '../test/support/programs.ts'
 
 const [article = '', dashboard = '', email = '', password = ''] = process.argv.slice(2)
 /** Clicks from the user agent of a headless browser count as bots. */

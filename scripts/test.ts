@@ -9,10 +9,10 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serveBrowser } from '../tag/testing/browser-server.ts'
-import { openTestServer } from '../test/database.ts'
-import { CHROMIUM, findProgram, installCommand, NATS_SERVER } from '../test/machine.ts'
-import { makeTemporaryFolder, testFolder } from '../test/test-folder.ts'
-import { groupTestFiles } from '../test/test-groups.ts'
+import { openTestServer } from '../test/support/database.ts'
+import { CHROMIUM, findProgram, installCommand, NATS_SERVER } from '../test/support/programs.ts'
+import { makeTemporaryFolder, testFolder } from '../test/support/test-folder.ts'
+import { groupTestFiles } from '../test/support/test-groups.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PATTERN = '**/*.{test,spec}.ts'
@@ -78,7 +78,7 @@ runner.on('exit', async (code) => {
 })
 
 function usesSoak(path: string): boolean {
-  return readFileSync(join(ROOT, path), 'utf8').includes('test/soak.ts')
+  return readFileSync(join(ROOT, path), 'utf8').includes('test/support/soak.ts')
 }
 
 /**

@@ -8,7 +8,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Http } from '../src/platform/http/http-server.ts'
-import { startTestApp } from '../test/app.ts'
+import { startTestApp } from '../test/support/app.ts'
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../openapi.json')
 

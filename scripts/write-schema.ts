@@ -10,7 +10,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Db } from '../src/platform/postgres/postgres.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { testDatabase } from '../test/database.ts'
+import { testDatabase } from '../test/support/database.ts'
 
 export const SCHEMA_FILE = join(import.meta.dirname, '../migrations/schema.sql')
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { EVENT_TYPE } from '../src/events/event.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { until } from '../test/market.ts'
+import { until } from '../test/support/market.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 

@@ -7,9 +7,9 @@ import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts
 import { renderCheckPage } from '../src/check-page/render.ts'
 import type { ApiError } from '../src/platform/errors/api-errors.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { CHROMIUM, needProgram } from '../test/machine.ts'
-import { souk, soukExit } from '../test/souk.ts'
-import { ownTemporaryFolder, temporaryFolder } from '../test/temporary-folder.ts'
+import { CHROMIUM, needProgram } from '../test/support/programs.ts'
+import { souk, soukExit } from '../test/support/souk.ts'
+import { ownTemporaryFolder, temporaryFolder } from '../test/support/temporary-folder.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 

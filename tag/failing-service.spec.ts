@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Request } from 'playwright-core'
-import { until } from '../test/market.ts'
+import { until } from '../test/support/market.ts'
 import { openPage } from './testing/browser.ts'
 import { type Answer, type Call, type StandIn, startStandIn } from './testing/stand-in.ts'
 

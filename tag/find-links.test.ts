@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeBase62, MAX_ID } from '../src/platform/ids.ts'
-import fc from '../test/fast-check.ts'
+import fc from '../test/support/fast-check.ts'
 import { DO_NOT_LINK, judge, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
 import type { PageSettings, Service } from './settings.ts'
 

@@ -8,7 +8,7 @@ import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
 import { EVENT_TYPE } from '../src/events/event.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { until } from '../test/market.ts'
+import { until } from '../test/support/market.ts'
 import { attribute, startVisits } from './testing/visit.ts'
 
 const visits = await startVisits({ after })

@@ -8,8 +8,8 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { reasonName } from '../src/events/reason.ts'
 import { micros } from '../src/platform/money/money.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { startApi } from '../test/api.ts'
-import { KETTLE, makeMarket, until } from '../test/market.ts'
+import { startApi } from '../test/support/api.ts'
+import { KETTLE, makeMarket, until } from '../test/support/market.ts'
 import { openPage } from './testing/browser.ts'
 
 const HERE = 'http://localhost:0' // The service's own address, which the cookie needs.

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { until } from '../test/market.ts'
+import { until } from '../test/support/market.ts'
 import { openPage } from './testing/browser.ts'
 import { startStandIn } from './testing/stand-in.ts'
 

@@ -12,7 +12,7 @@ import { PUBLISHER_DEFAULTS } from '../src/accounts/publisher.ts'
 import { insertPublisher } from '../src/accounts/publisher-store.ts'
 import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant } from '../src/catalog/merchant-store.ts'
-import { kitPath } from '../test/kit.ts'
+import { kitPath } from '../test/support/shared-data.ts'
 import { openPage } from './testing/browser.ts'
 import { startNetwork } from './testing/network.ts'
 

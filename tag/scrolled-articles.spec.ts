@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { until } from '../test/market.ts'
+import { until } from '../test/support/market.ts'
 import { openPage, passTime } from './testing/browser.ts'
 import { type StandIn, startStandIn } from './testing/stand-in.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../test/fast-check.ts'
+import fc from '../test/support/fast-check.ts'
 import { toJson } from './to-json.ts'
 
 test('writes every JSON value so that it reads back the same', () => {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { until } from '../test/market.ts'
+import { until } from '../test/support/market.ts'
 import { passTime } from './testing/browser.ts'
 import { startVisits } from './testing/visit.ts'
 

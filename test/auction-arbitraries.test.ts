@@ -2,9 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CANDIDATES_MAX } from '../src/auction/candidate-set.ts'
 import { LADDER } from '../src/auction/loss-code.ts'
-import { candidates, open, request, resultNumber, rivals } from './auction-arbitraries.ts'
-import { type CandidateSpec, type Held, hold, lossWord, type RequestSpec } from './auction-world.ts'
-import fc from './fast-check.ts'
+import { candidates, open, request, resultNumber, rivals } from './support/auction-arbitraries.ts'
+import {
+  type CandidateSpec,
+  type Held,
+  hold,
+  lossWord,
+  type RequestSpec,
+} from './support/auction-world.ts'
+import fc from './support/fast-check.ts'
 
 const AUCTIONS = 2_000
 const SEED = 20_260_413

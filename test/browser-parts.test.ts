@@ -7,11 +7,11 @@ import { cp, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { databaseUrl, type Scope, testDatabase } from './database.ts'
-import { scopeOf } from './scope.ts'
-import { serve } from './souk.ts'
-import { ROOT } from './source-files.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { databaseUrl, type Scope, testDatabase } from './support/database.ts'
+import { scopeOf } from './support/scope.ts'
+import { serve } from './support/souk.ts'
+import { ROOT } from './support/source-files.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const NOT_IN_A_CLONE = ['.git', 'node_modules', 'dist', 'data'].map((name) => join(ROOT, name))
 

@@ -10,7 +10,7 @@ import { MERCHANT_DEFAULTS } from '../src/catalog/merchant.ts'
 import { insertMerchant, updateMerchant } from '../src/catalog/merchant-store.ts'
 import { micros } from '../src/platform/money/money.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
-import { testDatabase, whileWritten } from './database.ts'
+import { testDatabase, whileWritten } from './support/database.ts'
 
 const db = await testDatabase()
 const world = { now: new Date('2026-03-02T12:00:00Z'), knowsCountries: true }

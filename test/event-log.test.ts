@@ -8,9 +8,9 @@ import { openJetStreamEventLog } from '../src/events/jetstream/event-log-jetstre
 import { makeIdSource } from '../src/platform/ids.ts'
 import type { Connection } from '../src/platform/postgres/postgres.ts'
 import { identifier, sql } from '../src/platform/postgres/sql.ts'
-import { type Scope, testDatabase } from './database.ts'
-import { startNats } from './nats.ts'
-import { scopeOf } from './scope.ts'
+import { type Scope, testDatabase } from './support/database.ts'
+import { startNats } from './support/nats.ts'
+import { scopeOf } from './support/scope.ts'
 
 /** Opens any number of logs over one store, like several processes. */
 type OpenLogs = (scope: Scope) => Promise<() => Promise<EventLog>>

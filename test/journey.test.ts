@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY_MS, utcDay } from '../src/platform/time/timestamp.ts'
-import { BROWSER } from './app.ts'
-import { freePort } from './free-port.ts'
-import { type Environment, serve, souk } from './souk.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { BROWSER } from './support/app.ts'
+import { freePort } from './support/free-port.ts'
+import { type Environment, serve, souk } from './support/souk.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const FEED = `id,title,link,price,availability,gtin,brand,image_link
 K-1,"Stagwell Kettle, 0.9 L",https://www.kettles.example/p/k-1?utm_source=feed,49.99 USD,in stock,9521000000018,Ostrava,https://img.example/k1.jpg

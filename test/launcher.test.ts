@@ -13,8 +13,8 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { missing } from '../scripts/installed.mjs'
-import { ROOT } from './source-files.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { ROOT } from './support/source-files.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const RUNTIME = new URL('../scripts/runtime.mjs', import.meta.url).href
 const POLL_MS = 20

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { OPENAPI_FILE, openapiText } from '../scripts/write-openapi.ts'
 import { REPORT_COLUMNS } from '../src/reports/report.ts'
-import { startTestApp } from './app.ts'
+import { startTestApp } from './support/app.ts'
 
 const JSON_TYPE = 'application/json'
 

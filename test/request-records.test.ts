@@ -1,7 +1,7 @@
 /** What an operator sees of requests: `/metrics`, and log lines. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startApi } from './api.ts'
+import { startApi } from './support/api.ts'
 
 const api = await startApi({ after })
 

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { openDatabase } from '../src/platform/postgres/postgres.ts'
 import { LAST_REQUESTS_MS, LEAVE_MS, startApp } from '../src/server/app.ts'
-import { startTestApp } from './app.ts'
-import { freePort } from './free-port.ts'
+import { startTestApp } from './support/app.ts'
+import { freePort } from './support/free-port.ts'
 
 /** The clock's error, and the cost of closing on a busy machine besides its waits. */
 const [EARLY_MS, LATE_MS] = [100, 30_000]

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { makeTemporaryFolder } from './test-folder.ts'
+import { makeTemporaryFolder } from './support/test-folder.ts'
 
 test('a run deletes folders of killed runs, and nothing that is in use', (t) => {
   const own = makeTemporaryFolder()

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { ROOT, readSourceFiles, type SourceFile } from './source-files.ts'
+import { ROOT, readSourceFiles, type SourceFile } from './support/source-files.ts'
 
 const files = readSourceFiles()
 const source = files.filter((file) => file.path.startsWith('src/'))
@@ -136,10 +136,12 @@ test('only the files that compose the app import routes', () => {
   )
 })
 
-test('properties use fast-check as test/fast-check.ts sets it up', () => {
+test('properties use fast-check as test/support/fast-check.ts sets it up', () => {
   report(files, ({ path, packages }) =>
-    packages.includes('fast-check') && path !== 'test/fast-check.ts'
-      ? ['imports fast-check itself, which keeps lists and texts short: import test/fast-check.ts']
+    packages.includes('fast-check') && path !== 'test/support/fast-check.ts'
+      ? [
+          'imports fast-check itself, which keeps lists and texts short: import test/support/fast-check.ts',
+        ]
       : [],
   )
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { checkOffer, onlyDollars } from '../src/catalog/feeds/check-offer.ts'
 import { FieldGatherer } from '../src/catalog/feeds/feed-entry.ts'
-import { startApi } from './api.ts'
+import { startApi } from './support/api.ts'
 
 // Before standard time this zone was 4 hours, 56 minutes and 2 seconds behind; offsets in text have
 // no seconds.

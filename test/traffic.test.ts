@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { kitPath } from './kit.ts'
-import { replayTraffic } from './traffic-replay.ts'
-import { assertEarnings, assertTruth } from './traffic-truth.ts'
+import { kitPath } from './support/shared-data.ts'
+import { replayTraffic } from './support/traffic-replay.ts'
+import { assertEarnings, assertTruth } from './support/traffic-truth.ts'
 
 /** Three days of synthetic traffic, 27,000 actions; `bench/traffic.ts` plays a week's 320,000. */
 test('a fully played recording gives its own truth, and reconciles (test data)', async (t) => {

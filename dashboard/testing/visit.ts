@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../../tag/testing/browser.ts'
-import type { Account } from '../../test/api.ts'
+import type { Account } from '../../test/support/api.ts'
 
 export interface Visit {
   readonly page: Page

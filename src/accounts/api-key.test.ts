@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
 import { hashApiKey, isApiKey, isSameHash, makeApiKey, readAuthorization } from './api-key.ts'
 
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 })

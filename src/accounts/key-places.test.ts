@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { createApiKey, createUser } from './create-account.ts'
 import { KeyPlaces } from './key-places.ts'

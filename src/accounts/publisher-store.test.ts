@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { micros } from '../platform/money/money.ts'
 import { changeUser, createUser } from './create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from './publisher.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase, untilWaiting } from '../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { changeUser, createUser } from './create-account.ts'

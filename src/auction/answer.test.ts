@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Check } from 'typebox/value'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
 import { answerWriter } from './answer.ts'
 import type { HeldAuction } from './hold-auction.ts'
 import type { OfferRow } from './link-store.ts'

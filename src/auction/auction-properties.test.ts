@@ -1,7 +1,13 @@
 /** Properties P1 to P15 of the auction, on random auctions; P16 is in draw.test.ts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { candidates, open, request, resultNumber, rivals } from '../../test/auction-arbitraries.ts'
+import {
+  candidates,
+  open,
+  request,
+  resultNumber,
+  rivals,
+} from '../../test/support/auction-arbitraries.ts'
 import {
   type CandidateSpec,
   hold,
@@ -9,10 +15,10 @@ import {
   makeSet,
   resultNumber as numberOf,
   type RequestSpec,
-} from '../../test/auction-world.ts'
-import { evenly } from '../../test/even-numbers.ts'
-import fc from '../../test/fast-check.ts'
-import { sized } from '../../test/soak.ts'
+} from '../../test/support/auction-world.ts'
+import fc from '../../test/support/fast-check.ts'
+import { sized } from '../../test/support/soak.ts'
+import { evenly } from '../../test/support/uniform-numbers.ts'
 import { MODEL } from '../events/event.ts'
 import { LOSS } from './loss-code.ts'
 import { createOutcome, type Outcome } from './outcome.ts'

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hold, makeRequest, makeSet, NOON_MS, resultNumber } from '../../test/auction-world.ts'
+import {
+  hold,
+  makeRequest,
+  makeSet,
+  NOON_MS,
+  resultNumber,
+} from '../../test/support/auction-world.ts'
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { LIVE, liveAt, refreshLive } from './campaign-state.ts'
 import { createOutcome } from './outcome.ts'

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CandidateSpec, hold, makeSet, type RequestSpec } from '../../test/auction-world.ts'
+import {
+  type CandidateSpec,
+  hold,
+  makeSet,
+  type RequestSpec,
+} from '../../test/support/auction-world.ts'
 import { MODEL } from '../events/event.ts'
 import { CANDIDATES_MAX, offerIdOf, pairCandidates } from './candidate-set.ts'
 import { ANY_DEVICE } from './targeting.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../../test/api.ts'
-import { KETTLE, makeMarket, runAuction, untilReceipt } from '../../test/market.ts'
+import { startApi } from '../../test/support/api.ts'
+import { KETTLE, makeMarket, runAuction, untilReceipt } from '../../test/support/market.ts'
 import { micros } from '../platform/money/money.ts'
 import { sql } from '../platform/postgres/sql.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NOON_MS, resultNumber } from '../../test/auction-world.ts'
+import { NOON_MS, resultNumber } from '../../test/support/auction-world.ts'
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { LeaseBook, UNCAPPED_LEASE } from '../budgets/lease.ts'
 import { PacingBook } from '../budgets/pacing-book.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resultNumber } from '../../test/auction-world.ts'
+import { resultNumber } from '../../test/support/auction-world.ts'
 import { gammaQuantile } from '../prediction/predict.ts'
 import {
   createSeed,

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Check, Clean } from 'typebox/value'
-import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
+import { candidates, request, resultNumber } from '../../test/support/auction-arbitraries.ts'
 import {
   type CandidateSpec,
   hold,
   resultNumber as numberOf,
   type RequestSpec,
-} from '../../test/auction-world.ts'
-import fc from '../../test/fast-check.ts'
+} from '../../test/support/auction-world.ts'
+import fc from '../../test/support/fast-check.ts'
 import { explainAuction } from './explain.ts'
 import { Explanation } from './explanation-schema.ts'
 import { LOSS } from './loss-code.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { importOffers, makeMerchant } from '../../test/catalogue.ts'
-import { testDatabase } from '../../test/database.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { importOffers, makeMerchant } from '../../test/support/catalogue.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { loadLinks } from './link-store.ts'
 

@@ -1,9 +1,9 @@
 /** Recomputes a receipt from the API reference's rules, sharing nothing with the core. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
-import { hold } from '../../test/auction-world.ts'
-import fc from '../../test/fast-check.ts'
+import { candidates, request, resultNumber } from '../../test/support/auction-arbitraries.ts'
+import { hold } from '../../test/support/auction-world.ts'
+import fc from '../../test/support/fast-check.ts'
 import { explainAuction } from './explain.ts'
 import type { Explanation } from './explanation-schema.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import { openFoldedLog } from '../../test/fold-log.ts'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { openFoldedLog } from '../../test/support/fold-log.ts'
+import { MoneyEvents, START_MS } from '../../test/support/money-events.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
 import { readRedirectQuery, redirectQuery } from './redirect-query.ts'
 
 /** What mail and chat programs, proxies and other tags do to a URL. */

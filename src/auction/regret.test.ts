@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { candidates, request } from '../../test/auction-arbitraries.ts'
+import { candidates, request } from '../../test/support/auction-arbitraries.ts'
 import {
   type CandidateSpec,
   hold,
   type RequestSpec,
   resultNumber,
-} from '../../test/auction-world.ts'
-import { evenly } from '../../test/even-numbers.ts'
-import fc from '../../test/fast-check.ts'
-import { sized } from '../../test/soak.ts'
+} from '../../test/support/auction-world.ts'
+import fc from '../../test/support/fast-check.ts'
+import { sized } from '../../test/support/soak.ts'
+import { evenly } from '../../test/support/uniform-numbers.ts'
 import { createOutcome } from './outcome.ts'
 import { winnerPropensity } from './propensity.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
+import { candidates, request, resultNumber } from '../../test/support/auction-arbitraries.ts'
 import {
   type CandidateSpec,
   type Held,
   hold,
   resultNumber as numberOf,
-} from '../../test/auction-world.ts'
-import fc from '../../test/fast-check.ts'
-import { sized } from '../../test/soak.ts'
+} from '../../test/support/auction-world.ts'
+import fc from '../../test/support/fast-check.ts'
+import { sized } from '../../test/support/soak.ts'
 import { MODEL } from '../events/event.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { LOSS } from './loss-code.ts'

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../../test/api.ts'
-import { makeMerchant } from '../../test/catalogue.ts'
-import { follow, KETTLE, makeMarket, runAuction, until, untilReceipt } from '../../test/market.ts'
+import { startApi } from '../../test/support/api.ts'
+import { makeMerchant } from '../../test/support/catalogue.ts'
+import {
+  follow,
+  KETTLE,
+  makeMarket,
+  runAuction,
+  until,
+  untilReceipt,
+} from '../../test/support/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { updatePublisher } from '../accounts/publisher-store.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'

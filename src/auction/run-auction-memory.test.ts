@@ -3,7 +3,12 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { getHeapStatistics } from 'node:v8'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
-import { type CandidateSpec, makeRequest, makeSet, resultNumber } from '../../test/auction-world.ts'
+import {
+  type CandidateSpec,
+  makeRequest,
+  makeSet,
+  resultNumber,
+} from '../../test/support/auction-world.ts'
 import { createOutcome } from './outcome.ts'
 import { runAuction } from './run-auction.ts'
 

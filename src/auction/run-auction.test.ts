@@ -7,8 +7,8 @@ import {
   lossWord,
   type RequestSpec,
   resultNumber,
-} from '../../test/auction-world.ts'
-import { kitPath } from '../../test/kit.ts'
+} from '../../test/support/auction-world.ts'
+import { kitPath } from '../../test/support/shared-data.ts'
 import { micros, publisherPart } from '../platform/money/money.ts'
 import { createSeed, drawBits, PURPOSE, readSeed, uniform } from './draw.ts'
 import { acceptedBy } from './run-auction.ts'

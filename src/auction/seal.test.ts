@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
 import { micros } from '../platform/money/money.ts'
 import { type SealBinding, type SealedResult, Sealer } from './seal.ts'
 

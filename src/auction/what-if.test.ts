@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { candidates, request, resultNumber } from '../../test/auction-arbitraries.ts'
+import { candidates, request, resultNumber } from '../../test/support/auction-arbitraries.ts'
 import {
   type CandidateSpec,
   hold,
   resultNumber as numberOf,
   type RequestSpec,
-} from '../../test/auction-world.ts'
-import fc from '../../test/fast-check.ts'
+} from '../../test/support/auction-world.ts'
+import fc from '../../test/support/fast-check.ts'
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { micros } from '../platform/money/money.ts'
 import { LOSS } from './loss-code.ts'

@@ -9,10 +9,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Fleet, type FleetTotals } from '../../test/budget-fleet.ts'
-import { testDatabase } from '../../test/database.ts'
-import { seededRandom } from '../../test/seeded-random.ts'
-import { seedOf, sized } from '../../test/soak.ts'
+import { Fleet, type FleetTotals } from '../../test/support/budget-fleet.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { seededRandom } from '../../test/support/seeded-random.ts'
+import { seedOf, sized } from '../../test/support/soak.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { evenly } from '../../test/even-numbers.ts'
-import fc from '../../test/fast-check.ts'
-import { poisson, seededRandom } from '../../test/seeded-random.ts'
+import fc from '../../test/support/fast-check.ts'
+import { poisson, seededRandom } from '../../test/support/seeded-random.ts'
+import { evenly } from '../../test/support/uniform-numbers.ts'
 import { FREE_READERS, OpenResults, Readers, reserveMicros } from './in-flight-reserve.ts'
 
 const PRICE = 350_000

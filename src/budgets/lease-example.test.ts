@@ -1,7 +1,7 @@
 /** Two nodes and a budget of ten clicks, step by step: what lease-store.ts does. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { openAccounts } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'

@@ -1,7 +1,7 @@
 /** Money that lies with the wrong node: how it comes to the one whose readers click. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'

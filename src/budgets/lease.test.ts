@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { evenly } from '../../test/even-numbers.ts'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
+import { evenly } from '../../test/support/uniform-numbers.ts'
 import { ALWAYS, type BudgetedCampaign, LeaseBook, UNCAPPED_LEASE } from './lease.ts'
 import {
   dayNumberOf,

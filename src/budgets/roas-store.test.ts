@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addClicks, addOrder, BID_MICROS, makeCampaign } from '../../test/campaign-clicks.ts'
+import {
+  addClicks,
+  addOrder,
+  BID_MICROS,
+  makeCampaign,
+} from '../../test/support/campaign-clicks.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { loadCohorts } from '../prediction/cohort-store.ts'
 import { saveModel } from '../prediction/model-store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addClicks, makeCampaign } from '../../test/campaign-clicks.ts'
+import { addClicks, makeCampaign } from '../../test/support/campaign-clicks.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { hourOfWeek } from './traffic-curve.ts'
 import { learnTraffic, loadTraffic } from './traffic-store.ts'

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { listAccounts } from '../../test/budget-accounts.ts'
-import { testDatabase, untilWaiting } from '../../test/database.ts'
-import { type Random, seededRandom } from '../../test/seeded-random.ts'
+import { listAccounts } from '../../test/support/budget-accounts.ts'
+import { testDatabase, untilWaiting } from '../../test/support/database.ts'
+import { type Random, seededRandom } from '../../test/support/seeded-random.ts'
 import { openAccounts } from '../budgets/budget-account.ts'
 import { ALWAYS, LeaseBook } from '../budgets/lease.ts'
 import { requestLeases } from '../budgets/lease-store.ts'

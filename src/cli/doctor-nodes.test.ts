@@ -1,8 +1,8 @@
 /** `souk doctor` on a network of several nodes: missing keys, different settings, held leases. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makePatient } from '../../test/doctor-patient.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { makePatient } from '../../test/support/doctor-installation.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import type { SealingKey } from '../node/config.ts'
 import { keyMarks } from '../node/sealing-keys.ts'
 import { type ClaimOptions, claimNode } from '../platform/postgres/node-registry.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { fileFault } from './file-fault.ts'
 
 test('a file error names its option and the reason', async (t) => {

@@ -5,7 +5,7 @@ import {
   hold,
   type RequestSpec,
   resultNumber,
-} from '../../test/auction-world.ts'
+} from '../../test/support/auction-world.ts'
 import { explainAuction } from '../auction/explain.ts'
 import { packReceipt, unpackReceipt } from '../auction/receipt.ts'
 import { formatExplanation } from './print-explanation.ts'

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runCommand } from '../../test/commands.ts'
-import { testDatabase } from '../../test/database.ts'
+import { runCommand } from '../../test/support/commands.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { readConfig } from '../node/config.ts'
 import { CAMPAIGN_SETTINGS, MERCHANT_SETTINGS, PUBLISHER_SETTINGS } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { HashKeys, type HashPurpose } from './hash-keys.ts'

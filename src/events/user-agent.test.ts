@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { kitPath } from '../../test/kit.ts'
+import { kitPath } from '../../test/support/shared-data.ts'
 import { DEVICE, deviceWord, isPrefetch, readUserAgent } from './user-agent.ts'
 
 const PHONE =

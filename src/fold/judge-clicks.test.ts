@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MoneyEvents, START_MS } from '../../test/money-events.ts'
+import { MoneyEvents, START_MS } from '../../test/support/money-events.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { type ClickHistory, judgeClicks } from './judge-clicks.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import { rowsRead } from '../../test/rows-read.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { rowsRead } from '../../test/support/rows-read.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { countBehind } from './lane-store.ts'
 

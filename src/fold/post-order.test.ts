@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
-import { MoneyEvents, orderLine, START_MS } from '../../test/money-events.ts'
+import fc from '../../test/support/fast-check.ts'
+import { MoneyEvents, orderLine, START_MS } from '../../test/support/money-events.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
 import {
   addDecision,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { EVENT_TYPE, newEvent, viewLane } from '../events/event.ts'
 import { openPostgresEventLog } from '../events/event-log-postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'

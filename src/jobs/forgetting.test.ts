@@ -1,8 +1,8 @@
 /** Expiry of stored data by the schedules. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startApi } from '../../test/api.ts'
-import { makeMarket } from '../../test/market.ts'
+import { startApi } from '../../test/support/api.ts'
+import { makeMarket } from '../../test/support/market.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { HOUR_MS } from '../platform/time/timestamp.ts'
 import { SCHEDULES } from './schedules.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startDashboard } from '../../test/dashboard-session.ts'
-import { testDatabase } from '../../test/database.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { scopeOf } from '../../test/scope.ts'
+import { startDashboard } from '../../test/support/dashboard-session.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
+import { scopeOf } from '../../test/support/scope.ts'
 import { dashboardLinkRoutes } from './dashboard-routes.ts'
 import type { LinkPage } from './dashboard-schema.ts'
 

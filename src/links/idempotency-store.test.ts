@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
+import { testDatabase } from '../../test/support/database.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { once } from './idempotency-store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startApi } from '../../test/api.ts'
+import { startApi } from '../../test/support/api.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
 test('concurrent calls for a new article share one answer', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import { scopeOf } from '../../test/scope.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { scopeOf } from '../../test/support/scope.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { UnattributedCounts } from './unattributed-counts.ts'
 import {

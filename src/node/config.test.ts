@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { makeGeoip } from '../../test/geoip.ts'
-import { temporaryFolder } from '../../test/temporary-folder.ts'
+import { makeGeoip } from '../../test/support/geoip.ts'
+import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { ConfigError, onPort, readConfig, readSealingKeys } from './config.ts'
 
 const EVENTS_DEFAULT = { rate: 1_000, burst: 5_000 }

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
+import {
+  checkoutOf,
+  orderEntry as order,
+  startIntakeApp as start,
+} from '../../test/support/intake-app.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
-import { kitPath } from '../../test/kit.ts'
+import fc from '../../test/support/fast-check.ts'
+import { kitPath } from '../../test/support/shared-data.ts'
 import {
   dollarRate,
   formatMinor,

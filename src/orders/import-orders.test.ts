@@ -1,7 +1,7 @@
 /** Imports of orders from files: accepted entries, and rejected ones with line and reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startIntakeApp as start } from '../../test/intake-app.ts'
+import { startIntakeApp as start } from '../../test/support/intake-app.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { importOrders, importReturns } from './import-orders.ts'
 

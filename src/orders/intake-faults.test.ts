@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, orderEntry as order, startIntakeApp } from '../../test/intake-app.ts'
+import { type Answer, orderEntry as order, startIntakeApp } from '../../test/support/intake-app.ts'
 import { orderFaults, returnFaults } from './intake-faults.ts'
 
 test('reports faults of orders and returns that a schema cannot express', async (t) => {

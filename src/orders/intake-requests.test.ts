@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import { type Scope, testDatabase, untilWaiting } from '../../test/database.ts'
+import { type Scope, testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/postgres/sql.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startIntakeApp } from '../../test/intake-app.ts'
+import { startIntakeApp } from '../../test/support/intake-app.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { signBody } from './signed-request.ts'
 

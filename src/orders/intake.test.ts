@@ -1,7 +1,7 @@
 /** Repeated reports of one order: its time and its money stay. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkoutOf, orderEntry, startIntakeApp as start } from '../../test/intake-app.ts'
+import { checkoutOf, orderEntry, startIntakeApp as start } from '../../test/support/intake-app.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'

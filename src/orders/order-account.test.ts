@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
-import { kitPath } from '../../test/kit.ts'
+import fc from '../../test/support/fast-check.ts'
 import {
   attribution,
   EPP,
@@ -12,7 +11,8 @@ import {
   report,
   type Told,
   tell,
-} from '../../test/order-account.ts'
+} from '../../test/support/order-account.ts'
+import { kitPath } from '../../test/support/shared-data.ts'
 import { MODEL } from '../events/event.ts'
 import { micros } from '../platform/money/money.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'

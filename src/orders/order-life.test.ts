@@ -1,7 +1,14 @@
 /** The life of an order: the effect of each event in each state. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { attribution, EPP, goodsBack, NOW_MS, report, tell } from '../../test/order-account.ts'
+import {
+  attribution,
+  EPP,
+  goodsBack,
+  NOW_MS,
+  report,
+  tell,
+} from '../../test/support/order-account.ts'
 import { micros } from '../platform/money/money.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import {

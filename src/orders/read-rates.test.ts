@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { kitPath } from '../../test/kit.ts'
+import { kitPath } from '../../test/support/shared-data.ts'
 import type { ApiError, Fault } from '../platform/errors/api-errors.ts'
 import { readRates as readRatesBy } from './read-rates.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startIntakeApp as start } from '../../test/intake-app.ts'
+import { startIntakeApp as start } from '../../test/support/intake-app.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { AMOUNTS_OPEN_MS } from './order-states.ts'

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import fc from '../../test/fast-check.ts'
-import { checkoutOf, orderEntry as order, startIntakeApp as start } from '../../test/intake-app.ts'
-import { clickId, MoneyEvents } from '../../test/money-events.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
+import fc from '../../test/support/fast-check.ts'
+import {
+  checkoutOf,
+  orderEntry as order,
+  startIntakeApp as start,
+} from '../../test/support/intake-app.ts'
+import { clickId, MoneyEvents } from '../../test/support/money-events.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { UsualValues } from './usual-value.ts'
 

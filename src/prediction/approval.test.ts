@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
 import { APPROVAL_STEPS, fitApprovals, type OrderAges } from './approval.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 

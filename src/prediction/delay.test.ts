@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom } from '../../test/seeded-random.ts'
+import { seededRandom } from '../../test/support/seeded-random.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 import { fitDelays, type Waits, waitingAge } from './delay.ts'
 import { type DelayCurve, shareWaiting } from './evidence.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gamma, normal, poisson, seededRandom } from '../../test/seeded-random.ts'
+import { gamma, normal, poisson, seededRandom } from '../../test/support/seeded-random.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { fitHalfLife, type MerchantDay } from './half-life.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addClicks, addOrder, makeCampaign } from '../../test/campaign-clicks.ts'
+import { addClicks, addOrder, makeCampaign } from '../../test/support/campaign-clicks.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { findFirstClick, loadCohorts, loadMerchantDays, loadWaits } from './cohort-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'

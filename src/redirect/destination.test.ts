@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
+import fc from '../../test/support/fast-check.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 
 const CID = { name: 'cid', value: '0123456789abcdef0123456789abcdef' }

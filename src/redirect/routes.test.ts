@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BROWSER } from '../../test/app.ts'
+import { BROWSER } from '../../test/support/app.ts'
 import { indexMarket } from '../auction/market.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import { CONSENT } from '../events/consent.ts'

@@ -1,8 +1,8 @@
 /** Recomputes an order from the API reference's rules, sharing nothing with the fold. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../test/fast-check.ts'
-import { attribution, goodsBack, line, report, tell } from '../../test/order-account.ts'
+import fc from '../../test/support/fast-check.ts'
+import { attribution, goodsBack, line, report, tell } from '../../test/support/order-account.ts'
 import { MODEL } from '../events/event.ts'
 import { figuresOf } from '../orders/order-figures.ts'
 import { micros } from '../platform/money/money.ts'

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startApi } from '../../test/api.ts'
-import { follow, KETTLE, makeMarket, runAuction, statsOf, until } from '../../test/market.ts'
+import { startApi } from '../../test/support/api.ts'
+import {
+  follow,
+  KETTLE,
+  makeMarket,
+  runAuction,
+  statsOf,
+  until,
+} from '../../test/support/market.ts'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { sql } from '../platform/postgres/sql.ts'

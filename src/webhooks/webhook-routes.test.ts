@@ -1,9 +1,9 @@
 /** Webhooks over the API: who may create, see and delete them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase } from '../../test/database.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
-import { startQuietHttp } from '../../test/quiet-http.ts'
+import { testDatabase } from '../../test/support/database.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
+import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { webhookRoutes } from './webhook-routes.ts'

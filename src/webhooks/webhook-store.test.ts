@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { testDatabase, untilWaiting } from '../../test/database.ts'
-import { makePublisherWorld } from '../../test/publisher-world.ts'
+import { testDatabase, untilWaiting } from '../../test/support/database.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { createWebhook } from './create-webhook.ts'
 import {

@@ -1,7 +1,7 @@
 /** Chromium as the specs use it. */
 import { type BrowserServer, chromium, type LaunchOptions } from 'playwright-core'
 import { WITHOUT_FEATURES } from '../../src/check-page/browser-features.ts'
-import { CHROMIUM, needProgram } from '../../test/machine.ts'
+import { CHROMIUM, needProgram } from '../../test/support/programs.ts'
 
 /**
  * A reader's: what a headless browser calls itself, the service records as a robot's. For the whole

@@ -21,9 +21,9 @@ import { EVENT_TYPE } from '../../src/events/event.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import type { Database } from '../../src/platform/postgres/postgres.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startTestApp, type TestApp } from '../../test/app.ts'
-import type { Scope } from '../../test/database.ts'
-import { until } from '../../test/market.ts'
+import { startTestApp, type TestApp } from '../../test/support/app.ts'
+import type { Scope } from '../../test/support/database.ts'
+import { until } from '../../test/support/market.ts'
 import { startWeb, type Web } from './web.ts'
 
 export interface Network {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { encodeBase62 } from '../../src/platform/ids.ts'
-import type { Scope } from '../../test/database.ts'
+import type { Scope } from '../../test/support/database.ts'
 import { openPage, type WatchedPage } from './browser.ts'
 import { type Network, startNetwork } from './network.ts'
 

@@ -1,9 +1,9 @@
 /** The brand word: docs/spec/interface.md#brand-word. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startApi } from '../api.ts'
-import { makeMerchant } from '../catalogue.ts'
-import { makeMarket, runAuction, until } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { makeMerchant } from '../support/catalogue.ts'
+import { makeMarket, runAuction, until } from '../support/market.ts'
 
 const TEA = 'https://teas.example/p/1'
 const api = await startApi({ after }, { env: { BRAND: 'Acme' } })

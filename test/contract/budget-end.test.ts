@@ -6,8 +6,8 @@ import { BUDGET_LOCK } from '../../src/budgets/budget-account.ts'
 import { REASON } from '../../src/events/reason.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, runAuction, until } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { follow, KETTLE, makeMarket, runAuction, until } from '../support/market.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)

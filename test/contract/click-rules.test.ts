@@ -8,8 +8,8 @@ import { REASON } from '../../src/events/reason.ts'
 import { disableLink } from '../../src/links/store.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, runAuction, SLUG, until } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { follow, KETTLE, makeMarket, runAuction, SLUG, until } from '../support/market.ts'
 
 let clockAheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })

@@ -1,7 +1,7 @@
 /** A 400 lists every fault of a request, in path, query and body. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type CallOptions, startApi } from '../api.ts'
+import { type CallOptions, startApi } from '../support/api.ts'
 
 const api = await startApi({ after })
 const ann = await api.account({ is_partner: true })

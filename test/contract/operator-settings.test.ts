@@ -6,12 +6,12 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { REASON } from '../../src/events/reason.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startApi } from '../api.ts'
-import { makeGeoip } from '../geoip.ts'
-import { follow, KETTLE, makeMarket, runAuction } from '../market.ts'
-import { scopeOf } from '../scope.ts'
-import { souk, soukExit } from '../souk.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { startApi } from '../support/api.ts'
+import { makeGeoip } from '../support/geoip.ts'
+import { follow, KETTLE, makeMarket, runAuction } from '../support/market.ts'
+import { scopeOf } from '../support/scope.ts'
+import { souk, soukExit } from '../support/souk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = await temporaryFolder({ after }, 'souk settings ')
 const geoip = join(folder, 'country.mmdb')

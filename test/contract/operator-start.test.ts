@@ -10,11 +10,11 @@ import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { databaseUrl, testDatabase } from '../database.ts'
-import { ownMs } from '../own-time.ts'
-import { scopeOf } from '../scope.ts'
-import { type Environment, readyUrl, SOUK, serve, soukExit } from '../souk.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { databaseUrl, testDatabase } from '../support/database.ts'
+import { ownMs } from '../support/process-time.ts'
+import { scopeOf } from '../support/scope.ts'
+import { type Environment, readyUrl, SOUK, serve, soukExit } from '../support/souk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = await temporaryFolder({ after }, 'souk start ')
 const file = join(folder, 'a file')

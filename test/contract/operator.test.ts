@@ -11,12 +11,12 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../../src/platform/postgres/postgres.ts'
-import { AUCTION_URL, startApi } from '../api.ts'
-import { BROWSER } from '../app.ts'
-import { makeCampaign, makeMerchant } from '../catalogue.ts'
-import { runCommand } from '../commands.ts'
-import { ownMs } from '../own-time.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { AUCTION_URL, startApi } from '../support/api.ts'
+import { BROWSER } from '../support/app.ts'
+import { makeCampaign, makeMerchant } from '../support/catalogue.ts'
+import { runCommand } from '../support/commands.ts'
+import { ownMs } from '../support/process-time.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const EFFECT_MS = 2_000
 const api = await startApi({ after })

@@ -5,9 +5,9 @@ import { REASON, reasonName } from '../../src/events/reason.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { reconcile } from '../../src/reconcile/reconcile.ts'
-import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, until } from '../market.ts'
-import { souk } from '../souk.ts'
+import { startApi } from '../support/api.ts'
+import { follow, KETTLE, makeMarket, until } from '../support/market.ts'
+import { souk } from '../support/souk.ts'
 
 let clockAheadMs = 0
 const api = await startApi(

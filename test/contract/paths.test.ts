@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
-import { startApi } from '../api.ts'
+import { startApi } from '../support/api.ts'
 
 const api = await startApi({ after })
 const { key, pubId, publishers } = await api.account({ is_partner: true })

@@ -5,9 +5,9 @@ import { parse } from 'csv-parse/sync'
 import { updatePublisher } from '../../src/accounts/publisher-store.ts'
 import { updateMerchant } from '../../src/catalog/merchant-store.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { BASE_URL, LINK_URL, startApi } from '../api.ts'
-import { makeMerchant } from '../catalogue.ts'
-import { until } from '../market.ts'
+import { BASE_URL, LINK_URL, startApi } from '../support/api.ts'
+import { makeMerchant } from '../support/catalogue.ts'
+import { until } from '../support/market.ts'
 
 const COLUMNS =
   'brand,colors,currency,description,google_product_category,gtin,image_url,item_group_id,' +

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { micros } from '../../src/platform/money/money.ts'
-import { startApi } from '../api.ts'
-import { makeMerchant } from '../catalogue.ts'
-import { KETTLE, makeMarket, runAuction, until } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { makeMerchant } from '../support/catalogue.ts'
+import { KETTLE, makeMarket, runAuction, until } from '../support/market.ts'
 
 const api = await startApi({ after })
 const TERMS = { share_ppm: 333_333, tolerance_ppm: 30_000, beta: 2, floor_micros: micros(50_000) }

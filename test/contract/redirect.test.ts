@@ -11,8 +11,8 @@ import { encodeBase62 } from '../../src/platform/ids.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { DAY_MS } from '../../src/platform/time/timestamp.ts'
-import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../support/market.ts'
 
 let clockAheadMs = 0
 const api = await startApi({ after }, { now: () => Date.now() + clockAheadMs })

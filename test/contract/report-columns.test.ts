@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startApi } from '../api.ts'
-import { follow, makeMarket, SLUG } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { follow, makeMarket, SLUG } from '../support/market.ts'
 
 const api = await startApi({ after })
 await makeMarket(api)

@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY_MS, utcDay } from '../../src/platform/time/timestamp.ts'
-import { BROWSER } from '../app.ts'
-import { makeCampaign, makeMerchant } from '../catalogue.ts'
-import { databaseUrl, testDatabase } from '../database.ts'
-import { ownMs } from '../own-time.ts'
-import { type Environment, type RunningSouk, serve, souk } from '../souk.ts'
+import { BROWSER } from '../support/app.ts'
+import { makeCampaign, makeMerchant } from '../support/catalogue.ts'
+import { databaseUrl, testDatabase } from '../support/database.ts'
+import { ownMs } from '../support/process-time.ts'
+import { type Environment, type RunningSouk, serve, souk } from '../support/souk.ts'
 
 const VISIBLE_MS = 5_000
 const EFFECT_MS = 2_000

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ROOT } from '../source-files.ts'
+import { ROOT } from '../support/source-files.ts'
 
 interface Sentences {
   /** The number of rules per section when it was last read; none may get lost. */

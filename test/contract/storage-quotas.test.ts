@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { type Api, startApi } from '../api.ts'
+import { type Api, startApi } from '../support/api.ts'
 
 const PAGE = '/api/v1/events/impressions/page_impression/'
 const LINK = '/api/v1/events/impressions/service_link_impression/'

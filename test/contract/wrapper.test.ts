@@ -4,8 +4,8 @@ import { after, test } from 'node:test'
 import { REASON } from '../../src/events/reason.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, SLUG, until } from '../market.ts'
+import { startApi } from '../support/api.ts'
+import { follow, KETTLE, makeMarket, SLUG, until } from '../support/market.ts'
 
 const api = await startApi({ after })
 const market = await makeMarket(api)

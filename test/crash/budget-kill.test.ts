@@ -19,9 +19,9 @@ import { foldMoney } from '../../src/fold/fold-money.ts'
 import type { Database } from '../../src/platform/postgres/postgres.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { utcDay } from '../../src/platform/time/timestamp.ts'
-import { databaseUrl, testDatabase } from '../database.ts'
-import { freePort } from '../free-port.ts'
-import { seededRandom } from '../seeded-random.ts'
+import { databaseUrl, testDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { seededRandom } from '../support/seeded-random.ts'
 
 const SPENDER = join(import.meta.dirname, 'spend-until-killed.ts')
 const NODES = 3

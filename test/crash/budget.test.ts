@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DAY_MS, utcDay } from '../../src/platform/time/timestamp.ts'
-import { BROWSER } from '../app.ts'
-import { type Environment, serve, souk } from '../souk.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { BROWSER } from '../support/app.ts'
+import { type Environment, serve, souk } from '../support/souk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const BID = 0.5
 const BUDGET = 3.2 // Six clicks, and a rest too small for another.

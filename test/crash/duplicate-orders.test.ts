@@ -12,11 +12,11 @@ import { signBody } from '../../src/orders/signed-request.ts'
 import type { Database } from '../../src/platform/postgres/postgres.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { reconcile } from '../../src/reconcile/reconcile.ts'
-import { databaseUrl, testDatabase } from '../database.ts'
-import { clickId, MoneyEvents } from '../money-events.ts'
-import { makePublisherWorld } from '../publisher-world.ts'
-import { serve } from '../souk.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { databaseUrl, testDatabase } from '../support/database.ts'
+import { clickId, MoneyEvents } from '../support/money-events.ts'
+import { makePublisherWorld } from '../support/publisher-world.ts'
+import { serve } from '../support/souk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const DUPLICATES = 1_000
 /** Answered before the kill: some are promised, some in flight, most not started. */

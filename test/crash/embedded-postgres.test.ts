@@ -26,7 +26,7 @@ import { NOBODY } from '../../src/platform/postgres/postgres-binaries.ts'
 import { runningPid } from '../../src/platform/postgres/postgres-cluster.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { makeLogger } from '../../src/platform/process/log.ts'
-import { ownMs } from '../own-time.ts'
+import { ownMs } from '../support/process-time.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const USER_PROGRAM = join(import.meta.dirname, 'postgres-user.ts')

@@ -19,8 +19,8 @@ import {
 import { runningPid } from '../../src/platform/postgres/postgres-cluster.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { makeLogger } from '../../src/platform/process/log.ts'
-import { scopeOf } from '../scope.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { scopeOf } from '../support/scope.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const APPENDER = join(import.meta.dirname, 'append-until-killed.ts')
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')

@@ -8,10 +8,10 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../src/platform/postgres/postgres.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { makeMerchant } from '../catalogue.ts'
-import { databaseUrl, testDatabase } from '../database.ts'
-import { souk } from '../souk.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { makeMerchant } from '../support/catalogue.ts'
+import { databaseUrl, testDatabase } from '../support/database.ts'
+import { souk } from '../support/souk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'souk.ts')
 const ROWS = 150_000 // Several chunks, and longer than it takes to see the first one.

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { runningPid } from '../../src/platform/postgres/postgres-cluster.ts'
-import { readyUrl, SOUK } from '../souk.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { readyUrl, SOUK } from '../support/souk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a service whose PostgreSQL is killed during the start is ready a moment later', async (t) => {
   const dataDir = await temporaryFolder(t, 'souk-killed-start-')

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { RunAs } from '../../src/platform/postgres/postgres-binaries.ts'
-import { temporaryFolder } from '../temporary-folder.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { AS_NOBODY, whereNobodyCanRun } from './other-users.ts'
 
 const PLATFORM = join(import.meta.dirname, '../../src/platform')

@@ -7,10 +7,10 @@ import { CONSENT } from '../../src/events/consent.ts'
 import { MODEL } from '../../src/events/event.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { startApi } from '../api.ts'
-import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../market.ts'
-import { ownMs } from '../own-time.ts'
-import { openProxy, type TcpProxy } from '../proxy.ts'
+import { startApi } from '../support/api.ts'
+import { follow, KETTLE, makeMarket, runAuction, SLUG, statsOf, until } from '../support/market.ts'
+import { ownMs } from '../support/process-time.ts'
+import { openProxy, type TcpProxy } from '../support/proxy.ts'
 
 /** Readers wait 50 ms at most by design; the cost of an answer comes on top. */
 const SOON_MS = 500

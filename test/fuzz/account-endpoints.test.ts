@@ -10,8 +10,8 @@ import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant } from '../../src/catalog/merchant-store.ts'
 import { CreateSmartLinkBody, LinkMateBody } from '../../src/links/schema.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
-import { type Answer, startApi } from '../api.ts'
-import fc from '../fast-check.ts'
+import { type Answer, startApi } from '../support/api.ts'
+import fc from '../support/fast-check.ts'
 import {
   answersAnything,
   checkRefusal,

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import type { TSchema } from 'typebox'
 import { ERRORS } from '../../src/platform/errors/api-errors.ts'
-import type { Answer } from '../api.ts'
-import fc from '../fast-check.ts'
+import type { Answer } from '../support/api.ts'
+import fc from '../support/fast-check.ts'
 
 export const RUNS = 200
 

@@ -13,8 +13,8 @@ import { sql } from '../../src/platform/postgres/sql.ts'
 import { utcDay } from '../../src/platform/time/timestamp.ts'
 import { ReversalBody } from '../../src/stats/schema.ts'
 import { WebhookBody } from '../../src/webhooks/webhook-schema.ts'
-import { type Answer, startApi } from '../api.ts'
-import { makeMarket } from '../market.ts'
+import { type Answer, startApi } from '../support/api.ts'
+import { makeMarket } from '../support/market.ts'
 import { answersAnything, type Endpoint, refusesLongTexts, refusesWrongTypes } from './hostile.ts'
 
 interface SentEndpoint extends Endpoint {

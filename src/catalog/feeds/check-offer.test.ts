@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { micros } from '../../platform/money/money.ts'
 import { checkOffer, type OfferContent, onlyDollars, type ToDollars } from './check-offer.ts'
 import type { FeedFields } from './feed-columns.ts'

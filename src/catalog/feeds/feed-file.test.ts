@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { FeedError } from './feed-error.ts'
 import { openFeedFile } from './feed-file.ts'
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { startServer } from '../../../test/local-server.ts'
+import { startServer } from '../../../test/support/local-server.ts'
 import { NOBODY } from '../../platform/postgres/postgres-binaries.ts'
 import { fetchFeed, isWebAddress, removeLeftFeeds } from './fetch-feed.ts'
 

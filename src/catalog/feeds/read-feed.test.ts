@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { ROW_CHARACTERS_MAX } from '../../platform/text/csv-reader.ts'
 import { readAvailability } from './availability.ts'
 import type { FeedFields } from './feed-columns.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { GroupCommit, QueueFull, type Writer } from './group-commit.ts'
 
 class BadItem extends Error {}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createCipheriv, createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { counterCipher, hmacSha256 } from './prepared-keys.ts'
 
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { test } from 'node:test'
-import { freePort } from '../../../test/free-port.ts'
+import { freePort } from '../../../test/support/free-port.ts'
 import { errorWords } from './error-words.ts'
 
 test('the message for a host with several addresses contains the error of each', async () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { shareFileLock, takeFileLock } from './file-lock.ts'
 
 test('many processes can share a lock, and only the last one can take it exclusively', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { makeFolder } from './make-folder.ts'
 
 test('folders are created with their parents, and one that cannot be is reported without hanging', async (t) => {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { Refusal } from '../errors/refusal.ts'
 import { replaceFile, replaceText } from './whole-file.ts'
 

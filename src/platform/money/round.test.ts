@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { divideHalfEven } from './round.ts'
 
 test('half-to-even division is within half a unit, ties go to the even side, and signs are symmetric', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import ipaddr from 'ipaddr.js'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { addressIndex } from './address-index.ts'
 import { type Cidr, readCidr } from './client-address.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { startServer } from '../../../test/local-server.ts'
+import { startServer } from '../../../test/support/local-server.ts'
 import { guardedAgent, guardedGet, isPublicAddress } from './fetch-guard.ts'
 
 test('addresses of every special range are private, all others are public', () => {

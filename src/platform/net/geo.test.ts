@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeGeoip } from '../../../test/geoip.ts'
+import { makeGeoip } from '../../../test/support/geoip.ts'
 import { openGeo } from './geo.ts'
 
 const GEOIP = makeGeoip({ '203.0.113.0/24': 'US', '192.0.2.0/31': 'JP' })

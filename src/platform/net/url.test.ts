@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import fc from '../../../test/fast-check.ts'
-import { kitPath } from '../../../test/kit.ts'
+import fc from '../../../test/support/fast-check.ts'
+import { kitPath } from '../../../test/support/shared-data.ts'
 import {
   canonicalUrl,
   fitsUrlLimits,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../../test/database.ts'
-import { until } from '../../../test/market.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { until } from '../../../test/support/market.ts'
 import { openDatabase } from './postgres.ts'
 import { sql } from './sql.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../../test/database.ts'
-import { scopeOf } from '../../../test/scope.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { scopeOf } from '../../../test/support/scope.ts'
 import { type DatabaseFacts, databaseFaults, readDatabaseFacts } from './database-faults.ts'
 import { identifier, sql } from './sql.ts'
 

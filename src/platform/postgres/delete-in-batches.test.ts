@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase, untilWaiting } from '../../../test/database.ts'
+import { testDatabase, untilWaiting } from '../../../test/support/database.ts'
 import { deleteWhere } from './delete-in-batches.ts'
 import { sql } from './sql.ts'
 

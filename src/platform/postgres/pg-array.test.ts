@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../../test/database.ts'
-import fc from '../../../test/fast-check.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { arrayLiteral } from './pg-array.ts'
 import { sql } from './sql.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { glob, rm } from 'node:fs/promises'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { openSpool } from './spool.ts'
 
 test('a deleted spool file is reported and no longer keeps the spool from being empty', async (t) => {

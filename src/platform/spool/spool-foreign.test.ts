@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { glob, rm } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { openSpool } from './spool.ts'
 
 async function makeRoot(t: TestContext) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { frame, frameBytes, unframe } from './spool-frames.ts'
 
 const anyRecords = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../../../test/temporary-folder.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { SpoolSegments } from './spool-segments.ts'
 
 test('a record is not written to a deleted file, and the next one is stored', async (t) => {

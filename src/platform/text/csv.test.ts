@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import fc from '../../../test/fast-check.ts'
+import fc from '../../../test/support/fast-check.ts'
 import { csvLine, hasColumns, quotedCsvLine, readCsv, readCsvTable, requireColumns } from './csv.ts'
 
 test('another reader reads back what was written, quotes and line breaks included', () => {

@@ -1,0 +1,57 @@
+/** The dashboard's routes in this process, with a signed-in user. */
+import assert from 'node:assert/strict'
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { dashboardRoutes } from '../../src/accounts/dashboard-routes.ts'
+import type { Db } from '../../src/platform/postgres/postgres.ts'
+import type { Scope } from './database.ts'
+import { startQuietHttp } from './quiet-http.ts'
+
+const BASE_URL = 'http://souk.example'
+
+export interface DashboardSession {
+  /** A call below /dashboard/api/, as the page sends it; with a body it is a POST. */
+  call<T>(path: string, body?: object): Promise<{ status: number; json: Answer<T> }>
+  /** The response that a browser gets. */
+  open(path: string): Promise<{ status: number; headers: OutgoingHttpHeaders; text: string }>
+}
+
+interface Answer<T> {
+  readonly data: readonly [T]
+  readonly error: { readonly code: number; readonly data: readonly { field: string }[] }
+}
+
+/** Serves the given routes behind the sign-in; signs in any user. */
+export async function startDashboard(
+  scope: Scope,
+  { db, inside }: { db: Db; inside: readonly FastifyPluginAsyncTypebox[] },
+): Promise<{ logIn(email: string | null): Promise<DashboardSession> }> {
+  const http = await startQuietHttp(scope)
+  const now = () => new Date()
+  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, brand: 'service', now, inside }))
+  const send = async (path: string, { body, cookie }: { body?: object; cookie?: string }) => {
+    const answer = await http.inject({
+      method: body === undefined ? 'GET' : 'POST',
+      url: `/dashboard/api/${path}`,
+      ...(body === undefined ? {} : { payload: body }),
+      headers: cookie === undefined ? {} : { cookie },
+    })
+    return { status: answer.statusCode, headers: answer.headers, text: answer.body }
+  }
+  const sessionOf = (cookie: { cookie?: string }): DashboardSession => ({
+    open: (path) => send(path, cookie),
+    call: async (path, body) => {
+      const { status, text } = await send(path, { ...cookie, ...(body ? { body } : {}) })
+      return { status, json: JSON.parse(text) }
+    },
+  })
+  return {
+    logIn: async (email) => {
+      if (email === null) return sessionOf({})
+      const entered = await send('login/', { body: { email, password: 'long enough' } })
+      assert.equal(entered.status, 200)
+      const cookie = String(entered.headers['set-cookie']).split(';', 1)[0] ?? ''
+      return sessionOf({ cookie })
+    },
+  }
+}
