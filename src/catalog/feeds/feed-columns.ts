@@ -257,6 +257,12 @@ interface Column {
 }
 
 const NEEDED = ['id', 'title', 'link', 'price'] as const
+const SHOWN_NAMES: Readonly<Record<(typeof NEEDED)[number], string>> = {
+  id: 'id (or sku, product_id)',
+  title: 'title (or name, product_name)',
+  link: 'link (or url, product_url)',
+  price: 'price (or regular_price, search_price)',
+}
 
 /** Finds the fields in a row of names. */
 export function findColumns(header: readonly string[], fieldOf: FieldFinder): Columns {
@@ -279,11 +285,9 @@ export function findColumns(header: readonly string[], fieldOf: FieldFinder): Co
   return { first, spare, priced }
 }
 
-/** The columns without which no row of a feed can become an offer. */
+/** The columns without which no row of a feed can become an offer, each with names for it. */
 export function missingColumns({ first }: Columns): string[] {
-  return NEEDED.filter((field) => first[field] === -1).map(
-    (field) => `${field} (or ${NAMES[field].slice(1).join(', ')})`,
-  )
+  return NEEDED.filter((field) => first[field] === -1).map((field) => SHOWN_NAMES[field])
 }
 
 /** The fields of a row of cells. */

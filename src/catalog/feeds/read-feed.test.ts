@@ -198,10 +198,13 @@ test('what is no feed is refused as a whole, saying why', async () => {
     await assert.rejects(read(`<${root}><item><id>1</id></item></${root}>`), refusal)
   }
   await assert.rejects(read('[{"id":1}]'), /one object a line/)
-  await assert.rejects(read('id,title,price\n1,a,2\n'), /no column link \(or url, .*\): id, title/)
+  await assert.rejects(
+    read('id,title,price\n1,a,2\n'),
+    /no column link \(or url, .*\); it reads: id, title/,
+  )
   await assert.rejects(read('just some words'), /no column id .* and no column title/)
   const lines = read('"a\nok  database  all is well",b\n1,2\n')
-  await assert.rejects(lines, /no column id .*: a ok database all is well, b$/)
+  await assert.rejects(lines, /no column id .*; it reads: a ok database all is well, b; .*--map$/)
   await assert.rejects(read(gzipSync(CSV)), /the feed is no text: .* packed twice/)
 })
 
@@ -465,6 +468,19 @@ test('lines above the header are skipped, and rows are told by their line in the
       )
     }
   }
+})
+
+test('a comment above the header is no header, unless no other line is one', async () => {
+  const first = async (text: string) => {
+    const [row] = rows((await read(text)).entries)
+    return [row?.id, row?.title, row?.brand]
+  }
+  const row = '1,Tea,https://s.example/1,2 USD,Alder\n'
+  const listed = `# Columns: id, title, link, price\nid,title,link,price,brand\n${row}`
+  assert.deepEqual(await first(listed), ['1', 'Tea', 'Alder'])
+  const hidden = `# Shop\n# id,title,link,price,brand\n${row}`
+  assert.deepEqual(await first(hidden), ['1', 'Tea', 'Alder'])
+  assert.deepEqual(await first(`#,id,title,link,price,brand\n0,${row}`), ['1', 'Tea', 'Alder'])
 })
 
 test('a comment between items hides what is in it, and one that is not closed hides nothing', async () => {

@@ -136,7 +136,7 @@ function parserOf(start: string, choice: Choice): Chosen | null {
     case 'csv':
       return csvOf(start, choice)
     case 'unknown': {
-      const chosen = csvOf(start, { ...choice, isLast: false })
+      const chosen = findCsv(start, choice)
       if (chosen !== null || !isLast) return chosen
       if (TAGS.test(text)) return xmlOf(start, choice)
       if (OBJECT_LINE.test(text)) return { parser: jsonlParser(fieldOf), rest: start }
@@ -177,25 +177,29 @@ function isBinary(text: string): boolean {
 type CsvChoice = Choice & { readonly separator?: string }
 
 function csvOf(start: string, choice: CsvChoice): Chosen | null {
+  const chosen = findCsv(start, choice)
+  if (chosen === null && choice.isLast) throw noHeader(start, choice)
+  return chosen
+}
+
+function findCsv(start: string, choice: CsvChoice): Chosen | null {
   const columnsOf = (cells: readonly string[]) => findColumns(cells, choice.fieldOf)
   const isHeader = (cells: readonly string[]) => missingColumns(columnsOf(cells)).length === 0
   const header = findCsvHeader(start, { ...choice, isHeader })
-  if (header !== null) {
-    const parser = csvParser(header, columnsOf(header.cells))
-    return { parser, rest: start.slice(header.end) }
-  }
-  if (choice.isLast) throw noHeader(start, choice)
-  return null
+  if (header === null) return null
+  return { parser: csvParser(header, columnsOf(header.cells)), rest: start.slice(header.end) }
 }
 
 function noHeader(start: string, { separator, fieldOf }: CsvChoice): FeedError {
   const first = firstTextLine(start, separator)
   const cells = first?.cells ?? [firstLine(start.trimStart())]
-  const missing = missingColumns(findColumns(cells, fieldOf)).join(' and no column ')
+  const missing = missingColumns(findColumns(cells, fieldOf))
   // A name in quotes may have lines, and would make lines of its own wherever this is shown.
   const shown = cells.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
   return new FeedError(
-    `line ${first?.line ?? 1} does not look like a header: no column ${missing}: ${shown}`,
+    `line ${first?.line ?? 1} does not look like a header: it has no column ` +
+      `${missing.join(' and no column ')}; it reads: ${shown}; ` +
+      'rename its columns, or name them with --map',
   )
 }
 

@@ -147,12 +147,27 @@ export interface HeaderSearch {
 
 /**
  * Finds the first line that is a header. Comments, `sep=;`, blank and title lines above it are
- * skipped. Null: no line within the first HEADER_CHARACTERS_MAX is one.
+ * skipped. Some programs write `#` before the header itself: a comment counts where no other line
+ * is one. Null: no line within the first HEADER_CHARACTERS_MAX is one.
  */
 export function findCsvHeader(text: string, search: HeaderSearch): CsvHeader | null {
+  const found = findHeader(text, search, (line) => !COMMENT.test(line))
+  if (found !== null || !search.isLast) return found
+  return findHeader(text, search, (line) => COMMENT.test(line))
+}
+
+/** A line that begins with `#`, unless that is the whole first cell: the name of row numbers. */
+const COMMENT = /^\s*#(?!"?\s*(?:[,;|\t]|$))/
+
+function findHeader(
+  text: string,
+  search: HeaderSearch,
+  isCandidate: (line: string) => boolean,
+): CsvHeader | null {
   let declared: string | undefined
   for (const candidate of preambleLines(text, search.isLast)) {
     declared ??= SEPARATOR_LINE.exec(candidate.text)?.[1]
+    if (!isCandidate(candidate.text)) continue
     const separators =
       search.separator === undefined ? separatorsByCount(candidate.text) : [search.separator]
     if (declared !== undefined && search.separator === undefined) separators.unshift(declared)
@@ -210,7 +225,9 @@ function readHeader(
   if (record?.kind !== 'cells') return null
   const end = Math.min(start + scan.at + (rest === written ? 1 : 0), text.length)
   const endLine = rest === written ? line + 1 : scan.line
-  return { cells: record.cells, separator, line, end, endLine }
+  const [first = '', ...others] = record.cells
+  const cells = COMMENT.test(first) ? [first.replace(/^\s*#\s*/, ''), ...others] : record.cells
+  return { cells, separator, line, end, endLine }
 }
 
 /** The text at hand and how far it has been read. */
