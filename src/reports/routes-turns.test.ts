@@ -7,6 +7,7 @@ import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { sql } from '../platform/postgres/sql.ts'
+import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { reportRoutes } from './routes.ts'
 
 const PAYMENTS = 'reports/payments/?date_from=2026-03-01&date_to=2026-03-31'
@@ -18,6 +19,7 @@ async function start(t: TestContext) {
   const now = () => new Date('2026-04-01T00:00:00Z')
   const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now })
   await http.register(reportRoutes({ db, keys, now }))
+  await http.register(webhookRoutes({ db, keys, now }))
   const path = `/api/v1/publishers/${publisher.pub_id}/`
   const get = async (rest: string) => {
     const answer = await http.inject({ url: path + rest, headers: { ...headers } })
