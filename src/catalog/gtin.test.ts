@@ -83,6 +83,7 @@ test('a code that a spreadsheet changed is recovered where all its digits are th
   const whole = '04006381333931'
   for (const written of [
     "'4006381333931",
+    '“4006381333931”',
     '’4006381333931',
     '="4006381333931"',
     '"4006381333931"',

@@ -63,7 +63,7 @@ function withoutSpreadsheet(written: string): string {
   const bare = written
     .trim()
     .replace(/^=?"(.*)"$/, '$1')
-    .replace(/^['’‘`´]+|['’‘`´]+$/g, '')
+    .replace(/^['’‘`´“”]+|['’‘`´“”]+$/g, '')
     .trim()
   const whole = WHOLE_NUMBER.exec(bare)?.[1]
   if (whole !== undefined) return whole

@@ -277,6 +277,8 @@ test('a cell with several images gives the first that is one', () => {
     '["https://i.example/a.jpg","https://i.example/b.jpg"]',
     '//i.example/a.jpg',
     'https://i.example/a.jpg,',
+    '["https:\\/\\/i.example\\/a.jpg","https:\\/\\/i.example\\/b.jpg"]',
+    'https://i.example/a.jpg, //i.example/b.jpg',
   ]
   for (const imageLink of cells) {
     assert.equal(offer({ imageLink }).imageUrl, 'https://i.example/a.jpg', imageLink)
@@ -298,6 +300,8 @@ test('tags of HTML are no part of a title, other angle brackets are', () => {
     ['Tea<br/>Pot <!-- new --> <IMG src="a.jpg">', 'Tea Pot'],
     ['Bowl < 10 cm, <3 & more', 'Bowl < 10 cm, <3 & more'],
     ['List<Item> of <hope>', 'List<Item> of <hope>'],
+    ['<![CDATA[Tea & Pot]]>', 'Tea & Pot'],
+    ['Tea &amp;amp; &amp;lt;b&amp;gt;Pot&amp;lt;/b&amp;gt;', 'Tea & Pot'],
   ]
   for (const [title, expected] of cases) assert.equal(offer({ title }).title, expected)
 })
@@ -311,6 +315,7 @@ test('entities in a link are decoded, numeric and doubled ones too', () => {
     '&#x26;',
     '&#X026;',
     '&amp;amp;',
+    '&AMP;',
     '&amp;#38;',
   ]) {
     assert.equal(offer({ link: link.replace('&', entity) }).url, link, entity)

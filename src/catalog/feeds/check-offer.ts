@@ -191,7 +191,7 @@ const NUMERIC_ENTITY = /&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi
 function addressText(written: string): string {
   const text = withoutEmptyWord(written).trim()
   if (!text.includes('&')) return text
-  const once = text.replace(/&(?:amp;)+/g, '&')
+  const once = text.replace(/&(?:amp;)+/gi, '&')
   return once.replace(NUMERIC_ENTITY, (whole, hex?: string, decimal?: string) => {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
     return code >= SPACE && code <= CODE_POINT_MAX ? String.fromCodePoint(code) : whole
@@ -289,11 +289,12 @@ function gtinOf(cell: string, notes: Note[]): { gtin14: string | null; gtinText:
 }
 
 /** Where a cell goes on with another URL: commas, bars and blanks may be in the URL itself. */
-const NEXT_URL = /["']?[\s,;|]+["']?(?=https?:\/\/)/i
+const NEXT_URL = /["']?[\s,;|]+["']?(?=https?:\/\/)|["']?[,;|]?\s+["']?(?=\/\/)/i
 
 /** The first image of a cell that may hold several. */
 function imageOf(written: string, notes: Note[]): string | null {
-  const cell = addressText(written)
+  // A list of JSON in a cell escapes its slashes.
+  const cell = addressText(written).replaceAll('\\/', '/')
   if (cell === '') return null
   for (const part of cell.split(NEXT_URL, IMAGES_TRIED)) {
     const bare = part.replace(/["'\s,;|\]]+$/, '').replace(/^[["'\s,;|]+/, '')
@@ -344,10 +345,17 @@ const TAG =
 
 /** A text without entities and without the tags of HTML. */
 function plainText(written: string): string {
-  const text = withoutEntities(withoutEmptyWord(written))
+  const once = withoutEntities(withoutEmptyWord(written))
+  const text = ESCAPED_TWICE.test(once) ? withoutEntities(once) : once
   if (!text.includes('<')) return cleanText(text)
-  return cleanText(text.replace(INLINE_TAG, '').replace(TAG, ' '))
+  const bare = text.replace(CDATA, '$1').replace(INLINE_TAG, '').replace(TAG, ' ')
+  return cleanText(bare)
 }
+
+/** Entities that are left when a text was escaped twice. */
+const ESCAPED_TWICE = /&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[\da-f]{1,6});/i
+/** A section that was escaped, or written where no XML is. */
+const CDATA = /<!\[CDATA\[(.{0,10000}?)\]\]>/gs
 
 function withoutEntities(text: string): string {
   return text.includes('&') ? decodeHTMLStrict(text) : text

@@ -98,7 +98,8 @@ function words(text: string): string[] {
 
 // Columns of sale dates have too many names to list: what begins or ends, a sale, and a date, in
 // any order that shop systems use (`special_from_date`, `Date sale price starts`).
-const SALE = '(?:sale|special|promo|promotion|promotional|discount|discounted|offer|deal|action)'
+const SALE =
+  '(?:sale|special|promo|promotion|promotional|discount|discounted|reduced|offer|deal|action)'
 const PRICE = '(?:prices?)?(?:effective|valid|validity|active)?'
 const DATE = '(?:dates?|datetime|time|day|period)?'
 const START = '(?:from|starts?|starting|begins?|beginning|since)'

@@ -354,6 +354,9 @@ test('an element without end or bottom costs its item, and is not gathered in me
     [long, 'row_too_long@1'],
     [open, 'row_too_long@1'],
     [`<!--${'x'.repeat(4 * ROW_CHARACTERS_MAX)}`, 'row_malformed@1'],
+    [`</item${' '.repeat(4 * ROW_CHARACTERS_MAX)}`, 'row_malformed@1'],
+    [`<item><title>a</title></item${' '.repeat(4 * ROW_CHARACTERS_MAX)}`, 'row_malformed@1'],
+    ['<item><title>a</title></item ', 'row_malformed@1'],
   ] as const
   for (const [bad, fault] of cases) {
     const { entries } = await read(rss(bad + good))

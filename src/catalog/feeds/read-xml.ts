@@ -12,6 +12,8 @@ import type { XmlElements } from './find-xml-element.ts'
 import { ItemNames, readXmlItem, withoutEntities } from './xml-item.ts'
 
 const TEXT_SHOWN = 2_000
+/** A closing tag holds a name and blanks; a longer one has no end. */
+const TAG_CHARACTERS_MAX = 1_000
 const SPACE = 0x20
 const SLASH = 0x2f
 const GREATER = 0x3e
@@ -98,6 +100,15 @@ export class XmlParser implements FeedParser {
     return null
   }
 
+  /** Where the closing tag at `at` ends: behind its `>`, or where another tag begins before it. */
+  #endOfTag(at: number, isLast: boolean): number | null {
+    const end = this.#text.indexOf('>', at)
+    const another = this.#text.indexOf('<', at + 1)
+    if (another !== -1 && (end === -1 || another < end)) return another
+    if (end !== -1) return end + 1
+    return isLast || this.#text.length - at > TAG_CHARACTERS_MAX ? this.#text.length : null
+  }
+
   #readItem(isLast: boolean): boolean {
     const text = this.#text
     this.#isRootClosed = false
@@ -112,8 +123,8 @@ export class XmlParser implements FeedParser {
       const why = `the item contains the tag of another <${item}>: it is not closed`
       return this.#reject('row_malformed', why, next)
     }
-    const end = close === null ? -1 : text.indexOf('>', close)
-    if (end !== -1) return this.#take(end + 1)
+    const end = close === null ? null : this.#endOfTag(close, false)
+    if (end !== null) return this.#take(end)
     if (text.length > ROW_CHARACTERS_MAX) return this.#rejectLong()
     if (isLast) {
       this.isCut = true
@@ -135,11 +146,10 @@ export class XmlParser implements FeedParser {
 
   /** An item whose opening tag was lost: its closing tag is all that is left of it. */
   #readStrayEnd(close: number, isLast: boolean): boolean {
-    const end = this.#text.indexOf('>', close)
-    if (end === -1 && !isLast) return false
+    const next = this.#endOfTag(close, isLast)
+    if (next === null) return false
     const wasSkipping = this.#isSkipping
     this.#isSkipping = false
-    const next = end === -1 ? this.#text.length : end + 1
     if (wasSkipping) return this.#drop(next)
     return this.#reject('row_malformed', 'an item is closed that was not opened', next)
   }

@@ -56,6 +56,7 @@ test('the columns of sale dates are known by the names of shop systems', () => {
     ['sale_price_start_date', 'saleStart'],
     ['sale_price_end_date', 'saleEnd'],
     ['special_from_date', 'saleStart'],
+    ['reduced_price_to', 'saleEnd'],
     ['special_to_date', 'saleEnd'],
     ['special_price_from_date', 'saleStart'],
     ['special_price_to_date', 'saleEnd'],
