@@ -12,8 +12,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
+import { type Cohort, evaluate, METHODS } from '../src/evaluation/evaluate.ts'
 import { HOUR_MS } from '../src/platform/time/timestamp.ts'
-import { type Cohort, evaluate, METHODS } from '../src/prediction/evaluate.ts'
 import { UNFITTED_MODEL } from '../src/prediction/prediction-model.ts'
 
 const KIT = fileURLToPath(new URL('../../shared/data/click-logs/', import.meta.url))

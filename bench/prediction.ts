@@ -6,8 +6,9 @@
  * another that was drawn from the same truth. Prints means over 30 seeds, and fails when ours is
  * not the best or its 80 % interval covers less than 77 or more than 83 % of the true rates.
  */
+
+import { measure, type Outcome } from '../src/evaluation/metrics.ts'
 import { fitConcentration } from '../src/prediction/fit.ts'
-import { measure, type Outcome } from '../src/prediction/metrics.ts'
 import { networkRate } from '../src/prediction/network-rate.ts'
 import {
   type Counts,

@@ -14,10 +14,10 @@ const product = source.filter((file) => !file.isTest)
 
 /** Data flows down: a folder imports only from itself and from folders to its left. */
 const LAYERS = [
-  ...['platform', 'accounts', 'catalog', 'events', 'prediction', 'budgets', 'campaigns', 'links'],
-  ...['matching', 'auction', 'redirect', 'orders', 'ledger', 'reconcile', 'fold', 'stats'],
-  ...['networks', 'webhooks', 'reports', 'node', 'jobs', 'server', 'demo', 'check-page'],
-  ...['main.ts', 'cli'],
+  ...['platform', 'accounts', 'catalog', 'events', 'prediction', 'evaluation', 'budgets'],
+  ...['campaigns', 'links', 'matching', 'auction', 'redirect', 'orders', 'ledger', 'reconcile'],
+  ...['fold', 'stats', 'networks', 'webhooks', 'reports', 'node', 'jobs', 'server', 'demo'],
+  ...['check-page', 'main.ts', 'cli'],
 ]
 
 test('a folder imports only from the folders to its left', () => {

@@ -6,8 +6,8 @@ import {
   BID_MICROS,
   makeCampaign,
 } from '../../test/support/campaign-clicks.ts'
+import { loadCohorts } from '../evaluation/cohort-store.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { loadCohorts } from '../prediction/cohort-store.ts'
 import { saveModel } from '../prediction/model-store.ts'
 import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
 import { loadRoasMultipliers, stepRoasMultipliers } from './roas-store.ts'

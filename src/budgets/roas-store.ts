@@ -3,7 +3,7 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import { curveText, IS_LED_BY_CLICK, waitingShare } from '../prediction/cohort-store.ts'
+import { curveText, IS_LED_BY_CLICK, waitingShare } from '../prediction/delay-store.ts'
 import { loadModel } from '../prediction/model-store.ts'
 import { stepRoasMultiplier } from './roas.ts'
 

@@ -1,11 +1,11 @@
 /** `souk evaluate`: how good the predictions were on the service's own log. */
 
+import { calibrationPlot } from '../evaluation/calibration-plot.ts'
+import { findFirstClick, loadCohorts } from '../evaluation/cohort-store.ts'
+import { evaluate } from '../evaluation/evaluate.ts'
+import type { Metrics } from '../evaluation/metrics.ts'
 import { replaceText } from '../platform/files/whole-file.ts'
 import { DAY_MS, HOUR_MS, utcDay } from '../platform/time/timestamp.ts'
-import { calibrationPlot } from '../prediction/calibration-plot.ts'
-import { findFirstClick, loadCohorts } from '../prediction/cohort-store.ts'
-import { evaluate } from '../prediction/evaluate.ts'
-import type { Metrics } from '../prediction/metrics.ts'
 import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
 import type { CommandContext } from './command.ts'
 import { requireDaysInOrder } from './day-range.ts'

@@ -10,8 +10,8 @@ import {
   fitApprovals,
   type OrderAges,
 } from './approval.ts'
-import { IS_LED_BY_CLICK, loadMerchantDays, loadWaits } from './cohort-store.ts'
 import { fitDelays } from './delay.ts'
+import { IS_LED_BY_CLICK, loadMerchantDays, loadWaits } from './delay-store.ts'
 import type { HalfLife } from './evidence.ts'
 import { loadEvidence } from './evidence-store.ts'
 import { fitModel } from './fit.ts'

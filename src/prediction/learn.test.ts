@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addClicks, addOrder, makeCampaign } from '../../test/support/campaign-clicks.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { findFirstClick, loadCohorts, loadMerchantDays, loadWaits } from './cohort-store.ts'
+import { loadMerchantDays, loadWaits } from './delay-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
 import { fitNightly, isModelYoung } from './learn-store.ts'
@@ -219,43 +219,4 @@ test('a model of a day to come gives way to today’s: the clock was ahead', asy
   await addOrder(db, 'returned', { sold: 100_000e6, kept: 50_000e6 })
   const today = await fitNightly(db, NOON)
   assert.deepEqual(await loadModel(db), today)
-})
-
-test('cohorts hold each pair’s clicks by slot, with the orders they led to', async (t) => {
-  const db = await makeCampaign(t)
-  assert.equal(await findFirstClick(db), null)
-  await addClicks(db, 3, { atMs: NOON - 2 * DAY })
-  await addClicks(db, 4, { atMs: NOON - DAY, pubId: 2 })
-  await addOrder(db, 'one', { sold: 10e6, kept: 10e6 })
-  await db.run(sql`update merchant_order set accepted_at = ${new Date(NOON - DAY)}`)
-  assert.equal(await findFirstClick(db), NOON - 2 * DAY)
-  const range = { fromMs: NOON - 10 * DAY, toMs: NOON, slotMs: DAY }
-  const slotOf = (ms: number) => Math.floor(ms / DAY)
-  const cohorts = await loadCohorts(db, range)
-  assert.deepEqual(
-    cohorts.toSorted((left, right) => left.slot - right.slot),
-    [
-      {
-        ...{ pubId: 1, merchId: 1, slot: slotOf(NOON - 2 * DAY), clicks: 3 },
-        orders: [{ slot: slotOf(NOON - DAY), count: 1 }],
-      },
-      { pubId: 2, merchId: 1, slot: slotOf(NOON - DAY), clicks: 4, orders: [] },
-    ],
-  )
-  // What was not known at the end of the range is not in it.
-  const [first] = await loadCohorts(db, { ...range, toMs: NOON - 1.5 * DAY })
-  assert.deepEqual(first?.orders, [])
-  for (const [gone, back] of [
-    [sql`hold = 'review'`, sql`hold = null`],
-    [sql`rejected_at = accepted_at`, sql`rejected_at = null`],
-  ] as const) {
-    await db.run(sql`update merchant_order set ${gone}`)
-    const told = await loadCohorts(db, range)
-    assert.deepEqual(
-      told.flatMap(({ orders }) => orders),
-      [],
-      gone.text,
-    )
-    await db.run(sql`update merchant_order set ${back}`)
-  }
 })

@@ -4,10 +4,10 @@ import fc from '../../test/support/fast-check.ts'
 import { beta, gamma, poisson, seededRandom } from '../../test/support/seeded-random.ts'
 import { evenly } from '../../test/support/uniform-numbers.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
+import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
 import { calibrationPlot } from './calibration-plot.ts'
 import { type Cohort, evaluate, METHODS } from './evaluate.ts'
 import { binsOf, measure, type Outcome, predictiveShares } from './metrics.ts'
-import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const model = { ...UNFITTED_MODEL, delayCurve: [1, 0, 0, 0, 0, 0] }
 const options = {

@@ -8,7 +8,7 @@
  * judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from './delay.ts'
+import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../prediction/delay.ts'
 import {
   type Evidence,
   HALF_LIVES,
@@ -16,14 +16,14 @@ import {
   noEvidence,
   pairKey,
   WAITS_MS,
-} from './evidence.ts'
-import { addToPairs, type PairEvidence } from './evidence-store.ts'
-import { fitModel } from './fit.ts'
-import { fitHalfLife, HALF_LIFE_DAYS, type MerchantDay } from './half-life.ts'
+} from '../prediction/evidence.ts'
+import { addToPairs, type PairEvidence } from '../prediction/evidence-store.ts'
+import { fitModel } from '../prediction/fit.ts'
+import { fitHalfLife, HALF_LIFE_DAYS, type MerchantDay } from '../prediction/half-life.ts'
+import { OutlookBook } from '../prediction/outlook.ts'
+import { type RateEstimate, shown } from '../prediction/predict.ts'
+import { delayOf, type PredictionModel } from '../prediction/prediction-model.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
-import { OutlookBook } from './outlook.ts'
-import { type RateEstimate, shown } from './predict.ts'
-import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
 export interface Cohort {

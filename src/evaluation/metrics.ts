@@ -1,5 +1,5 @@
 /** Figures that say how good predicted probabilities were (economics 3). */
-import type { RateEstimate } from './predict.ts'
+import type { RateEstimate } from '../prediction/predict.ts'
 
 /** One group that was predicted together, and what happened to it. */
 export interface Outcome {
