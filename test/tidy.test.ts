@@ -3,7 +3,7 @@
  * and the fix, so that reviews are about design.
  */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { ROOT, readSourceFiles, type SourceFile } from './support/source-files.ts'
@@ -11,6 +11,8 @@ import { ROOT, readSourceFiles, type SourceFile } from './support/source-files.t
 const files = readSourceFiles()
 const source = files.filter((file) => file.path.startsWith('src/'))
 const product = source.filter((file) => !file.isTest)
+
+const README_LINES_MAX = 26
 
 /** Data flows down: a folder imports only from itself and from folders to its left. */
 const LAYERS = [
@@ -31,12 +33,42 @@ test('a folder imports only from the folders to its left', () => {
   })
 })
 
+test('every folder of src opens with a short README that names files it has', () => {
+  const folders = [...new Set(source.map(({ path }) => path.split('/').slice(0, 2).join('/')))]
+  const faults = folders
+    .filter((folder) => !folder.endsWith('.ts'))
+    .flatMap((folder) => {
+      const path = join(ROOT, folder, 'README.md')
+      if (!existsSync(path)) return [`${folder}: has no README.md`]
+      const text = readFileSync(path, 'utf8')
+      const named = [...text.matchAll(/`([\w./-]+\.ts)`/g)].map(([, name = '']) => name)
+      const isThere = (name: string) =>
+        existsSync(join(ROOT, folder, name)) || existsSync(join(ROOT, name))
+      return [
+        ...(text.split('\n').length > README_LINES_MAX ? [`${folder}: its README is long`] : []),
+        ...named.filter((name) => !isThere(name)).map((name) => `${folder}: no file ${name}`),
+      ]
+    })
+  assert.deepEqual(faults, [])
+})
+
 test('no file imports itself through others', () => {
   const byPath = new Map(files.map((file) => [file.path, file]))
   report(files, (file) => {
     const cycle = pathTo(file.path, file, byPath)
     return cycle === null ? [] : [`is in a cycle: ${cycle.join(' → ')}`]
   })
+})
+
+test('no folder of src imports itself through others', () => {
+  const byFolder = Map.groupBy(source, ({ path }) => dirname(path))
+  const nodes = [...byFolder].map(([path, members]): Node => {
+    const imports = members.flatMap((file) => file.imports.map((name) => dirname(name)))
+    return { path, imports: imports.filter((name) => name !== path && byFolder.has(name)) }
+  })
+  const byPath = new Map(nodes.map((node) => [node.path, node]))
+  const cycles = nodes.flatMap((node) => pathTo(node.path, node, byPath)?.join(' → ') ?? [])
+  assert.deepEqual(cycles, [])
 })
 
 test('every file is reached from a program, a test or the build', () => {
@@ -269,12 +301,11 @@ function reachedFrom(roots: readonly SourceFile[]): Set<string> {
   return reached
 }
 
-/** The shortest path from a file's imports back to it. */
-function pathTo(
-  target: string,
-  from: SourceFile,
-  byPath: ReadonlyMap<string, SourceFile>,
-): string[] | null {
+/** A file or a folder, and what it imports. */
+type Node = Pick<SourceFile, 'path' | 'imports'>
+
+/** The shortest path from the imports of a file or folder back to it. */
+function pathTo(target: string, from: Node, byPath: ReadonlyMap<string, Node>): string[] | null {
   const cameFrom = new Map<string, string>(from.imports.map((name) => [name, from.path]))
   for (const path of cameFrom.keys()) {
     if (path === target) {
