@@ -9,7 +9,7 @@
 
 import { measure, type Outcome } from '../src/evaluation/metrics.ts'
 import { fitConcentration } from '../src/prediction/fit.ts'
-import { networkRate } from '../src/prediction/network-rate.ts'
+import { networkRate } from '../src/prediction/network-prior.ts'
 import {
   type Counts,
   estimateRate,

@@ -6,9 +6,9 @@
  * reader who comes from a page of the publisher, or from an AMP cache of it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { isAmpLabelOf } from '../platform/net/amp-label.ts'
 import { AMP_CACHES } from '../platform/net/article-url.ts'
 import { isOnDomain, parseWebUrl, siteHost } from '../platform/net/url.ts'
-import { isAmpLabelOf } from './amp-label.ts'
 import { type Market, merchantOfHost, type Publisher } from './market.ts'
 
 /** Whether everyone may be redirected: to a merchant, or to a host that the publisher allows. */

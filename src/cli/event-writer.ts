@@ -9,7 +9,7 @@ import { type LogEvent, MONEY_LANE } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
 import { FoldLoop } from '../fold/fold-loop.ts'
 import { foldMoney } from '../fold/fold-money.ts'
-import { untilFolded } from '../fold/until-folded.ts'
+import { waitUntilFolded } from '../fold/lane-store.ts'
 import { openEventLog } from '../node/open-event-log.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
@@ -60,7 +60,7 @@ export async function withEventWriter<T>(
     const patienceMs = FOLD_MS_MAX + appended * FOLD_MS_PER_EVENT
     loop.start()
     try {
-      if (await untilFolded(db, last, { patienceMs })) return
+      if (await waitUntilFolded(db, last, { patienceMs })) return
     } finally {
       await loop.close()
     }

@@ -4,6 +4,7 @@
  * The edge records facts. The fold decides whether a page impression is the first of its session,
  * and checks again whether a link is the publisher's own. 201 only after the batch is durable (I2).
  */
+import { LRUCache } from 'lru-cache'
 import type { PublisherSettings } from '../accounts/publisher.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { WEB_URL_RULE } from '../platform/http/field-types.ts'
@@ -19,7 +20,6 @@ import { BEACON_PATIENCE_MS, type DurableAppend } from './durable-append.ts'
 import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
 import type { HashKeys } from './hash-keys.ts'
 import { REASON } from './reason.ts'
-import { RecordedSessions } from './recorded-sessions.ts'
 import { EVENTS_BODY_BYTES_MAX, LinkImpressions, PageImpressions } from './schema.ts'
 import { readUserAgent } from './user-agent.ts'
 
@@ -178,4 +178,29 @@ async function linkOwners(
 function linkReason(owner: number | null | undefined, pubId: number): number {
   if (owner === null) return REASON.unknownLink
   return owner !== undefined && owner !== pubId ? REASON.foreignLink : REASON.ok
+}
+
+/** Some 20 MB; a page that reloads does so within the last sessions of its node. */
+const SESSIONS_MAX = 100_000
+
+/**
+ * Page sessions whose impression this node has recorded: a repeat adds no row to the log, where the
+ * fold would not count it (docs/spec/limits.md#page-impressions).
+ */
+class RecordedSessions {
+  readonly #recorded = new LRUCache<string, Promise<void>>({ max: SESSIONS_MAX })
+
+  /** Records a session's impression, or waits for the one that is recorded already. */
+  async record(key: string, append: () => Promise<void>): Promise<void> {
+    const known = this.#recorded.get(key)
+    if (known !== undefined) return known
+    const appending = append()
+    this.#recorded.set(key, appending)
+    try {
+      await appending
+    } catch (error) {
+      this.#recorded.delete(key)
+      throw error
+    }
+  }
 }

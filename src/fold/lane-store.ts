@@ -1,9 +1,12 @@
 /** How far the lanes of the log have been folded. */
-import { LANES, MONEY_LANE } from '../events/event.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LANES, type LogEvent, MONEY_LANE } from '../events/event.ts'
 import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
+
+const POLL_MS = 50
 
 /** Whether the fold has processed all of these money events: none waits, and none is set aside. */
 export async function areFolded(
@@ -18,6 +21,19 @@ export async function areFolded(
       and day = any(${[...new Set(events.map(({ atMs }) => utcDay(atMs)))]}::date[])
       and id = any(${events.map(({ id }) => id)}::bigint[])`)
   return row?.folded === events.length
+}
+
+/** Waits until the worker has folded these events of the money lane. False on timeout. */
+export async function waitUntilFolded(
+  db: Db,
+  events: readonly LogEvent[],
+  { patienceMs }: { readonly patienceMs: number },
+): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += POLL_MS) {
+    if (await areFolded(db, events)) return true
+    await sleep(POLL_MS)
+  }
+  return areFolded(db, events)
 }
 
 export interface LaneBehind {

@@ -5,7 +5,7 @@ import { evenly } from '../../test/support/uniform-numbers.ts'
 import { type Evidence, noEvidence } from './evidence.ts'
 import { fitConcentration, fitModel } from './fit.ts'
 import { logGammaRise } from './log-gamma.ts'
-import { networkLogMean } from './network-value.ts'
+import { networkLogMean } from './network-prior.ts'
 import { atRate, UNFITTED, UNFITTED_VALUE } from './predict.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 

@@ -18,8 +18,7 @@ import {
 import type { PairEvidence } from './evidence-store.ts'
 import { type Grid, likeliest } from './likeliest.ts'
 import { logGammaRise } from './log-gamma.ts'
-import { networkRate } from './network-rate.ts'
-import { networkLogMean } from './network-value.ts'
+import { networkLogMean, networkRate } from './network-prior.ts'
 import {
   atRate,
   type Counts,

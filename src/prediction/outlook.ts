@@ -16,7 +16,7 @@ import {
 } from './evidence.ts'
 import { loadEvidence, type PairEvidence } from './evidence-store.ts'
 import { loadModel } from './model-store.ts'
-import { networkRate } from './network-rate.ts'
+import { networkRate } from './network-prior.ts'
 import {
   atRate,
   type ClickOutlook,

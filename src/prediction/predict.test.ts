@@ -8,7 +8,7 @@ import { evenly } from '../../test/support/uniform-numbers.ts'
 import { clickEvidence, countsOf, noEvidence } from './evidence.ts'
 import { fitConcentration, fitModel } from './fit.ts'
 import { logGamma, logGammaRise } from './log-gamma.ts'
-import { networkRate } from './network-rate.ts'
+import { networkRate } from './network-prior.ts'
 import {
   atRate,
   type Counts,

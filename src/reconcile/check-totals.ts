@@ -3,7 +3,16 @@ import { type Keys, signatureProblem } from '../events/view-totals.ts'
 import { digestOf, listViewDays } from '../events/view-totals-store.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import type { Difference } from './difference.ts'
+
+/** A difference that reconciliation found: a figure that does not follow from the log. */
+export interface Difference {
+  readonly table: string
+  readonly key: string
+  readonly column: string
+  readonly expected: string | null // The value that follows from the log.
+  readonly found: string | null // The value in the table.
+  readonly cause: string // The events behind the expected value.
+}
 
 /** The days whose views were counted by signed totals, and how many events those stand for. */
 export interface UsedTotals {

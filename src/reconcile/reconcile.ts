@@ -12,8 +12,8 @@ import { EVENT_TYPE } from '../events/event.ts'
 import type { Keys } from '../events/view-totals.ts'
 import type { Database, ReservedDb } from '../platform/postgres/postgres.ts'
 import { constantSql, sql } from '../platform/postgres/sql.ts'
+import type { Difference } from './check-totals.ts'
 import { checkTotals, type UsedTotals } from './check-totals.ts'
-import type { Difference } from './difference.ts'
 
 /** In order: each step uses the tables of the earlier ones. */
 const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'releases'] as const

@@ -11,7 +11,6 @@ import { readRedirectQuery } from '../auction/redirect-query.ts'
 import { RESULT_AGE_MAX_MS, type Sealer } from '../auction/seal.ts'
 import { CONSENT, type ConsentWord, consentNow, consentWord } from '../events/consent.ts'
 import { REASON } from '../events/reason.ts'
-import { newVisitor, readVisitor, visitorCookie } from '../events/visitor.ts'
 import { readAuctionId, readClickLabels } from '../links/link-url.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/http/hot-http.ts'
 import { referrerName } from '../platform/net/url.ts'
@@ -28,6 +27,7 @@ import {
   reserveFromBudget,
 } from './click.ts'
 import { leavingPage, lostPage, retryPage } from './pages.ts'
+import { newVisitor, readVisitor, visitorCookie } from './visitor.ts'
 
 /** The longest that a reader waits while storage is away (I5: 50 ms). */
 const LINK_PATIENCE_MS = 35

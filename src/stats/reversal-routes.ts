@@ -1,7 +1,7 @@
 /** The endpoint by which the operator reverses payments for invalid clicks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { holderOf, type KeyGuard, NEEDS_KEY, requireOperator } from '../accounts/require-key.ts'
-import { untilFolded } from '../fold/until-folded.ts'
+import { waitUntilFolded } from '../fold/lane-store.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { type Db, isUnreachable } from '../platform/postgres/postgres.ts'
@@ -59,7 +59,7 @@ async function folded(
   accepted: AcceptedReversal,
 ): Promise<{ status: 201 | 202; shown: Awaited<ReturnType<typeof showReversal>> }> {
   try {
-    if (await untilFolded(db, accepted.events, { patienceMs: FOLD_PATIENCE_MS })) {
+    if (await waitUntilFolded(db, accepted.events, { patienceMs: FOLD_PATIENCE_MS })) {
       return { status: 201, shown: await showReversal(db, accepted) }
     }
   } catch (error) {

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { isOnDomain } from '../platform/net/url.ts'
+import { isOnDomain } from './url.ts'
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567' // RFC 4648, section 6.
 const HASH_LENGTH = 52 // 256 bits, five each.
