@@ -84,7 +84,7 @@ create table roas_multiplier (
   stepped_at timestamptz not null
 );
 
--- Clicks and orders of each pair, decayed to one instant (economics 3, src/demand/evidence.ts).
+-- Clicks and orders of each pair, decayed to one instant (economics 3, src/prediction/evidence.ts).
 create table pair_evidence (
   pub_id integer not null,
   merch_id integer not null,
@@ -102,6 +102,6 @@ create table pair_evidence (
 -- The nightly fit; the newest one is used, the last but one is what it was smoothed with.
 create table prediction_model (
   day date primary key,
-  model jsonb not null, -- PredictionModel of src/demand/prediction-model.ts
+  model jsonb not null, -- PredictionModel of src/prediction/prediction-model.ts
   fitted_at timestamptz not null
 );

@@ -1,6 +1,6 @@
 -- Evidence is kept for several half-lives, of which the nightly fit chooses one, and in sums that
 -- depend on no fitted delay (docs/spec/prediction.md). What exists is counted again from clicks and
--- orders. The weights follow src/demand/evidence.ts.
+-- orders. The weights follow src/prediction/evidence.ts.
 drop table pair_evidence;
 
 create table pair_evidence (

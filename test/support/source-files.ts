@@ -27,6 +27,15 @@ export function readSourceFiles(): SourceFile[] {
     .map(readSourceFile)
 }
 
+/** The documents of the repository, and the README of each folder. */
+export function readDocuments(): Pick<SourceFile, 'path' | 'text'>[] {
+  const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'))
+  const paths = [...top, ...['docs', ...FOLDERS].flatMap((folder) => filesBelow(folder))]
+  return paths
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+}
+
 function readSourceFile(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8')
   const found = [...text.matchAll(IMPORT)].map((match) => match[1] ?? '')
