@@ -31,6 +31,8 @@ export interface CommandSpec {
   readonly format?: (result: never, columns?: number) => string
   /** Results that are printed but exit with code 1: differences, failed checks. */
   readonly isRefusal?: (result: never) => boolean
+  /** Says on stderr why such a result is one, where the result does not show it. */
+  readonly refusal?: (result: never) => string
 }
 
 /** The commands of a module by name; the module is loaded when one of them runs. */

@@ -7,7 +7,7 @@
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { CAMPAIGN_DEFAULTS } from '../campaigns/campaign.ts'
 import { FEED_FORMATS } from '../catalog/feeds/feed-format.ts'
-import type { ImportResult } from '../catalog/feeds/import-feed.ts'
+import { hasGoodRow, type ImportResult, noGoodRow } from '../catalog/feeds/import-result.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { renderCheckPage } from '../check-page/render.ts'
 import { LIST_ROWS_MAX } from '../platform/postgres/sql.ts'
@@ -223,8 +223,8 @@ const CATALOG_COMMANDS: readonly CommandSpec[] = [
       { flags: '--rejects <FILE>', help: 'write each bad row with its line and reason' },
     ],
     run: feed('importFeedCommand'),
-    isRefusal: ({ offers_upserted, offers_unchanged }: ImportResult) =>
-      offers_upserted + offers_unchanged === 0,
+    isRefusal: (result: ImportResult) => !hasGoodRow(result),
+    refusal: noGoodRow,
   },
 ]
 

@@ -147,8 +147,11 @@ test('an import without a good row leaves the address that the offers are fetche
   await writeFile(bad, `${HEAD}p,Tea,${LINK},many USD,in stock\n`)
   shop.feed = () => `${HEAD}p,Tea,${LINK},many USD,in stock\n`
   for (const source of [bad, `${url}?bad`]) {
-    const { code, result } = await run('--file', source)
+    const { code, result, err } = await run('--file', source)
     assert.deepEqual([code, result.rows, result.rejected], [1, 1, { price_unparsable: 1 }])
+    const { price_unparsable: first } = result.first_rejected
+    assert.match(first, /^line 2: the price is "many USD"; it has no number; write one amount/)
+    assert.equal(err, `none of the 1 rows is good, so nothing was changed; ${first}\n`)
   }
   assert.equal((await record()).feed_url, url)
   shop.feed = () => `${HEAD}p,Tea,${LINK},9.00 USD,in stock\n`
@@ -250,7 +253,7 @@ test('a feed of which no row is good any more makes no offer younger, and is tol
   const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
   await importFrom(url)
   shop.price = 'ask us'
-  const told = /none of its 1 rows is good: in line 2 the price is "ask us USD"/
+  const told = /none of the 1 rows is good, .*; line 2: the price is "ask us USD"/
   assert.match((await refetch(7))[0]?.error ?? '', told)
   assert.equal(await price(), 10)
   assert.match((await record()).feed_error ?? '', told)

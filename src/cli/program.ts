@@ -165,7 +165,10 @@ async function runCommand(
       const told = isJson ? JSON.stringify(result) : format(result as never, io.columns)
       io.stdout(`${terminalText(told)}\n`)
     }
-    return spec.isRefusal?.(result as never) === true ? REFUSED : DONE
+    if (spec.isRefusal?.(result as never) !== true) return DONE
+    const why = spec.refusal?.(result as never)
+    if (why !== undefined) io.stderr(`${terminalText(why)}\n`)
+    return REFUSED
   } catch (error) {
     if (opened?.isInterrupted() !== true)
       io.stderr(`${terminalText(fileFault(error, options) ?? describe(error))}\n`)

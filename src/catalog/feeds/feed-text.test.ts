@@ -101,6 +101,8 @@ test('a stray byte among right UTF-8 costs one character, not every other', () =
   assert.equal(decodeInPieces(stray, [64]), `${TEXT}2,Th\ufffd\n${TEXT}`)
   const few = Buffer.concat([Buffer.from('1,Thé\n'), windows1252('2,Thé\n')])
   assert.equal(decodeInPieces(few, [64]), '1,Thé\n2,Th\ufffd\n')
+  const added = Buffer.concat([Buffer.from('1,Thé\n2,Th'), Buffer.from('c3f4a9', 'hex')])
+  assert.equal(decodeInPieces(added, [64]), '1,Thé\n2,Th\ufffd\ufffd\ufffd')
   // Windows-1252 may hold what looks like one character of UTF-8.
   const accidental = windows1252('1,Crème brûlée, Â©\n')
   assert.equal(decodeInPieces(accidental, [64]), '1,Crème brûlée, Â©\n')

@@ -109,7 +109,10 @@ function decoderOf(name: string | undefined): TextDecoder | null {
  */
 function countUtf8(bytes: Buffer): { characters: number; faults: number } {
   const text = bytes.toString('utf8')
-  const faults = text.match(/\ufffd/g)?.length ?? 0
+  const runs = text.match(/\ufffd+/g) ?? []
+  // One byte that was changed or added in a character leaves up to four faults in a row.
+  const isOneByte = runs.length === 1 && (runs[0]?.length ?? 0) <= 4
+  const faults = isOneByte ? 1 : runs.reduce((sum, { length }) => sum + length, 0)
   return { characters: text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0, faults }
 }
 

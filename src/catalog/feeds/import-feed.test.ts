@@ -12,12 +12,8 @@ import { sql } from '../../platform/postgres/sql.ts'
 import { MERCHANT_DEFAULTS } from '../merchant.ts'
 import { insertMerchant } from '../merchant-store.ts'
 import { openFeedFile } from './feed-file.ts'
-import {
-  type ImportOptions,
-  type ImportResult,
-  importFeed,
-  type RejectedRow,
-} from './import-feed.ts'
+import { type ImportOptions, importFeed, type RejectedRow } from './import-feed.ts'
+import type { ImportResult } from './import-result.ts'
 import { lockMerchantFeed, unlockMerchantFeed } from './offer-store.ts'
 
 const HEADER = 'id,title,link,price,gtin,availability\n'

@@ -13,7 +13,6 @@ import {
   checkOffer,
   type Note,
   type OfferJudgement,
-  type OfferNote,
   onlyDollars,
   type RejectReason,
   skuOf,
@@ -26,6 +25,7 @@ import type { FeedEntry } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
 import type { FeedFile } from './feed-file.ts'
 import type { FeedFormat } from './feed-format.ts'
+import { hasGoodRow, type ImportResult } from './import-result.ts'
 import { Chunk } from './offer-chunk.ts'
 import {
   analyzeOffers,
@@ -84,30 +84,6 @@ export interface ImportOptions {
   readonly readMsMax?: number
   /** Called once per piece of the feed that was read. */
   readonly onProgress?: (progress: ImportProgress) => void
-}
-
-export interface ImportResult {
-  /** Rows of data in the feed, rejected ones included. */
-  rows: number
-  /** New offers and offers that changed. */
-  offers_upserted: number
-  /** Offers that the feed no longer has. */
-  offers_removed: number
-  offers_unchanged: number
-  rejected: Partial<Record<RejectReason, number>>
-  /** What is odd about rows that were kept. */
-  notes: Partial<Record<OfferNote, number>>
-  /** The words of availability that nobody knows, and the currencies assumed, with their counts. */
-  noted: Partial<Record<OfferNote, Record<string, number>>>
-  /** True when the feed was cut off at its end; then nothing is removed. */
-  truncated: boolean
-  /** False when a row was not read and its id is not known either; then nothing is removed. */
-  read_whole: boolean
-}
-
-/** A feed without one changes nothing: it says of no offer that it is still sold, or is not. */
-export function hasGoodRow({ offers_upserted, offers_unchanged }: ImportResult): boolean {
-  return offers_upserted + offers_unchanged > 0
 }
 
 /** A feed whose column holds anything but words of stock would name millions. */
@@ -182,6 +158,7 @@ class FeedImport {
     offers_removed: 0,
     offers_unchanged: 0,
     rejected: {},
+    first_rejected: {},
     notes: {},
     noted: {},
     truncated: false,
@@ -292,8 +269,9 @@ class FeedImport {
   }
 
   #reject(row: RejectedRow): void {
-    const { rejected } = this.#result
+    const { rejected, first_rejected: first } = this.#result
     rejected[row.reason] = (rejected[row.reason] ?? 0) + 1
+    first[row.reason] ??= `line ${row.line}: ${row.detail}`
     this.#rejects.push(row)
   }
 

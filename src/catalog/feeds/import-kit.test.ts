@@ -15,7 +15,8 @@ import { sql } from '../../platform/postgres/sql.ts'
 import { MERCHANT_DEFAULTS } from '../merchant.ts'
 import { insertMerchant } from '../merchant-store.ts'
 import { openFeedFile } from './feed-file.ts'
-import { type ImportResult, importFeed } from './import-feed.ts'
+import { importFeed } from './import-feed.ts'
+import type { ImportResult } from './import-result.ts'
 
 interface TruthRow {
   merchant: string

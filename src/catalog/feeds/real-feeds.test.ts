@@ -10,7 +10,8 @@ import { sql } from '../../platform/postgres/sql.ts'
 import { MERCHANT_DEFAULTS } from '../merchant.ts'
 import { insertMerchant } from '../merchant-store.ts'
 import { openFeedFile } from './feed-file.ts'
-import { type ImportResult, importFeed, type RejectedRow } from './import-feed.ts'
+import { importFeed, type RejectedRow } from './import-feed.ts'
+import type { ImportResult } from './import-result.ts'
 
 type BySku = Readonly<Record<string, unknown>>
 

@@ -14,7 +14,8 @@ import {
   whileNobodyFetches,
 } from './feed-source-store.ts'
 import { type FetchedFeed, fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
-import { hasGoodRow, importFeed, type RejectedRow } from './import-feed.ts'
+import { importFeed } from './import-feed.ts'
+import { hasGoodRow, noGoodRow } from './import-result.ts'
 
 /**
  * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
@@ -92,14 +93,7 @@ async function importFetched(
   const file = await openFeedFile(fetched.path)
   const { servedAs } = fetched
   const readMsMax = READ_MS_MAX
-  let first: RejectedRow | undefined
-  const onRejects = (rows: readonly RejectedRow[]) => {
-    first ??= rows[0]
-  }
-  const options = { merchId, file, ...said, servedAs, at, toDollars, seed, readMsMax, onRejects }
+  const options = { merchId, file, ...said, servedAs, at, toDollars, seed, readMsMax }
   const result = await importFeed(db, options)
-  if (!hasGoodRow(result)) {
-    const why = first === undefined ? '' : `: in line ${first.line} ${first.detail}`
-    throw new FeedError(`none of its ${result.rows} rows is good${why}`)
-  }
+  if (!hasGoodRow(result)) throw new FeedError(noGoodRow(result))
 }
