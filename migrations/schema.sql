@@ -131,6 +131,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' and old.at < now() - interval '400 days' then
+    return old;
+  end if;
+  raise exception 'the audit log is append-only' using errcode = 'restrict_violation';
+end $function$;
+
 CREATE OR REPLACE FUNCTION refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -151,9 +162,16 @@ create table api_key (
   datetime_expires timestamp with time zone,
   datetime_last_used timestamp with time zone,
   is_enabled_by_user boolean not null default true,
+  scopes text[],
+  pub_id integer,
+  merch_id integer,
+  is_of_network boolean not null default false,
   constraint api_key_pkey PRIMARY KEY (token_id),
   constraint api_key_key_hash_key UNIQUE (key_hash),
-  constraint api_key_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+  constraint api_key_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint api_key_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint api_key_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint api_key_check CHECK (((num_nonnulls(pub_id, merch_id) + (is_of_network)::integer) <= 1))
 );
 CREATE INDEX api_key_uid ON api_key USING btree (uid);
 CREATE TRIGGER api_key_changed AFTER INSERT OR DELETE OR UPDATE OF is_enabled_by_user ON api_key FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
@@ -169,8 +187,10 @@ create table app_user (
   uid integer generated always as identity,
   email text not null,
   password_hash text not null,
-  is_admin boolean not null default false,
   datetime_created timestamp with time zone not null default now(),
+  name text not null default ''::text,
+  is_suspended boolean not null default false,
+  datetime_updated timestamp with time zone not null default now(),
   constraint app_user_pkey PRIMARY KEY (uid)
 );
 CREATE UNIQUE INDEX app_user_email ON app_user USING btree (lower(email));
@@ -190,6 +210,33 @@ create table article (
   constraint article_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
   constraint article_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
 );
+
+create table audit_entry (
+  audit_id bigint generated always as identity,
+  at timestamp with time zone not null default now(),
+  uid integer,
+  through text not null,
+  token_id integer,
+  pub_id integer,
+  merch_id integer,
+  action text not null,
+  target text not null,
+  before jsonb,
+  after jsonb,
+  request_id text,
+  constraint audit_entry_pkey PRIMARY KEY (audit_id),
+  constraint audit_entry_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint audit_entry_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint audit_entry_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id),
+  constraint audit_entry_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint audit_entry_check CHECK (((pub_id IS NULL) OR (merch_id IS NULL))),
+  constraint audit_entry_through_check CHECK ((through = ANY (ARRAY['session'::text, 'key'::text, 'cli'::text])))
+);
+CREATE INDEX audit_entry_at ON audit_entry USING btree (at);
+CREATE INDEX audit_entry_merchant ON audit_entry USING btree (merch_id, audit_id) WHERE (merch_id IS NOT NULL);
+CREATE INDEX audit_entry_publisher ON audit_entry USING btree (pub_id, audit_id) WHERE (pub_id IS NOT NULL);
+CREATE TRIGGER audit_entry_kept BEFORE DELETE OR UPDATE ON audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_entry_whole BEFORE TRUNCATE ON audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 create table budget_account (
   account_id bigint generated always as identity,
@@ -315,7 +362,13 @@ create table dashboard_session (
   token_hash bytea not null,
   uid integer not null,
   expires_at timestamp with time zone not null,
+  session_id integer generated always as identity,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_last_used timestamp with time zone not null default now(),
+  user_agent text not null default ''::text,
+  address text not null default ''::text,
   constraint dashboard_session_pkey PRIMARY KEY (token_hash),
+  constraint dashboard_session_session_id_key UNIQUE (session_id),
   constraint dashboard_session_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
 );
 
@@ -419,14 +472,13 @@ create table hash_key (
 );
 
 create table idempotent_response (
-  token_id integer not null,
+  caller text not null,
   idempotency_key text not null,
   body_hash bytea not null,
   status smallint,
   body text,
   created_at timestamp with time zone not null default now(),
-  constraint idempotent_response_pkey PRIMARY KEY (token_id, idempotency_key),
-  constraint idempotent_response_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id)
+  constraint idempotent_response_pkey PRIMARY KEY (caller, idempotency_key)
 );
 
 create table installation (
@@ -539,6 +591,29 @@ create table link_day (
   viewable_impressions bigint not null default 0,
   constraint link_day_pkey PRIMARY KEY (pub_id, auction_id, day)
 );
+
+create table membership (
+  membership_id integer generated always as identity,
+  uid integer not null,
+  pub_id integer,
+  merch_id integer,
+  role text not null,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint membership_pkey PRIMARY KEY (membership_id),
+  constraint membership_uid_pub_id_merch_id_key UNIQUE NULLS NOT DISTINCT (uid, pub_id, merch_id),
+  constraint membership_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint membership_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint membership_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
+  constraint membership_check CHECK (((pub_id IS NULL) OR (merch_id IS NULL))),
+  constraint membership_check1 CHECK (
+CASE
+    WHEN ((pub_id IS NULL) AND (merch_id IS NULL)) THEN (role = ANY (ARRAY['admin'::text, 'staff'::text]))
+    ELSE (role = ANY (ARRAY['owner'::text, 'manager'::text, 'viewer'::text]))
+END)
+);
+CREATE INDEX membership_merchant ON membership USING btree (merch_id) WHERE (merch_id IS NOT NULL);
+CREATE INDEX membership_publisher ON membership USING btree (pub_id) WHERE (pub_id IS NOT NULL);
 
 create table merchant (
   merch_id integer generated always as identity,

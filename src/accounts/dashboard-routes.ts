@@ -34,15 +34,16 @@ import {
   requireOwnOrigin,
   requireSession,
   SESSION_SECONDS,
+  type SessionUser,
   sessionCookieName,
   sessionUserOf,
 } from './session.ts'
-import { disableApiKey, listApiKeys, type UserRow } from './store.ts'
+import { disableApiKey, listApiKeys } from './store.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set on dashboard routes that need a session. */
-    sessionUser?: UserRow
+    sessionUser?: SessionUser
   }
 }
 

@@ -2,16 +2,19 @@
 import { notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { findPublisher, type Publisher } from './publisher-store.ts'
-import { type KeyHolder, requireOwnPublisher } from './require-key.ts'
+import { type RightRequest, requireRight } from './require-key.ts'
 
-/** Throws 404 if the publisher does not exist, 403 if it belongs to somebody else. */
+/**
+ * Throws 404 if the publisher does not exist, 403 if the caller does not belong to it or lacks the
+ * route's permission.
+ */
 export async function requireExistingOwnPublisher(
   db: Db,
-  holder: Pick<KeyHolder, 'pubIds'>,
+  request: RightRequest,
   pubId: number,
 ): Promise<Publisher> {
   const publisher = await findPublisher(db, pubId)
   if (publisher === null) throw notFound(`No publisher ${pubId}`)
-  requireOwnPublisher(holder, pubId)
+  requireRight(request, { kind: 'publisher', id: pubId })
   return publisher
 }

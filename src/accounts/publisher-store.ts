@@ -5,6 +5,7 @@ import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { refusingTaken } from '../platform/postgres/refuse-taken.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { handOver } from './membership-store.ts'
 import { normalPublisher, type PublisherSettings, publisherFaults } from './publisher.ts'
 
 export interface Publisher extends PublisherSettings {
@@ -30,10 +31,15 @@ const COLUMNS = sql`${PUBLISHER_COLUMNS}, datetime_created, datetime_updated`
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
   const settings = await checked(db, wanted)
   const insert = () =>
-    db.row<PublisherRow>(sql`
-      insert into publisher (${SETTINGS}) ${rowOf(settings)} returning ${COLUMNS}`)
-  const row = await refusingTaken(insert, () => takenSlug(settings))
-  return toPublisher(row as PublisherRow)
+    db.transaction(async (tx) => {
+      const row = await tx.row<PublisherRow>(sql`
+        insert into publisher (${SETTINGS}) ${rowOf(settings)} returning ${COLUMNS}`)
+      const publisher = toPublisher(row as PublisherRow)
+      const organization = { kind: 'publisher', id: publisher.pub_id } as const
+      await handOver(tx, { organization, from: null, to: publisher.uid })
+      return publisher
+    })
+  return refusingTaken(insert, () => takenSlug(settings))
 }
 
 /** Changes the given settings; throws a 404 for an unknown publisher. */
@@ -52,6 +58,8 @@ export function updatePublisher(
         update publisher set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
         where pub_id = ${pubId} returning ${COLUMNS}`)
     const updated = await refusingTaken(update, () => takenSlug(settings))
+    const organization = { kind: 'publisher', id: pubId } as const
+    await handOver(tx, { organization, from: row.uid, to: settings.uid })
     return toPublisher(updated as PublisherRow)
   })
 }
@@ -79,11 +87,12 @@ export async function findPublisherBySlug(db: Db, slug: string): Promise<Publish
   return row === null ? null : toPublisher(row)
 }
 
-/** The publishers of one user, or all if `uid` is null. */
+/** The publishers that a user belongs to, or all if `uid` is null. */
 export async function listPublishers(db: Db, { uid }: { uid: number | null }) {
   const rows = await db.rows<PublisherRow>(sql`
     select ${COLUMNS} from publisher
-    where ${uid}::int is null or uid = ${uid}
+    where ${uid}::int is null
+      or exists (select from membership m where m.uid = ${uid} and m.pub_id = publisher.pub_id)
     order by pub_id
   `)
   return rows.map(toPublisher)

@@ -1,26 +1,36 @@
 /**
- * Identifies the caller: from the Authorization header to the holder of the key.
+ * Identifies the caller: a program by its API key, or a person by the dashboard's session.
  *
  * No key, an unknown, disabled or expired key and a wrong scheme all get the same answer: 401 with
  * code 4302. Each call looks the key up with one indexed query. Nothing is cached, so a disabled
- * key stops working on every node at once.
+ * key and a lost role stop working on every node at once.
  */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../platform/errors/api-errors.ts'
 import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
+import { authorize, type Caller, ownIds } from './caller.ts'
+import { type MembershipJson, toMemberships, toOrganization } from './membership-store.ts'
+import type { Organization, Permission } from './permission.ts'
+import { csrfToken, readSessionCookie, requireCsrfToken, requireSession } from './session.ts'
 import { type ApiKeyRow, findKeyHolder, updateKeyUse } from './store.ts'
 
-export interface KeyHolder {
-  readonly tokenId: number
+/** The user of a call with a key or a session. */
+export interface KeyHolder extends Caller {
   readonly uid: number
+  /** The publishers that the user belongs to, as far as the key is for them. */
   readonly pubIds: readonly number[]
-  readonly isAdmin: boolean // Whether the user is an operator.
-  readonly record: ApiKeyRow // Its datetime_last_used is the use before this call.
+  /** The key; null for a session. Its datetime_last_used is the use before this call. */
+  readonly record: ApiKeyRow | null
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the caller needs in the organization of the path; null: only to be signed in. */
+    permission?: Permission | null
+  }
   interface FastifyRequest {
     /** Set by `require`, and by `accept` if a key was sent. */
     keyHolder?: KeyHolder
@@ -30,13 +40,15 @@ declare module 'fastify' {
 /** The part of a request that is read; any Fastify request has it. */
 interface KeyedRequest {
   readonly method: string
-  readonly headers: { readonly authorization?: string | undefined }
+  readonly headers: Readonly<Record<string, string | string[] | undefined>> & {
+    readonly authorization?: string | undefined
+  }
   readonly clientAddress?: string
   keyHolder?: KeyHolder
 }
 
 export type OnKeyUsed = (
-  holder: KeyHolder,
+  holder: KeyHolder & { readonly record: ApiKeyRow },
   use: { readonly key: string; readonly address: string; readonly at: Date },
 ) => void
 
@@ -59,13 +71,15 @@ export function makeKeyGuard(options: {
   db: Db
   brandWords: readonly string[]
   limits: TokenBuckets | null
+  /** The service's own address, which names the session's cookie. */
+  baseUrl: string
   now: () => Date
   /** Called with each use and the key itself; must not throw. */
   onUsed?: OnKeyUsed
   /** Called when a use could not be stored; must not throw. */
   onUseLost?: (error: unknown) => void
 }): KeyGuard {
-  const { db, brandWords, limits, now, onUsed, onUseLost = () => undefined } = options
+  const { db, brandWords, limits, baseUrl, now, onUsed, onUseLost = () => undefined } = options
   // Every 401 names the accepted scheme (RFC 9110, 15.5.2).
   const challenge = { 'www-authenticate': `${brandWords[0]}-api-key`.toUpperCase() }
   const refuse = () => new ApiError('invalidApiKey', { headers: challenge })
@@ -77,12 +91,12 @@ export function makeKeyGuard(options: {
     const [keyHash, at] = [hashApiKey(key), now()]
     const found = await findKeyHolder(db, { keyHash, now: at })
     if (found === null || !isSameHash(found.key_hash, keyHash)) throw refuse()
-    const { key_hash: _, pub_ids: pubIds, is_admin: isAdmin, ...record } = found
-    const { token_id: tokenId, uid, datetime_last_used: storedUse } = record
+    const { key_hash: _, memberships, ...record } = found
+    const { token_id: tokenId, datetime_last_used: storedUse } = record
     // The time of now, not of arrival: times that go back and forth would refill the bucket.
     limits?.spend(String(tokenId), now().getTime())
     const datetime_last_used = later(storedUse, lastUses.get(tokenId) ?? null)
-    const holder = { tokenId, uid, pubIds, isAdmin, record: { ...record, datetime_last_used } }
+    const holder = holderOfKey({ ...record, datetime_last_used }, memberships)
     if (request.method === 'HEAD') return holder // HEAD records nothing.
     if (storedUse === null || at.getTime() - storedUse.getTime() >= USE_WRITTEN_EVERY_MS) {
       // A database that accepts no writes (a standby or a full disk) still serves reads.
@@ -93,7 +107,9 @@ export function makeKeyGuard(options: {
     return holder
   }
   const require = async (request: KeyedRequest) => {
-    request.keyHolder = await findHolder(request)
+    const hasKey = (request.headers.authorization ?? '') !== ''
+    const session = hasKey ? null : await findSession(db, request, { baseUrl, now: now() })
+    request.keyHolder = session ?? (await findHolder(request))
   }
   return {
     require,
@@ -103,20 +119,85 @@ export function makeKeyGuard(options: {
   }
 }
 
+/**
+ * From here on each route of `app` needs a key or a session with this permission, unless its own
+ * configuration names another one. The reference shows it as `x-permission`.
+ */
+export function needPermission(
+  app: Parameters<FastifyPluginAsyncTypebox>[0],
+  { keys, permission }: { readonly keys: KeyGuard; readonly permission: Permission | null },
+): void {
+  app.addHook('onRequest', keys.require)
+  declarePermission(app, permission)
+}
+
+/** The same where the key is optional; then it must have the permission if it is sent. */
+export function declarePermission(
+  app: Parameters<FastifyPluginAsyncTypebox>[0],
+  permission: Permission | null,
+): void {
+  app.addHook('onRoute', (route) => {
+    const needed = route.config?.permission ?? permission
+    route.config = { ...route.config, permission: needed }
+    if (route.schema !== undefined) Object.assign(route.schema, { 'x-permission': needed })
+  })
+}
+
 /** The holder that `require` has found. */
-export function holderOf(request: KeyedRequest): KeyHolder {
+export function holderOf(request: Pick<KeyedRequest, 'keyHolder'>): KeyHolder {
   if (request.keyHolder === undefined) throw new Error('the route lacks the hook that needs a key')
   return request.keyHolder
 }
 
-/** Throws a 403 unless the publisher belongs to the holder. */
-export function requireOwnPublisher(holder: Pick<KeyHolder, 'pubIds'>, pubId: number): void {
-  if (!holder.pubIds.includes(pubId)) throw new ApiError('notYours')
+/**
+ * Throws unless the route's permission is the caller's in this organization. A program that knows
+ * no roles sees what it saw before there were any: 403, not yours.
+ */
+export function requireRight(request: RightRequest, organization: Organization): void {
+  const { permission } = request.routeOptions.config
+  if (permission === undefined || permission === null) throw new Error('no permission is declared')
+  authorize(holderOf(request), organization, permission)
 }
 
-/** Throws a 403 unless the key belongs to an operator: a user created with `--admin`. */
-export function requireOperator(holder: Pick<KeyHolder, 'isAdmin'>): void {
-  if (!holder.isAdmin) throw new ApiError('notOperator')
+export interface RightRequest extends Pick<KeyedRequest, 'keyHolder'> {
+  readonly routeOptions: { readonly config: { readonly permission?: Permission | null } }
+}
+
+function holderOfKey(record: ApiKeyRow, memberships: readonly MembershipJson[]) {
+  const { token_id: tokenId, uid, scopes } = record
+  const isBound = record.pub_id !== null || record.merch_id !== null || record.is_of_network
+  const caller: Caller & { uid: number } = {
+    uid,
+    through: { kind: 'key', tokenId },
+    memberships: toMemberships(memberships),
+    scopes,
+    boundTo: isBound ? toOrganization(record) : null,
+  }
+  return { ...caller, pubIds: ownIds(caller, 'publisher'), record }
+}
+
+/** The holder of the request's session; null without a session's cookie. */
+async function findSession(
+  db: Db,
+  request: KeyedRequest,
+  { baseUrl, now }: { readonly baseUrl: string; readonly now: Date },
+): Promise<KeyHolder | null> {
+  const token = readSessionCookie(request.headers.cookie, baseUrl)
+  if (token === null) return null
+  const user = await requireSession(db, { token, now })
+  requireCsrfToken(request, token)
+  const caller: Caller & { uid: number } = {
+    uid: user.uid,
+    through: {
+      kind: 'session',
+      sessionId: user.session_id,
+      csrfToken: csrfToken(token),
+    },
+    memberships: toMemberships(user.memberships),
+    scopes: null,
+    boundTo: null,
+  }
+  return { ...caller, pubIds: ownIds(caller, 'publisher'), record: null }
 }
 
 function later(one: Date | null, other: Date | null): Date | null {

@@ -4,13 +4,21 @@ import { orNull, timestamp } from '../platform/http/field-types.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
+import { toOrganization } from './membership-store.ts'
 import { PASSWORD_LENGTH_MAX } from './password.ts'
+import { ORGANIZATION_KINDS, PERMISSIONS } from './permission.ts'
 import type { Publisher } from './publisher-store.ts'
 import type { ApiKeyRow, UserRow } from './store.ts'
 import { DESCRIPTION_LENGTH_MAX, EMAIL_LENGTH_MAX } from './user.ts'
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 const TimestampOrNull = orNull(Timestamp)
+
+/** An organization: `id` is a `pub_id` or a `merch_id`, null for the network. */
+export const OrganizationRecord = Type.Object({
+  kind: Type.Enum([...ORGANIZATION_KINDS]),
+  id: orNull(Type.Integer()),
+})
 
 /** docs/spec/interface.md */
 export const ApiKeyRecord = Type.Object({
@@ -23,6 +31,14 @@ export const ApiKeyRecord = Type.Object({
   datetime_expires: TimestampOrNull,
   datetime_last_used: TimestampOrNull,
   is_enabled_by_user: Type.Boolean(),
+  scopes: orNull(
+    Type.Array(Type.Enum([...PERMISSIONS])),
+    'The only permissions of the key; null: all of its user',
+  ),
+  organization: orNull(
+    OrganizationRecord,
+    'The only organization that the key is for; null: all of its user',
+  ),
 })
 
 export const LoginBody = Type.Object({
@@ -77,8 +93,12 @@ export const PublisherRecord = Type.Object({
 })
 
 export function toApiKeyRecord(row: ApiKeyRow): Static<typeof ApiKeyRecord> {
+  const { pub_id, merch_id, is_of_network, scopes, ...key } = row
+  const isBound = pub_id !== null || merch_id !== null || is_of_network
   return {
-    ...row,
+    ...key,
+    scopes: scopes === null ? null : [...scopes],
+    organization: isBound ? toOrganization({ pub_id, merch_id }) : null,
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),
     datetime_active: formatTimestamp(row.datetime_active),

@@ -46,10 +46,10 @@ test("a change must come from the dashboard's own pages, or from no browser, as 
     assert.equal(codeOf(headers), null, JSON.stringify(headers))
   }
   for (const site of ['cross-site', 'same-site', 'none', '']) {
-    assert.equal(codeOf({ ...json, 'sec-fetch-site': site }), 4305, site)
+    assert.equal(codeOf({ ...json, 'sec-fetch-site': site }), 4309, site)
   }
   for (const origin of ['null', 'https://souk.example.evil', 'http://souk.example', '']) {
-    assert.equal(codeOf({ ...json, origin }), 4305, origin)
+    assert.equal(codeOf({ ...json, origin }), 4309, origin)
   }
   for (const headers of [
     { 'content-length': '1' },
@@ -61,7 +61,7 @@ test("a change must come from the dashboard's own pages, or from no browser, as 
     assert.equal(codeOf(headers), 4150, JSON.stringify(headers))
   }
   const foreign = { origin: 'https://evil.example' }
-  for (const method of ['PUT', 'PATCH', 'DELETE']) assert.equal(codeOf(foreign, method), 4305)
+  for (const method of ['PUT', 'PATCH', 'DELETE']) assert.equal(codeOf(foreign, method), 4309)
   for (const method of ['GET', 'HEAD']) assert.equal(codeOf(foreign, method), null)
 })
 

@@ -5,7 +5,8 @@
  * come from the dashboard's own pages (Sec-Fetch-Site, Origin). Its body must be application/json,
  * which no form of another site can send without a preflight that is never granted.
  */
-import { hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { parseCookie } from 'cookie'
 import { ApiError, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
@@ -50,19 +51,60 @@ export async function logIn(
 export async function requireSession(
   db: Db,
   { token, now }: { token: string | undefined; now: Date },
-): Promise<UserRow> {
+): Promise<SessionUser> {
   const user =
     token === undefined ? null : await findSessionUser(db, { tokenHash: hashToken(token), now })
   if (user === null) throw new ApiError('notLoggedIn')
   return user
 }
 
+/** A person without a live session gets one answer: 401, sign in. */
+export type SessionUser = NonNullable<Awaited<ReturnType<typeof findSessionUser>>>
+
+/** The token in the session's cookie; null without one. */
+export function readSessionCookie(
+  header: string | string[] | undefined,
+  baseUrl: string,
+): string | null {
+  if (typeof header !== 'string') return null
+  return parseCookie(header)[sessionCookieName(baseUrl.startsWith('https:'))] ?? null
+}
+
+/**
+ * What a page sends with every change beside its cookie. Only the dashboard's own pages can read it
+ * (`GET /api/v1/me/`), so no other site can make a browser send it.
+ */
+export function csrfToken(sessionToken: string): string {
+  return hash('sha256', `csrf ${sessionToken}`, 'base64url')
+}
+
+/** Throws unless a change in a session carries the session's CSRF token. */
+export function requireCsrfToken(
+  { method, headers }: Pick<OriginRequest, 'method' | 'headers'>,
+  sessionToken: string,
+): void {
+  if (!MUTATING.has(method)) return
+  const sent = Buffer.from(String(headers['x-souk-csrf'] ?? ''))
+  const wanted = Buffer.from(csrfToken(sessionToken))
+  if (sent.length !== wanted.length || !timingSafeEqual(sent, wanted)) {
+    throw new ApiError('foreignOrigin', { message: CSRF_RULE })
+  }
+}
+
+const CSRF_RULE =
+  'A change in a session needs the header X-Souk-Csrf with the csrf_token of GET /api/v1/me/'
+
+interface OriginRequest {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
 export interface SessionRequest {
-  readonly sessionUser?: UserRow
+  readonly sessionUser?: SessionUser
 }
 
 /** The user that the session hook has found. */
-export function sessionUserOf(request: SessionRequest): UserRow {
+export function sessionUserOf(request: SessionRequest): SessionUser {
   if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
   return request.sessionUser
 }
@@ -76,7 +118,9 @@ export async function requireOwnedPublisher(
   request: SessionRequest & { readonly params: { readonly pub_id: number } },
 ): Promise<Publisher> {
   const publisher = await findPublisher(db, request.params.pub_id)
-  if (publisher?.uid !== sessionUserOf(request).uid) throw notFound('No such publisher of yours')
+  const { memberships } = sessionUserOf(request)
+  const isMine = memberships.some(({ pub_id }) => pub_id === publisher?.pub_id)
+  if (publisher === null || !isMine) throw notFound('No such publisher of yours')
   return publisher
 }
 
@@ -85,13 +129,7 @@ export async function logOut(db: Db, token: string | undefined): Promise<void> {
 }
 
 /** Throws unless a change comes from the dashboard's own pages, or from no browser. */
-export function requireOwnOrigin(
-  request: {
-    readonly method: string
-    readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  },
-  baseUrl: string,
-): void {
+export function requireOwnOrigin(request: OriginRequest, baseUrl: string): void {
   if (!MUTATING.has(request.method)) return
   const { 'sec-fetch-site': site, origin, 'content-type': type } = request.headers
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers

@@ -5,12 +5,22 @@ import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { refusingTaken } from '../platform/postgres/refuse-taken.ts'
 import { LIST_ROWS_MAX, sql } from '../platform/postgres/sql.ts'
+import {
+  deleteMembership,
+  type MembershipJson,
+  membershipsOf,
+  setMembership,
+} from './membership-store.ts'
+import { NETWORK, type Permission } from './permission.ts'
 
 export interface UserRow {
   readonly uid: number
   readonly email: string
-  readonly is_admin: boolean
+  readonly name: string
+  readonly is_admin: boolean // Whether the user is an administrator of the network.
+  readonly is_suspended: boolean
   readonly datetime_created: Date
+  readonly datetime_updated: Date
 }
 
 /** An API key without the key: neither it nor its hash leaves the store. */
@@ -24,17 +34,24 @@ export interface ApiKeyRow {
   readonly datetime_expires: Date | null
   readonly datetime_last_used: Date | null
   readonly is_enabled_by_user: boolean
+  readonly scopes: readonly Permission[] | null // null: all permissions of the user
+  readonly pub_id: number | null // The publisher that the key is bound to.
+  readonly merch_id: number | null // The merchant that the key is bound to.
+  readonly is_of_network: boolean // Whether the key is bound to the network.
 }
 
-/** A usable key and the publishers of its user. */
+/** A usable key and the memberships of its user. */
 export interface KeyHolderRow extends ApiKeyRow {
-  readonly pub_ids: readonly number[]
-  readonly is_admin: boolean
+  readonly memberships: readonly MembershipJson[]
 }
 
-const USER_COLUMNS = sql`uid, email, is_admin, datetime_created`
+const IS_ADMIN = sql`
+  exists (select from membership m where m.uid = app_user.uid and m.role = 'admin') as is_admin`
+const USER_COLUMNS = sql`uid, email, name, datetime_created, datetime_updated, is_suspended,
+  ${IS_ADMIN}`
 const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,
-  datetime_active, datetime_expires, datetime_last_used, is_enabled_by_user`
+  datetime_active, datetime_expires, datetime_last_used, is_enabled_by_user, scopes, pub_id,
+  merch_id, is_of_network`
 
 /** Throws a 400 that names `email` if another user has the address, in any case. */
 export async function insertUser(
@@ -42,11 +59,15 @@ export async function insertUser(
   user: { email: string; passwordHash: string; isAdmin: boolean },
 ): Promise<UserRow> {
   const insert = () =>
-    db.row<UserRow>(sql`
-      insert into app_user (email, password_hash, is_admin)
-      values (${user.email}, ${user.passwordHash}, ${user.isAdmin})
-      returning ${USER_COLUMNS}
-    `)
+    db.transaction(async (tx) => {
+      const row = await tx.row<UserRow>(sql`
+        insert into app_user (email, password_hash) values (${user.email}, ${user.passwordHash})
+        returning ${USER_COLUMNS}
+      `)
+      if (row === null || !user.isAdmin) return row
+      await setMembership(tx, { uid: row.uid, organization: NETWORK, role: 'admin' })
+      return { ...row, is_admin: true }
+    })
   const row = await refusingTaken(insert, () => takenEmail(user.email))
   return row as UserRow
 }
@@ -68,16 +89,19 @@ export function updateUser(
     db.transaction(async (tx) => {
       const row = await tx.row<UserRow>(sql`
         update app_user set email = coalesce(${user.email}, email),
-          password_hash = coalesce(${user.passwordHash}, password_hash),
-          is_admin = coalesce(${user.isAdmin}, is_admin)
+          password_hash = coalesce(${user.passwordHash}, password_hash), datetime_updated = now()
         where uid = ${user.uid}
         returning ${USER_COLUMNS}
       `)
+      if (row === null) return null
       // After the update: a sign-in that had read the old row has started its session by now.
       if (user.passwordHash !== null) {
         await tx.run(sql`delete from dashboard_session where uid = ${user.uid}`)
       }
-      return row
+      const admin = { uid: user.uid, organization: NETWORK }
+      if (user.isAdmin === true) await setMembership(tx, { ...admin, role: 'admin' })
+      if (user.isAdmin === false) await deleteMembership(tx, admin)
+      return { ...row, is_admin: user.isAdmin ?? row.is_admin }
     })
   return refusingTaken(update, () => takenEmail(user.email))
 }
@@ -93,6 +117,10 @@ export function findUserByEmail(
   return db.row(sql`
     select ${USER_COLUMNS}, password_hash from app_user where lower(email) = lower(${email})
   `)
+}
+
+export function findUser(db: Db, uid: number): Promise<UserRow | null> {
+  return db.row(sql`select ${USER_COLUMNS} from app_user where uid = ${uid}`)
 }
 
 export function listUsers(db: Db): Promise<UserRow[]> {
@@ -156,13 +184,11 @@ export function findKeyHolder(
   { keyHash, now }: { keyHash: Buffer; now: Date },
 ): Promise<(KeyHolderRow & { key_hash: Buffer }) | null> {
   return db.row(sql`
-    select ${KEY_COLUMNS}, key_hash,
-      array(select pub_id from publisher where publisher.uid = api_key.uid order by pub_id)
-        as pub_ids,
-      (select is_admin from app_user where app_user.uid = api_key.uid) as is_admin
+    select ${KEY_COLUMNS}, key_hash, ${membershipsOf(sql`api_key.uid`)} as memberships
     from api_key
     where key_hash = ${keyHash} and is_enabled_by_user
       and (datetime_expires is null or datetime_expires > ${now})
+      and not (select is_suspended from app_user where app_user.uid = api_key.uid)
   `)
 }
 
@@ -187,14 +213,24 @@ export async function insertSession(
   return begun === 1
 }
 
+/** The user of a live session, and what it gives access to. */
 export function findSessionUser(
   db: Db,
   { tokenHash, now }: { tokenHash: Buffer; now: Date },
-): Promise<UserRow | null> {
+): Promise<(UserRow & SessionAccess) | null> {
   return db.row(sql`
-    select ${USER_COLUMNS} from dashboard_session join app_user using (uid)
-    where token_hash = ${tokenHash} and expires_at > ${now}
+    select session_id, ${membershipsOf(sql`app_user.uid`)} as memberships,
+      ${USER_COLUMNS}
+    from (select uid as session_uid, session_id from dashboard_session
+      where token_hash = ${tokenHash} and expires_at > ${now}) as live
+    join app_user on uid = session_uid
+    where not is_suspended
   `)
+}
+
+interface SessionAccess {
+  readonly session_id: number
+  readonly memberships: readonly MembershipJson[]
 }
 
 export async function deleteSession(db: Db, tokenHash: Buffer): Promise<void> {

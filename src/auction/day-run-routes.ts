@@ -11,7 +11,7 @@ import {
 } from '../accounts/category-floor.ts'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { FLOOR_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
-import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { CLIENT_PATIENCE_MS } from '../platform/concurrency/turns.ts'
 import { type Fault, notFound } from '../platform/errors/api-errors.ts'
@@ -53,7 +53,7 @@ const JOB_TOLD =
 export const dayRunRoutes =
   ({ db, keys, baseUrl, now, onError }: DayRunDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', keys.require)
+    needPermission(app, { keys, permission: 'figures.read' })
     const days = new DayRuns(db)
     const jobs = new WhatIfJobs({ db, days, now, onError })
     app.addHook('onClose', async () => {
@@ -78,7 +78,7 @@ export const dayRunRoutes =
       async (request, reply) => {
         const { pub_id: pubId, date: day } = request.body
         const holder = holderOf(request)
-        await requireExistingOwnPublisher(db, holder, pubId)
+        await requireExistingOwnPublisher(db, request, pubId)
         const change = readChange(request.body)
         const answer = await jobs.ask(holder.uid, { pubId, day, change })
         if ('result' in answer) return reply.send(ok(200, answer.result))
@@ -139,7 +139,7 @@ const noFillRoute =
       async (request) => {
         const pubId = request.params.pub_id
         const holder = holderOf(request)
-        await requireExistingOwnPublisher(db, holder, pubId)
+        await requireExistingOwnPublisher(db, request, pubId)
         const { reasons } = await days.run({
           ...{ pubId, day: request.query.date, run: { kind: 'noFill' } },
           ...{ owner: `user ${holder.uid}`, patienceMs: CLIENT_PATIENCE_MS },

@@ -1,7 +1,14 @@
 /** Why an auction ended as it did, computed from its stored receipt. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { holderOf, type KeyGuard, type KeyHolder, NEEDS_KEY } from '../accounts/require-key.ts'
-import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
+import { permissionsIn } from '../accounts/caller.ts'
+import type { Organization } from '../accounts/permission.ts'
+import {
+  holderOf,
+  type KeyGuard,
+  type KeyHolder,
+  NEEDS_KEY,
+  needPermission,
+} from '../accounts/require-key.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -24,7 +31,7 @@ export interface ResultDeps {
 export const resultRoutes =
   ({ db, keys, clicksOf, resultOfClick }: ResultDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', keys.require)
+    needPermission(app, { keys, permission: null })
     app.get(
       '/api/v1/auction_results/:id/',
       {
@@ -43,7 +50,7 @@ export const resultRoutes =
         const packed = await awaitReceipt(db, resultNumber)
         const clicks = await clicksOf(db, resultNumber)
         const auction = packed === null ? null : unpackReceipt(packed)
-        const reader = await readerOf(db, holderOf(request), {
+        const reader = readerOf(holderOf(request), {
           pubId: auction?.request.publisher.pubId ?? clicks[0]?.pub_id,
           merchIds: auction?.set.merchId ?? clicks.map(({ merch_id }) => merch_id),
         })
@@ -66,14 +73,15 @@ function namedResult(id: string): Buffer {
  * The result's publisher sees every candidate, a merchant only its own. Everybody else gets a 404,
  * because even the existence of a result is not theirs.
  */
-async function readerOf(
-  db: Db,
+function readerOf(
   holder: KeyHolder,
   { pubId, merchIds }: { pubId: number | undefined; merchIds: Iterable<number> },
-): Promise<Exclude<Reader, { kind: 'operator' }>> {
+): Exclude<Reader, { kind: 'operator' }> {
   const concerned = new Set(merchIds)
-  const own = (await listMerchantIdsOf(db, holder.uid)).filter((id) => concerned.has(id))
-  const isPublisher = pubId !== undefined && holder.pubIds.includes(pubId)
+  const reads = (organization: Organization) =>
+    permissionsIn(holder, organization)?.has('figures.read') === true
+  const own = [...concerned].filter((id) => reads({ kind: 'merchant', id }))
+  const isPublisher = pubId !== undefined && reads({ kind: 'publisher', id: pubId })
   if (isPublisher) return { kind: 'publisher', merchIds: new Set(own) }
   if (own.length === 0) throw unheardOf()
   return { kind: 'merchant', merchIds: new Set(own) }

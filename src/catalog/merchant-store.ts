@@ -1,5 +1,6 @@
 /** Merchants and their domains in SQL: created, changed, found and listed. */
 
+import { handOver } from '../accounts/membership-store.ts'
 import { newSecret } from '../platform/crypto/secrets.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { canBeSmallId } from '../platform/ids.ts'
@@ -37,6 +38,8 @@ export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Mercha
       select ${newSecret()}, settings.* from (${rowOf(settings)}) as settings
       returning merch_id`)
     const merchId = row?.merch_id ?? 0
+    const organization = { kind: 'merchant', id: merchId } as const
+    await handOver(tx, { organization, from: null, to: settings.uid })
     await replaceDomains(tx, { merchId, domains: settings.domains })
     return requireMerchant(tx, merchId)
   })
@@ -62,6 +65,8 @@ export function updateMerchant(
       update merchant set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now(),
         postback_secret = ${isNewSecret ? newSecret() : before.postback_secret}
       where merch_id = ${merchId}`)
+    const organization = { kind: 'merchant', id: merchId } as const
+    await handOver(tx, { organization, from: before.uid, to: settings.uid })
     if (settings.domains.join() !== before.domains.join()) {
       await replaceDomains(tx, { merchId, domains: settings.domains })
     }
@@ -96,10 +101,10 @@ export async function listMerchantNames(
   return new Map(rows.map(({ merch_id, name }) => [merch_id, name]))
 }
 
-/** The merchants whose user this is. */
+/** The merchants that a user belongs to. */
 export async function listMerchantIdsOf(db: Db, uid: number): Promise<number[]> {
   const rows = await db.rows<{ merch_id: number }>(sql`
-    select merch_id from merchant where uid = ${uid} order by merch_id`)
+    select merch_id from membership where uid = ${uid} and merch_id is not null order by merch_id`)
   return rows.map(({ merch_id }) => merch_id)
 }
 

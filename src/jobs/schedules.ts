@@ -2,12 +2,13 @@
  * All schedules, each with its time and its work: maintenance, deletion, money. run-schedules.ts
  * runs them.
  */
+
+import { deletePastResponses } from '../accounts/idempotency-store.ts'
 import { deletePastSessions } from '../accounts/store.ts'
 import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
 import { deleteOldJobs } from '../auction/what-if-job-store.ts'
 import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
 import { deletePageSessions } from '../fold/fold-views.ts'
-import { deletePastResponses } from '../links/idempotency-store.ts'
 import { deletePastLinkHours } from '../links/store.ts'
 import { deleteOldUnattributed } from '../links/unattributed-store.ts'
 import type { Node } from '../node/node.ts'

@@ -1,7 +1,8 @@
 /** LinkMate: returns the smart links of an article's raw URLs, and creates missing ones. */
 
+import { authorize } from '../accounts/caller.ts'
 import { findPublisher, type Publisher } from '../accounts/publisher-store.ts'
-import { type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
+import type { KeyHolder } from '../accounts/require-key.ts'
 import { ApiError, badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { WEB_URL_RULE } from '../platform/http/field-types.ts'
 import { type ArticleAddress, readArticleUrl } from '../platform/net/article-url.ts'
@@ -52,7 +53,7 @@ export async function retrieveLinks(
   if (page === null) throw badRequest([{ field: 'article.url', rule: WEB_URL_RULE }])
   const publisher = await findPublisher(deps.db, pubId)
   if (publisher === null) throw notFound(`No publisher ${pubId}`)
-  if (holder !== null) requireOwnPublisher(holder, pubId)
+  if (holder !== null) authorize(holder, { kind: 'publisher', id: pubId }, 'links.write')
   if (!publisher.is_partner) throw new ApiError('notPartner')
 
   const ownDomains = publisher.domains

@@ -3,8 +3,16 @@ import { hash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { authorize, callerName } from '../accounts/caller.ts'
+import { once } from '../accounts/idempotency-store.ts'
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
-import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
+import {
+  declarePermission,
+  holderOf,
+  type KeyGuard,
+  NEEDS_KEY,
+  needPermission,
+} from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { SharedWork } from '../platform/concurrency/shared-work.ts'
 import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/turns.ts'
@@ -14,7 +22,6 @@ import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/http/idemp
 import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressUnit } from '../platform/net/client-address.ts'
 import { ownLinkFaults, pubIdFaults, readLinkWish } from './create-link.ts'
-import { once } from './idempotency-store.ts'
 import type { OwnBases } from './link-url.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
@@ -66,11 +73,11 @@ export const pageLinkRoutes =
 export const createLinkRoute =
   ({ db, keys, bases, nextId, now, onLink }: CreateLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    needPermission(app, { keys, permission: 'links.write' })
     app.post(
       '/api/v1/smart_links/',
       {
         config: { rules: (request) => createFaults(request, bases) },
-        onRequest: keys.require,
         schema: {
           operationId: 'createSmartLink',
           summary: 'Create a smart link',
@@ -85,7 +92,8 @@ export const createLinkRoute =
         const holder = holderOf(request)
         const key = readIdempotencyKey(request.headers['idempotency-key'])
         const wish = readLinkWish(body, { holder, at: now() })
-        const call = { tokenId: holder.tokenId, key, body, status: 201 }
+        authorize(holder, { kind: 'publisher', id: wish.article.pubId }, 'links.write')
+        const call = { caller: callerName(holder), key, body, status: 201 }
         const record = await once(db, call, async (tx) => {
           const created = await insertSmartLink(tx, { ...wish, auctionId: nextId() })
           return toSmartLinkRecord(created, bases.linkUrl)
@@ -109,6 +117,7 @@ const linkMateRoute =
   (deps: PageLinkDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { keys, limits, now } = deps
+    declarePermission(app, 'links.write')
     const retrieve = makeRetrieve(deps)
     const charge = ({ clientAddress, params }: FastifyRequest, bodyBytes: number) => {
       const pubId = Number((params as { readonly pub_id: string }).pub_id) // Not validated yet.

@@ -1,7 +1,7 @@
 /** The wrapper redirects of a publisher's pages that name no known publisher. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
-import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
+import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -17,10 +17,10 @@ export interface UnattributedDeps {
 export const unattributedRoute =
   ({ db, keys, now }: UnattributedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    needPermission(app, { keys, permission: 'figures.read' })
     app.get(
       '/api/v1/publishers/:pub_id/unattributed_redirects/',
       {
-        onRequest: keys.require,
         schema: {
           security: NEEDS_KEY,
           operationId: 'listUnattributedRedirects',
@@ -31,7 +31,7 @@ export const unattributedRoute =
       },
       async (request) => {
         const { pub_id: pubId } = request.params
-        const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
+        const publisher = await requireExistingOwnPublisher(db, request, pubId)
         const rows = await listUnattributedOf(db, { ...publisher, now: now() })
         return ok(200, ...rows.map(toUnattributed))
       },

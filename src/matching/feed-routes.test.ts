@@ -15,7 +15,13 @@ import { feedRoutes } from './feed-routes.ts'
 async function start() {
   const db = await testDatabase()
   const http = await startQuietHttp({ after })
-  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+  const keys = makeKeyGuard({
+    db,
+    brandWords: ['service'],
+    limits: null,
+    baseUrl: 'http://127.0.0.1',
+    now: () => new Date(),
+  })
   const urls = { baseUrl: 'https://api.example', linkUrl: 'https://go.example' }
   await http.register(feedRoutes({ db, keys, ...urls, isOwnPage: () => true }))
   const { publisher, headers } = await makePublisherWorld(db)

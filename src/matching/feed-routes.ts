@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import type { Publisher } from '../accounts/publisher-store.ts'
-import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
+import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
 import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/concurrency/turns.ts'
@@ -33,7 +33,7 @@ export const feedRoutes =
   ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
-    app.addHook('onRequest', keys.require)
+    needPermission(app, { keys, permission: 'figures.read' })
 
     app.get(
       '/api/v1/publishers/:pub_id/product_feeds/',
@@ -48,7 +48,7 @@ export const feedRoutes =
       },
       async (request) => {
         const { pub_id: pubId } = request.params
-        const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
+        const publisher = await requireExistingOwnPublisher(db, request, pubId)
         const merchants = await listFeedMerchants(db, publisher)
         return ok(200, ...merchants.map((merchant) => toProductFeed(merchant, publisher, baseUrl)))
       },
@@ -69,7 +69,7 @@ export const feedRoutes =
       },
       async (request, reply) => {
         const { pub_id: pubId, merch_id: merchId } = request.params
-        const publisher = await requireExistingOwnPublisher(db, holderOf(request), pubId)
+        const publisher = await requireExistingOwnPublisher(db, request, pubId)
         const merchants = await listFeedMerchants(db, publisher)
         if (!merchants.some(({ merch_id }) => merch_id === merchId)) {
           throw notFound(`No product feed of merchant ${merchId}`)

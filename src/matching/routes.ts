@@ -2,8 +2,9 @@
  * Product matching: a product's identifiers in, monetized links of the merchants that sell it out.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { authorize } from '../accounts/caller.ts'
 import { findPublisherBySlug, type Publisher } from '../accounts/publisher-store.ts'
-import { type KeyGuard, type KeyHolder, requireOwnPublisher } from '../accounts/require-key.ts'
+import { declarePermission, type KeyGuard, type KeyHolder } from '../accounts/require-key.ts'
 import type { LeaseBook } from '../budgets/lease.ts'
 import { ApiError, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -29,6 +30,7 @@ export interface MatchDeps {
 export const matchRoutes =
   ({ db, keys, linkUrl, outlooks, book, isOwnPage, now }: MatchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    declarePermission(app, 'figures.read')
     app.get(
       '/api/v1/product_match/clickmate/exclusive_links/',
       {
@@ -87,7 +89,9 @@ async function requireMatcher(
   const { publisher_slug: slug } = query
   const publisher = await findPublisherBySlug(db, slug)
   if (publisher === null) throw notFound(`No publisher ${slug}`)
-  if (holder !== null) requireOwnPublisher(holder, publisher.pub_id)
+  if (holder !== null) {
+    authorize(holder, { kind: 'publisher', id: publisher.pub_id }, 'figures.read')
+  }
   if (!isVariantB(query) && !publisher.is_partner) throw new ApiError('notPartner')
   return publisher
 }

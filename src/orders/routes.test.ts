@@ -84,7 +84,7 @@ test('refuses and stores a replayed request, and a retry under its key gets the 
   assert.equal((await app.post('orders', body)).status, 201)
   const replay = await app.post('orders', body)
   assert.equal(replay.status, 409)
-  assert.equal(replay.json.error.code, 4091)
+  assert.equal(replay.json.error.code, 4093)
 
   const first = await app.post('orders', { orders: [order('o2')] }, { key: 'k' })
   app.clock.nowMs += 60_000
@@ -110,7 +110,7 @@ test('a retry’s signature works once, and without its key or under another it 
   assert.equal((await app.post('orders', body, { key: 'k' })).status, 201)
   for (const changes of [{}, { key: 'other' }]) {
     const replay = await app.post('orders', body, changes)
-    assert.deepEqual([replay.status, replay.json.error?.code], [409, 4091])
+    assert.deepEqual([replay.status, replay.json.error?.code], [409, 4093])
   }
   assert.equal((await app.post('orders', body, { key: 'k' })).status, 201, 'its own is a retry')
   assert.deepEqual(await app.db.rows(sql`select count(*) from event`), [{ count: '1' }])

@@ -15,7 +15,13 @@ const microsOf = (dollars: string) => Math.round(Number(dollars) * MICROS_PER_DO
 const db = await testDatabase()
 const { one, other } = await foldBusyLog({ after }, db)
 const http = await startQuietHttp({ after })
-const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => NOW })
+const keys = makeKeyGuard({
+  db,
+  brandWords: ['service'],
+  limits: null,
+  baseUrl: 'http://127.0.0.1',
+  now: () => NOW,
+})
 await http.register(merchantRoutes({ db, keys, now: () => NOW }))
 const { merch_id: merchId } = one.merchant
 await updateMerchant(db, { merchId, changes: { uid: one.publisher.uid } })

@@ -1,6 +1,6 @@
 /** A merchant's API with its user's key: its account and orders. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { holderOf, NEEDS_KEY } from '../accounts/require-key.ts'
+import { NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { MerchantParams, requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { readAccount } from '../ledger/debt-store.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/turns.ts'
@@ -22,10 +22,10 @@ import { LedgerPage, REPORT_DAYS_MAX, REPORT_LIMIT, ReportQuery } from './schema
 export const merchantRoutes =
   (deps: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', deps.keys.require)
+    needPermission(app, { keys: deps.keys, permission: 'figures.read' })
     app.addHook('preHandler', async (request) => {
       const { merch_id: merchId } = request.params as { merch_id: number }
-      await requireOwnMerchant(deps.db, holderOf(request), merchId)
+      await requireOwnMerchant(deps.db, request, merchId)
     })
     await app.register(ledgerRoute(deps))
     await app.register(orderRoute(deps))

@@ -17,7 +17,13 @@ async function start(t: TestContext) {
   const { publisher, headers } = await makePublisherWorld(db)
   const http = await startQuietHttp(t)
   const now = () => new Date('2026-04-01T00:00:00Z')
-  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now })
+  const keys = makeKeyGuard({
+    db,
+    brandWords: ['service'],
+    limits: null,
+    baseUrl: 'http://127.0.0.1',
+    now,
+  })
   await http.register(reportRoutes({ db, keys, now }))
   await http.register(webhookRoutes({ db, keys, now }))
   const path = `/api/v1/publishers/${publisher.pub_id}/`

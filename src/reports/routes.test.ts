@@ -22,7 +22,13 @@ async function start(t: TestContext) {
   const article = await world.addArticle('Ten mugs')
   const clock = { now: new Date(START_MS + DAY_MS) }
   const http = await startQuietHttp(t)
-  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+  const keys = makeKeyGuard({
+    db,
+    brandWords: ['service'],
+    limits: null,
+    baseUrl: 'http://127.0.0.1',
+    now: () => new Date(),
+  })
   await http.register(reportRoutes({ db, keys, now: () => clock.now }))
   const { pub_id: pubId } = world.publisher
   const { merch_id: merchId } = world.merchant

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
-import { holderOf, NEEDS_KEY } from '../accounts/require-key.ts'
+import { NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/concurrency/turns.ts'
@@ -44,10 +44,10 @@ const REPORT = {
 export const reportRoutes =
   (deps: ReportDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', deps.keys.require)
+    needPermission(app, { keys: deps.keys, permission: 'figures.read' })
     app.addHook('preHandler', async (request) => {
       const { pub_id: pubId } = request.params as { pub_id: number }
-      await requireExistingOwnPublisher(deps.db, holderOf(request), pubId)
+      await requireExistingOwnPublisher(deps.db, request, pubId)
     })
     const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     await app.register(tableRoutes({ ...deps, turns }))

@@ -10,7 +10,10 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
-import { makeKeyGuard } from '../accounts/require-key.ts'
+import { readMe } from '../accounts/me.ts'
+import type { Operation } from '../accounts/operation.ts'
+import { operationRoutes } from '../accounts/operation-routes.ts'
+import { type KeyGuard, makeKeyGuard } from '../accounts/require-key.ts'
 import { accountRoutes } from '../accounts/routes.ts'
 import { dashboardAuctionRoutes } from '../auction/dashboard-routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
@@ -146,14 +149,7 @@ async function buildHttp(node: Node): Promise<Http> {
     isUnavailable: (error) => error instanceof LogUnavailable,
   })
   const now = () => new Date(node.now())
-  const keys = makeKeyGuard({
-    db,
-    brandWords: config.brandWords,
-    limits: buckets(config.rateLimits.key),
-    now,
-    onUsed: noteKeyPlace(node),
-    onUseLost: errorTeller(log, 'the use of a key was not written down'),
-  })
+  const keys = keyGuard(node)
   const nextId = () => node.ids.next()
   const intake = intakeDeps(node, nextId)
 
@@ -162,6 +158,7 @@ async function buildHttp(node: Node): Promise<Http> {
   if (isApi) {
     await http.register(pageRoutes(config))
     await http.register(accountRoutes({ keys }))
+    await http.register(operationRoutes({ db, keys, now }, operationsOf(node)))
     const { baseUrl, linkUrl, brand } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
@@ -194,6 +191,25 @@ async function buildHttp(node: Node): Promise<Http> {
 }
 
 const CLICKS = { clicksOf: listClicksOfResult, resultOfClick: findResultOfClick }
+
+/** Who calls is found out the same way for every route. */
+function keyGuard(node: Node): KeyGuard {
+  const { config, log, database: db, now } = node
+  return makeKeyGuard({
+    db,
+    baseUrl: config.baseUrl,
+    brandWords: config.brandWords,
+    limits: buckets(config.rateLimits.key),
+    now: () => new Date(now()),
+    onUsed: noteKeyPlace(node),
+    onUseLost: errorTeller(log, 'the use of a key was not written down'),
+  })
+}
+
+/** Every operation of the management API (docs/spec/management.md). */
+function operationsOf({ config }: Node): Operation[] {
+  return [readMe(config)]
+}
 
 /** The dependencies of the intake of orders and returns. */
 function intakeDeps(node: Node, nextId: () => string) {

@@ -37,6 +37,7 @@ test('notifies the owners when a key is used from a new place, with the time in 
     db: database,
     brandWords: ['service'],
     limits: null,
+    baseUrl: 'http://127.0.0.1',
     now: () => now,
     onUsed,
   })

@@ -1,7 +1,7 @@
 /** Notifies publishers and merchants when one of their API keys is used from a new network. */
+import { ownIds } from '../accounts/caller.ts'
 import { KeyPlaces } from '../accounts/key-places.ts'
 import type { OnKeyUsed } from '../accounts/require-key.ts'
-import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import type { Node } from '../node/node.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
@@ -10,7 +10,9 @@ import { type Notice, queueNotices } from '../webhooks/webhook-store.ts'
 /** Notifies the owners of a key when it is used from a network that is new for it. */
 export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>): OnKeyUsed {
   const places = new KeyPlaces(database)
-  return ({ tokenId, uid, pubIds, record }, { key, address, at }) => {
+  return (holder, { key, address, at }) => {
+    const { record } = holder
+    const { token_id: tokenId } = record
     const tell = async (tx: Db) => {
       const payload = {
         token_id: tokenId,
@@ -22,10 +24,9 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
         key: `key:${tokenId}:${at.getTime()}`,
         payload,
       }
-      const merchIds = await listMerchantIdsOf(tx, uid)
       const notices: Notice[] = [
-        ...pubIds.map((pubId) => ({ ...notice, pubId, merchId: null })),
-        ...merchIds.map((merchId) => ({ ...notice, pubId: null, merchId })),
+        ...ownIds(holder, 'publisher').map((pubId) => ({ ...notice, pubId, merchId: null })),
+        ...ownIds(holder, 'merchant').map((merchId) => ({ ...notice, pubId: null, merchId })),
       ]
       await queueNotices(tx, notices, at)
     }

@@ -137,13 +137,14 @@ const receiptRoute =
         },
       },
       async (request) => {
-        const { uid } = sessionUserOf(request)
+        const { uid, memberships } = sessionUserOf(request)
         const resultNumber = readResult(request.params.auction_result)
         const result = await findResult(db, resultNumber)
         const publisher = result === null ? null : await findPublisher(db, result.pub_id)
         // One answer for both cases, so that nobody learns whether another publisher has such a
         // result.
-        if (result === null || publisher?.uid !== uid) throw notFound(NO_RESULT)
+        const isMine = memberships.some(({ pub_id }) => pub_id === publisher?.pub_id)
+        if (result === null || publisher === null || !isMine) throw notFound(NO_RESULT)
         const merchIds = new Set(await listMerchantIdsOf(db, uid))
         return ok(200, await readReceipt(db, { result, resultNumber, merchIds }))
       },

@@ -1,6 +1,7 @@
 /** The endpoint by which the operator reverses payments for invalid clicks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { holderOf, type KeyGuard, NEEDS_KEY, requireOperator } from '../accounts/require-key.ts'
+import { NETWORK } from '../accounts/permission.ts'
+import { type KeyGuard, NEEDS_KEY, needPermission, requireRight } from '../accounts/require-key.ts'
 import { waitUntilFolded } from '../fold/lane-store.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
@@ -19,7 +20,7 @@ const FOLD_PATIENCE_MS = 5_000
 export const reversalRoutes =
   (deps: IntakeDeps & { readonly keys: KeyGuard }): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', deps.keys.require)
+    needPermission(app, { keys: deps.keys, permission: 'network.write' })
     app.post(
       '/api/v1/reversals/',
       {
@@ -40,7 +41,7 @@ export const reversalRoutes =
         },
       },
       async (request, reply) => {
-        requireOperator(holderOf(request))
+        requireRight(request, NETWORK)
         const { click = null, result = null, reason } = request.body
         const accepted = await acceptReversal(deps, {
           clickId: click,

@@ -14,7 +14,13 @@ import { statsRoutes } from './routes.ts'
 
 const db = await testDatabase()
 const http = await startQuietHttp({ after })
-const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+const keys = makeKeyGuard({
+  db,
+  brandWords: ['service'],
+  limits: null,
+  baseUrl: 'http://127.0.0.1',
+  now: () => new Date(),
+})
 await http.register(statsRoutes({ db, keys }))
 /** Of pino's levels. */
 const WARN = 40

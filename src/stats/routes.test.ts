@@ -20,7 +20,13 @@ async function start(t: TestContext) {
   const world = await makePublisherWorld(db)
   const { publisher, merchant } = world
   const http = await startQuietHttp(t)
-  const keys = makeKeyGuard({ db, brandWords: ['service'], limits: null, now: () => new Date() })
+  const keys = makeKeyGuard({
+    db,
+    brandWords: ['service'],
+    limits: null,
+    baseUrl: 'http://127.0.0.1',
+    now: () => new Date(),
+  })
   await http.register(statsRoutes({ db, keys }))
   const events = new MoneyEvents()
   const path = `/api/v1/publishers/${publisher.pub_id}/stats_by_article_merchant_daily/`

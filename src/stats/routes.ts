@@ -1,7 +1,7 @@
 /** A publisher's daily figures, their state at earlier times, and their changes. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
-import { holderOf, type KeyGuard, NEEDS_KEY } from '../accounts/require-key.ts'
+import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/turns.ts'
 import { badRequest } from '../platform/errors/api-errors.ts'
@@ -29,7 +29,7 @@ export const statsRoutes =
       each: REPORTS_AT_ONCE,
       patienceMs: CLIENT_PATIENCE_MS,
     })
-    app.addHook('onRequest', keys.require)
+    needPermission(app, { keys, permission: 'figures.read' })
 
     app.get(
       '/api/v1/publishers/:pub_id/stats_by_article_merchant_daily/',
@@ -46,7 +46,7 @@ export const statsRoutes =
       },
       async (request, reply) => {
         const pubId = request.params.pub_id
-        await requireExistingOwnPublisher(db, holderOf(request), pubId)
+        await requireExistingOwnPublisher(db, request, pubId)
         const wanted = readStatsQuery(pubId, request.query)
         const stats = await turns.run(pubId, () => listStats(db, wanted))
         const date = { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) }
@@ -72,7 +72,7 @@ export const statsRoutes =
       },
       async (request) => {
         const pubId = request.params.pub_id
-        await requireExistingOwnPublisher(db, holderOf(request), pubId)
+        await requireExistingOwnPublisher(db, request, pubId)
         const { since: text, cursor: after, limit: limitRows = LIMIT_MAX } = request.query
         const since = parseTimestamp(text)
         if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])

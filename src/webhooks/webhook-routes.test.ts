@@ -22,6 +22,7 @@ async function startApi(t: TestContext) {
     db,
     brandWords: ['service'],
     limits: null,
+    baseUrl: 'http://127.0.0.1',
     now: () => new Date(),
   })
   const deps = { db, keys, now: () => new Date() }

@@ -5,7 +5,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
-import { holderOf, type KeyGuard, type KeyHolder, NEEDS_KEY } from '../accounts/require-key.ts'
+import {
+  type KeyGuard,
+  NEEDS_KEY,
+  needPermission,
+  type RightRequest,
+} from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { MerchantParams, requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { type Fault, notFound } from '../platform/errors/api-errors.ts'
@@ -45,7 +50,7 @@ interface Party {
   readonly params: typeof PublisherParams | typeof MerchantParams
   readonly ownerOf: (params: object) => WebhookOwner
   /** Throws unless the path's owner belongs to the holder of the key. */
-  readonly requireOwn: (db: Db, holder: KeyHolder, params: object) => Promise<unknown>
+  readonly requireOwn: (db: Db, request: RightRequest, params: object) => Promise<unknown>
 }
 
 const PUBLISHER: Party = {
@@ -53,8 +58,8 @@ const PUBLISHER: Party = {
   noun: '',
   params: PublisherParams,
   ownerOf: (params) => ({ pubId: (params as { pub_id: number }).pub_id }),
-  requireOwn: (db, holder, params) =>
-    requireExistingOwnPublisher(db, holder, (params as { pub_id: number }).pub_id),
+  requireOwn: (db, request, params) =>
+    requireExistingOwnPublisher(db, request, (params as { pub_id: number }).pub_id),
 }
 
 const MERCHANT: Party = {
@@ -62,8 +67,8 @@ const MERCHANT: Party = {
   noun: 'Merchant',
   params: MerchantParams,
   ownerOf: (params) => ({ merchId: (params as { merch_id: number }).merch_id }),
-  requireOwn: (db, holder, params) =>
-    requireOwnMerchant(db, holder, (params as { merch_id: number }).merch_id),
+  requireOwn: (db, request, params) =>
+    requireOwnMerchant(db, request, (params as { merch_id: number }).merch_id),
 }
 
 interface Deps {
@@ -84,9 +89,9 @@ export const webhookRoutes =
 const routesOf =
   (deps: Deps, party: Party): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.addHook('onRequest', deps.keys.require)
+    needPermission(app, { keys: deps.keys, permission: 'webhooks.write' })
     app.addHook('preHandler', async (request) => {
-      await party.requireOwn(deps.db, holderOf(request), request.params as object)
+      await party.requireOwn(deps.db, request, request.params as object)
     })
     await app.register(listRoutes(deps, party))
     await app.register(oneWebhookRoutes(deps, party))

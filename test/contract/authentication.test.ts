@@ -207,7 +207,7 @@ test('other sites cannot use a session: only own pages and application/json', as
     { origin: 'null' },
   ]) {
     const answer = await send(headers)
-    assert.deepEqual([answer.status, answer.failure().code], [403, 4305], JSON.stringify(headers))
+    assert.deepEqual([answer.status, answer.failure().code], [403, 4309], JSON.stringify(headers))
     assert.equal(answer.headers.get('access-control-allow-origin'), null)
   }
   const form = await send({ 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' })

@@ -155,7 +155,7 @@ test('a call that waits for another one returns the article as both leave it', a
 test("pub_id is required with several publishers and must be one of the key's own", async () => {
   const bob = await api.account({}, {})
   const nobody = await api.account()
-  await api.db.run(sql`update publisher set uid = ${bob.uid} where pub_id = ${nobody.pubId}`)
+  await api.db.run(sql`delete from membership where uid = ${nobody.uid}`)
   const missing = await create(BODY, {}, bob.key)
   assert.equal(missing.status, 400)
   assert.deepEqual(missing.failure().fields, ['pub_id'])

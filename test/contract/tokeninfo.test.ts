@@ -29,6 +29,8 @@ test("a key's record has every documented field with its type, and never the key
     datetime_expires: null,
     datetime_last_used: null,
     is_enabled_by_user: true,
+    scopes: null,
+    organization: null,
   })
   assert.equal(typeof record.description, 'string')
   assert.ok(!answer.text.includes('souk_'))

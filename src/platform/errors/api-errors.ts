@@ -7,7 +7,11 @@ export const ERRORS = {
   badRequest: { status: 400, code: 4000, message: 'The request is not valid' },
   invalidApiKey: { status: 401, code: 4302, message: 'Invalid API token' },
   notLoggedIn: { status: 401, code: 4301, message: 'Log in first' },
-  notYours: { status: 403, code: 4303, message: 'This publisher does not belong to the API key' },
+  notYours: {
+    status: 403,
+    code: 4303,
+    message: 'No organization of yours, or of the API key, has this id',
+  },
   notPartner: {
     status: 403,
     code: 4304,
@@ -15,7 +19,7 @@ export const ERRORS = {
   },
   foreignOrigin: {
     status: 403,
-    code: 4305,
+    code: 4309,
     message: 'The dashboard answers only calls that come from its own pages',
   },
   badSignature: { status: 401, code: 4306, message: 'The signature of the request does not hold' },
@@ -24,6 +28,7 @@ export const ERRORS = {
     code: 4307,
     message: 'Pages of this origin may not report orders of this merchant',
   },
+  roleForbids: { status: 403, code: 4305, message: 'Your role does not allow it' },
   notOperator: { status: 403, code: 4308, message: 'Only the key of an operator may do this' },
   notFound: { status: 404, code: 4040, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 4050, message: 'Method not allowed' },
@@ -32,11 +37,17 @@ export const ERRORS = {
     code: 4090,
     message: 'The Idempotency-Key was used before with another body',
   },
-  replayed: { status: 409, code: 4091, message: 'This signed request was received before' },
+  wrongState: { status: 409, code: 4091, message: 'The state of the record does not allow it' },
+  replayed: { status: 409, code: 4093, message: 'This signed request was received before' },
   stillAtWork: {
     status: 409,
     code: 4092,
     message: 'The same request is still at work; retry shortly',
+  },
+  changedMeanwhile: {
+    status: 412,
+    code: 4120,
+    message: 'The record was changed meanwhile: read it again, and send its new etag',
   },
   tooLarge: { status: 413, code: 4130, message: 'The body is over the limit of 1 MiB' },
   unsupportedMediaType: {

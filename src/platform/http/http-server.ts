@@ -163,6 +163,14 @@ const OPENAPI = {
         name: 'Authorization',
         description: '`SERVICE-API-KEY <key>`',
       },
+      session: {
+        type: 'apiKey' as const,
+        in: 'cookie',
+        name: '__Host-souk_session',
+        description:
+          'The dashboard’s session. A change also needs the header `X-Souk-Csrf` with the ' +
+          '`csrf_token` of `GET /api/v1/me/`.',
+      },
     },
   },
 }

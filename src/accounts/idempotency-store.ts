@@ -16,26 +16,26 @@ import { HOUR_MS } from '../platform/time/timestamp.ts'
 const KEPT_HOURS = 24
 
 /**
- * Runs `work` once per API key and idempotency key within 24 hours. Later calls get the first
+ * Runs `work` once per caller and idempotency key within 24 hours. Later calls get the first
  * result.
  *
  * The same key with another body is a 409. A null key runs the work without any check.
  */
 export async function once<T>(
   db: Db,
-  call: { tokenId: number; key: string | null; body: unknown; status: number },
+  call: { caller: string; key: string | null; body: unknown; status: number },
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  const { tokenId, key, status } = call
+  const { caller, key, status } = call
   if (key === null) return work(db)
   const bodyHash = hash('sha256', JSON.stringify(call.body, inOneOrder), 'buffer')
   return db.transaction(async (tx) => {
-    const isFirst = await takeKey(tx, { tokenId, key, bodyHash })
-    if (!isFirst) return readKept<T>(tx, { tokenId, key, bodyHash })
+    const isFirst = await takeKey(tx, { caller, key, bodyHash })
+    if (!isFirst) return readKept<T>(tx, { caller, key, bodyHash })
     const result = await work(tx)
     await tx.run(sql`
       update idempotent_response set status = ${status}, body = ${JSON.stringify(result)}
-      where token_id = ${tokenId} and idempotency_key = ${key}
+      where caller = ${caller} and idempotency_key = ${key}
     `)
     return result
   })
@@ -49,7 +49,7 @@ function inOneOrder(_name: string, value: unknown): unknown {
 }
 
 interface KeyUse {
-  readonly tokenId: number
+  readonly caller: string // `callerName`
   readonly key: string
   readonly bodyHash: Buffer
 }
@@ -61,21 +61,21 @@ export function deletePastResponses(db: Db, now: Date): Promise<number> {
 }
 
 /** Also replaces an expired key. A schedule deletes the other expired ones. */
-async function takeKey(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<boolean> {
+async function takeKey(tx: Db, { caller, key, bodyHash }: KeyUse): Promise<boolean> {
   const taken = await tx.run(sql`
-    insert into idempotent_response as kept (token_id, idempotency_key, body_hash)
-    values (${tokenId}, ${key}, ${bodyHash})
-    on conflict (token_id, idempotency_key) do update
+    insert into idempotent_response as kept (caller, idempotency_key, body_hash)
+    values (${caller}, ${key}, ${bodyHash})
+    on conflict (caller, idempotency_key) do update
     set body_hash = excluded.body_hash, status = null, body = null, created_at = now()
     where kept.created_at < now() - make_interval(hours => ${KEPT_HOURS})
   `)
   return taken === 1
 }
 
-async function readKept<T>(tx: Db, { tokenId, key, bodyHash }: KeyUse): Promise<T> {
+async function readKept<T>(tx: Db, { caller, key, bodyHash }: KeyUse): Promise<T> {
   const kept = await tx.row<{ body_hash: Buffer; body: string | null }>(sql`
     select body_hash, body from idempotent_response
-    where token_id = ${tokenId} and idempotency_key = ${key}
+    where caller = ${caller} and idempotency_key = ${key}
   `)
   if (kept === null || kept.body === null || !kept.body_hash.equals(bodyHash)) {
     throw new ApiError('idempotencyConflict')

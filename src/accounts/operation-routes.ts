@@ -1,0 +1,198 @@
+/** Serves operations as routes: who may call, idempotency, etags, pages and CSV files. */
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type, { type TObject, type TSchema } from 'typebox'
+import { envelope, ok } from '../platform/http/envelope.ts'
+import {
+  IdempotencyKey,
+  idempotencyKeyFaults,
+  readIdempotencyKey,
+} from '../platform/http/idempotency-key.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
+import { type CsvCell, csvLine } from '../platform/text/csv.ts'
+import { callerName } from './caller.ts'
+import { etagOf } from './etag.ts'
+import { once } from './idempotency-store.ts'
+import {
+  type Action,
+  admit,
+  type List,
+  type Operation,
+  type PageQuery,
+  runAction,
+  toCall,
+} from './operation.ts'
+import { holderOf, type KeyGuard } from './require-key.ts'
+
+/** Rows of a page, unless the caller asks for fewer or more. */
+const PAGE_ROWS = 100
+export const PAGE_ROWS_MAX = 500
+
+interface RouteDeps {
+  readonly db: Db
+  readonly keys: KeyGuard
+  readonly now: () => Date
+}
+
+/** A caller is a key, or a session with its CSRF token. */
+const SECURITY = [{ apiKey: [] }, { session: [] }]
+
+export const operationRoutes =
+  (deps: RouteDeps, operations: readonly Operation[]): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    for (const operation of operations) {
+      app.route({
+        method: operation.method,
+        url: operation.path,
+        ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
+        config: {
+          permission: operation.permission,
+          rules: ({ headers }: FastifyRequest) => idempotencyKeyFaults(headers['idempotency-key']),
+        },
+        onRequest: async (request) => {
+          await deps.keys.require(request)
+          // Before anything of the request is told to be wrong: nobody learns of others' records.
+          admit(operation, holderOf(request), request.params as Record<string, unknown>)
+        },
+        schema: schemaOf(operation),
+        handler: (request, reply) =>
+          operation.kind === 'list'
+            ? answerList(deps, operation, request, reply)
+            : answerAction(deps, operation, request, reply),
+      })
+    }
+  }
+
+function schemaOf(operation: Operation) {
+  const { id, tag, summary, description, permission, params, query, body, entry } = operation
+  const isList = operation.kind === 'list'
+  const isCreating = operation.status === 201
+  const headers = Type.Object({
+    ...(isCreating ? { 'idempotency-key': IdempotencyKey } : {}),
+    ...(operation.kind === 'action' && operation.hasEtag && operation.method !== 'GET'
+      ? { 'if-match': IfMatch }
+      : {}),
+  })
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    'x-permission': permission,
+    security: SECURITY,
+    ...(params === undefined ? {} : { params }),
+    ...(isList || query !== undefined
+      ? { querystring: Type.Object({ ...query?.properties, ...(isList ? PAGE_QUERY : {}) }) }
+      : {}),
+    ...(body === undefined ? {} : { body }),
+    ...(Object.keys(headers.properties).length === 0 ? {} : { headers }),
+    response: { [operation.status ?? 200]: responseOf(operation, entry) },
+  }
+}
+
+const IfMatch = Type.Optional(
+  Type.String({ description: 'The `etag` of the record as it was read; 412 if it has changed' }),
+)
+const Etag = Type.String({ description: 'Changes with the record; for `If-Match`' })
+
+const PAGE_QUERY = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PAGE_ROWS_MAX, description: `Default ${PAGE_ROWS}` }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 300, description: 'The `next_cursor` of the page before' }),
+  ),
+}
+
+function responseOf(operation: Operation, entry: TSchema) {
+  if (operation.kind === 'list') {
+    return Type.Object({
+      ...envelope(entry).properties,
+      next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null at the end' }),
+    })
+  }
+  if (!operation.hasEtag) return envelope(entry)
+  return envelope(Type.Object({ ...(entry as TObject).properties, etag: Etag }))
+}
+
+const askedBy = (request: FastifyRequest, { db, now }: { db: Db; now: Date }) => ({
+  db,
+  caller: holderOf(request),
+  now,
+  params: request.params,
+  query: request.query,
+  body: request.body,
+  requestId: request.id,
+  address: request.clientAddress,
+  ifMatch: request.headers['if-match'] ?? null,
+})
+
+async function answerAction(
+  { db, now }: RouteDeps,
+  operation: Action,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const { status = 200, hasEtag = false } = operation
+  const run = (tx: Db) => runAction(operation, askedBy(request, { db: tx, now: now() }))
+  const key = readIdempotencyKey(request.headers['idempotency-key'])
+  const work = { caller: callerName(holderOf(request)), key, status }
+  const body = [request.url, request.body]
+  const data =
+    status === 201 && key !== null ? await once(db, { ...work, body }, run) : await run(db)
+  const entries = hasEtag ? data.map((record) => withEtag(record as object)) : data
+  const [single] = entries
+  if (hasEtag && entries.length === 1) reply.header('etag', `"${(single as Tagged).etag}"`)
+  return reply.status(status).send(ok(status, ...entries))
+}
+
+interface Tagged {
+  readonly etag: string
+}
+const withEtag = (record: object): object & Tagged => ({ ...record, etag: etagOf(record) })
+
+async function answerList(
+  { db, now }: RouteDeps,
+  operation: List,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const { limit = PAGE_ROWS, cursor = null, ...query } = request.query as Partial<PageQuery>
+  const read = (page: PageQuery) =>
+    operation.run(
+      toCall(operation.path, {
+        ...askedBy(request, { db, now: now() }),
+        query: { ...query, ...page },
+      }),
+    )
+  if (request.headers.accept?.includes('text/csv')) {
+    const file = Readable.from(csvOf(operation, read))
+    return reply.header('content-type', 'text/csv; charset=utf-8; header=present').send(file)
+  }
+  const { rows, nextCursor } = await read({ limit, cursor })
+  return reply.send({ ...ok(200, ...rows), next_cursor: nextCursor })
+}
+
+/** All pages as one file: a column per property of an entry. */
+async function* csvOf(
+  { entry }: List,
+  read: (page: PageQuery) => Promise<{ rows: readonly object[]; nextCursor: string | null }>,
+): AsyncGenerator<string> {
+  const columns = Object.keys((entry as TObject).properties)
+  yield csvLine(columns)
+  let cursor: string | null = null
+  do {
+    const page = await read({ limit: PAGE_ROWS_MAX, cursor })
+    yield page.rows
+      .map((row) => csvLine(columns.map((name) => toCell((row as Record<string, unknown>)[name]))))
+      .join('')
+    cursor = page.nextCursor
+  } while (cursor !== null)
+}
+
+function toCell(value: unknown): CsvCell {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return { text: typeof value === 'string' ? value : JSON.stringify(value) }
+}
