@@ -4,9 +4,11 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUser } from '../src/accounts/create-account.ts'
 import { updatePublisher } from '../src/accounts/publisher-store.ts'
+import { addUnattributed } from '../src/links/unattributed-store.ts'
 import { signBody } from '../src/orders/signed-request.ts'
 import { ERRORS } from '../src/platform/errors/api-errors.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
+import { utcDay } from '../src/platform/time/timestamp.ts'
 import { startApi } from '../test/support/api.ts'
 import { startTestApp } from '../test/support/app.ts'
 import { follow, type Market, makeMarket, runAuction, until } from '../test/support/market.ts'
@@ -215,6 +217,31 @@ test('the search finds a link by its article, and can be cleared', async (t) => 
   await page.getByText('No smart link with “samovar”').waitFor()
   await page.getByRole('button', { name: 'Show all links' }).click()
   await page.getByText('elsewhere.example/tea').waitFor()
+})
+
+test('shows the wrapper clicks that earned nothing, the largest first, on a phone too', async (t) => {
+  const names = (at: number) => ({ slug: 'x'.repeat(64 - at), host: 'daily.example' })
+  const rows = Array.from({ length: 12 }, (_, at) => ({
+    ...{ ...names(at), targetHost: 'xn--bcher-kva.example', redirects: 12 - at },
+  }))
+  await addUnattributed(api.db, { day: utcDay(Date.now()), rows })
+  const { page } = await visit(t, '/dashboard/links', 390)
+  await logIn(page, account)
+  const summary = page.getByText('78 clicks on wrapper links earned you nothing')
+  await summary.click()
+  await page.getByText('publisher_slug=daily in their URLs').waitFor()
+  const shown = page.locator('details li')
+  assert.equal(await shown.count(), 10)
+  assert.deepEqual((await shown.first().innerText()).split('\n').filter(Boolean), [
+    `publisher_slug=${'x'.repeat(64)}`,
+    'From daily.example to bücher.example',
+    '12 clicks',
+  ])
+  await page.getByText('2 more. The API’s unattributed_redirects/ lists all of them.').waitFor()
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+  await page.goto(`${api.url}/dashboard/links?find=kettles`)
+  await page.getByRole('button', { name: 'Find' }).waitFor()
+  assert.equal(await summary.count(), 0, 'a search shows links alone')
 })
 
 test('no page is wider than a phone, and the keyboard reaches every page', async (t) => {

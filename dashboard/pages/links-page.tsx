@@ -3,17 +3,16 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
-import { articleHref, articleTitle, count, date, shortUrl } from '../format.ts'
+import { articleHref, articleTitle, date, shortUrl } from '../format.ts'
 import { usePublisher } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
 import { Title } from '../ui/title.tsx'
-import { unicodeHost } from '../unicode-host.ts'
 import { NewLinkForm } from './new-link-form.tsx'
+import { UnattributedRedirects } from './unattributed-redirects.tsx'
 
 type ListedLink = LinkPage['links'][number]
-type Unattributed = LinkPage['unattributed'][number]
 
 export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
@@ -57,6 +56,7 @@ export function LinksPage() {
           }}
         />
       )}
+      {find === null && <UnattributedRedirects rows={pages.data?.pages[0]?.unattributed ?? []} />}
       {(find !== null || links.length > 0 || pages.isPending) && <SearchForm field={field} />}
       {pages.isSuccess && links.length === 0 && (find !== null || !isMaking) && (
         <NoLinks
@@ -67,7 +67,6 @@ export function LinksPage() {
           }}
         />
       )}
-      <UnattributedRedirects rows={pages.data?.pages[0]?.unattributed ?? []} />
       {links.length > 0 && <LinkList links={links} />}
       <Progress query={pages} />
       <NextPage pages={pages} label="Older links" />
@@ -186,31 +185,5 @@ function LinkLine({ link }: { link: ListedLink }) {
         <CopyButton text={smart_link_url} label="Copy link" of={auction_id} />
       </div>
     </li>
-  )
-}
-
-/** Wrapper links whose clicks earn nothing, because they do not name the publisher. */
-function UnattributedRedirects({ rows }: { rows: readonly Unattributed[] }) {
-  if (rows.length === 0) return null
-  return (
-    <details className="panel">
-      <summary className="px-4 py-3 text-base font-semibold">
-        Wrapper links that earn you nothing
-      </summary>
-      <p className="px-4 pb-3 text-sm">
-        In the last 30 days these links named no known publisher. Set “publisher_slug” in their URLs
-        to your slug.
-      </p>
-      <ul className="divide-y divide-line border-t border-line text-sm">
-        {rows.map(({ host, slug, target_host: target, redirects }) => (
-          <li key={`${host} ${slug} ${target}`} className="px-4 py-3">
-            <span className="number">{count(redirects)}</span>
-            {redirects === 1 ? ' click' : ' clicks'} to {unicodeHost(target)}
-            {host !== '' && ` from ${unicodeHost(host)}`},{' '}
-            {slug === '' ? 'without a slug' : `with the slug “${slug}”`}
-          </li>
-        ))}
-      </ul>
-    </details>
   )
 }
