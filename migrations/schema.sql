@@ -463,6 +463,14 @@ create table feed_source (
   constraint feed_source_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
 
+create table former_postback_secret (
+  merch_id integer not null,
+  secret text not null,
+  ends_at timestamp with time zone not null,
+  constraint former_postback_secret_pkey PRIMARY KEY (merch_id, secret),
+  constraint former_postback_secret_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+
 create table hash_key (
   purpose text not null,
   epoch integer not null,

@@ -1,4 +1,6 @@
 /** Memberships in SQL: which role a user has in which organization. */
+import { ApiError } from '../platform/errors/api-errors.ts'
+import { canBeSmallId } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { Membership } from './caller.ts'
@@ -78,6 +80,23 @@ export async function handOver(
   if (from === to) return
   if (from !== null) await deleteMembership(tx, { uid: from, organization })
   if (to !== null) await setMembership(tx, { uid: to, organization, role: 'owner' })
+}
+
+/**
+ * Throws the 403 of a foreign organization where there is none with this id: a role in the network
+ * counts in every organization, so it does not show that there is one.
+ */
+export async function requireOrganization(db: Db, organization: Organization): Promise<void> {
+  const { kind, id } = organization
+  if (kind === 'network' || !Number.isInteger(id)) return // A schema refuses other ids.
+  const rows = canBeSmallId(id)
+    ? await db.rows(
+        kind === 'publisher'
+          ? sql`select from publisher where pub_id = ${id}`
+          : sql`select from merchant where merch_id = ${id}`,
+      )
+    : []
+  if (rows.length === 0) throw new ApiError('notYours')
 }
 
 /** The organizations of a user with their names; the network has the name of the service. */

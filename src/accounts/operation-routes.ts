@@ -14,11 +14,13 @@ import { type CsvCell, csvLine } from '../platform/text/csv.ts'
 import { callerName } from './caller.ts'
 import { etagOf } from './etag.ts'
 import { once } from './idempotency-store.ts'
+import { requireOrganization } from './membership-store.ts'
 import {
   type Action,
   admit,
   type List,
   type Operation,
+  organizationOf,
   type PageQuery,
   runAction,
   toCall,
@@ -53,7 +55,9 @@ export const operationRoutes =
         onRequest: async (request) => {
           await deps.keys.require(request)
           // Before anything of the request is told to be wrong: nobody learns of others' records.
-          admit(operation, holderOf(request), request.params as Record<string, unknown>)
+          const params = request.params as Record<string, unknown>
+          admit(operation, holderOf(request), params)
+          await requireOrganization(deps.db, organizationOf(operation.path, params))
         },
         schema: schemaOf(operation),
         handler: (request, reply) =>

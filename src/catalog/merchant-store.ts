@@ -12,11 +12,18 @@ import { type MerchantSettings, merchantFaults, normalMerchant } from './merchan
 export interface Merchant extends MerchantSettings {
   readonly merch_id: number
   readonly postback_secret: string
+  /** Secrets that were replaced; each still signs until its end. */
+  readonly former_secrets: readonly FormerSecret[]
   readonly feed_imported_at: Date | null
   readonly feed_url: string | null // where it is fetched again
   readonly feed_error: string | null // why the last try failed
   readonly datetime_created: Date
   readonly datetime_updated: Date
+}
+
+export interface FormerSecret {
+  readonly secret: string
+  readonly ends_at_ms: number
 }
 
 /** Of `MerchantSettings`, but for its domains. */
@@ -26,6 +33,9 @@ const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, feed_imported_at, da
   datetime_updated, array(
     select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position
   ) as domains,
+  (select coalesce(json_agg(json_build_object('secret', secret,
+      'ends_at_ms', extract(epoch from ends_at) * 1000) order by ends_at desc), '[]')
+    from former_postback_secret f where f.merch_id = merchant.merch_id) as former_secrets,
   (select url from feed_source f where f.merch_id = merchant.merch_id) as feed_url,
   (select error from feed_source f where f.merch_id = merchant.merch_id) as feed_error`
 
@@ -46,8 +56,8 @@ export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Mercha
 }
 
 /**
- * Changes the settings given and leaves the others; throws a 404 for an unknown merchant. A new
- * secret takes the place of the old one at once: who has a leaked one must not sign with it longer.
+ * Changes the settings given and leaves the others; throws a 404 for an unknown merchant. With a
+ * new secret, all earlier ones end at once: whoever has a leaked one must not sign with it longer.
  */
 export function updateMerchant(
   db: Db,
@@ -58,9 +68,11 @@ export function updateMerchant(
   }: { merchId: number; changes: Partial<MerchantSettings>; isNewSecret?: boolean },
 ): Promise<Merchant> {
   return db.transaction(async (tx) => {
-    await tx.run(sql`select from merchant where merch_id = ${merchId} for update`)
-    const before = await requireMerchant(tx, merchId)
+    const before = await lockMerchant(tx, merchId)
     const settings = checked({ ...before, ...changes })
+    if (isNewSecret) {
+      await tx.run(sql`delete from former_postback_secret where merch_id = ${merchId}`)
+    }
     await tx.run(sql`
       update merchant set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now(),
         postback_secret = ${isNewSecret ? newSecret() : before.postback_secret}
@@ -72,6 +84,46 @@ export function updateMerchant(
     }
     return requireMerchant(tx, merchId)
   })
+}
+
+/** The merchant, which nobody else changes until the transaction ends; a 404 if unknown. */
+export async function lockMerchant(tx: Db, merchId: number): Promise<Merchant> {
+  if (canBeSmallId(merchId)) {
+    await tx.run(sql`select from merchant where merch_id = ${merchId} for update`)
+  }
+  return requireMerchant(tx, merchId)
+}
+
+/** How many replaced secrets may sign beside the current one: each costs a check per request. */
+export const FORMER_SECRETS_MAX = 5
+
+/**
+ * Gives a merchant a new secret; its old one ends at `endsAt`, and those that have ended by `now`
+ * are deleted. The caller holds the merchant's lock.
+ */
+export async function replaceSecret(
+  tx: Db,
+  { merchId, now, endsAt }: { merchId: number; now: Date; endsAt: Date },
+): Promise<string> {
+  const secret = newSecret()
+  await tx.run(sql`
+    delete from former_postback_secret where merch_id = ${merchId} and ends_at <= ${now}`)
+  await tx.run(sql`
+    insert into former_postback_secret (merch_id, secret, ends_at)
+    select merch_id, postback_secret, ${endsAt} from merchant where merch_id = ${merchId}`)
+  await tx.run(sql`
+    update merchant set postback_secret = ${secret}, datetime_updated = now()
+    where merch_id = ${merchId}`)
+  return secret
+}
+
+/** The secrets that a merchant's server may sign with. */
+export function signingSecrets(
+  { postback_secret, former_secrets }: Pick<Merchant, 'postback_secret' | 'former_secrets'>,
+  nowMs: number,
+): string[] {
+  const former = former_secrets.filter(({ ends_at_ms }) => ends_at_ms > nowMs)
+  return [postback_secret, ...former.map(({ secret }) => secret)]
 }
 
 function rowOf(settings: MerchantSettings): Sql {

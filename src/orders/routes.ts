@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { type Merchant, requireMerchant } from '../catalog/merchant-store.ts'
+import { type Merchant, requireMerchant, signingSecrets } from '../catalog/merchant-store.ts'
 import { MerchantParams } from '../catalog/own-merchant.ts'
 import { ApiError, ERRORS, type Fault } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
@@ -67,8 +67,8 @@ const SIGNATURE = {
     Type.String({
       description:
         'Lower-case hex of HMAC-SHA256 over timestamp, a dot and the bytes of the body (empty ' +
-        'for a GET), keyed with the text of the postback secret, which the operator of the ' +
-        'service has (souk merchant create); it works once, and for five minutes',
+        'for a GET), keyed with the text of the postback secret (`POST …/secrets/postback/` makes ' +
+        'a new one); it works once, and for five minutes',
     }),
   ),
 }
@@ -301,9 +301,10 @@ function verified(
     const value = request.headers[name]
     return typeof value === 'string' ? value : undefined
   }
+  const nowMs = deps.now()
   const result = verifySignature(
     { timestamp: header(TIMESTAMP_HEADER), signature: header(SIGNATURE_HEADER), body },
-    { secret: merchant.postback_secret, nowMs: deps.now() },
+    { secrets: signingSecrets(merchant, nowMs), nowMs },
   )
   if ('reason' in result) throw new ApiError('badSignature', { message: result.reason })
   return result.signature

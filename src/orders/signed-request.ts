@@ -3,7 +3,8 @@
  *
  * Two headers: `X-Souk-Timestamp` is the Unix time in whole seconds. `X-Souk-Signature` is the
  * lower-case hex of HMAC-SHA256, keyed with the merchant's postback secret, over the timestamp, a
- * dot, and the exact bytes of the body. The time is signed, so an old request cannot be sent as a
+ * dot, and the exact bytes of the body. A secret that was replaced in the last 24 hours still
+ * works. The time is signed, so an old request cannot be sent as a
  * new one. It may be off by five minutes, and within them a signature works once.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -24,7 +25,7 @@ export function verifySignature(
     readonly signature: string | undefined
     readonly body: Uint8Array
   },
-  { secret, nowMs }: { readonly secret: string; readonly nowMs: number },
+  { secrets, nowMs }: { readonly secrets: readonly string[]; readonly nowMs: number },
 ): { readonly signature: Buffer } | { readonly reason: string } {
   const { timestamp, signature, body } = request
   if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) {
@@ -36,11 +37,10 @@ export function verifySignature(
   if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) {
     return { reason: 'X-Souk-Signature must be 64 lower-case hex characters' }
   }
-  const expected = signBody(secret, timestamp, body)
-  if (!timingSafeEqual(expected, Buffer.from(signature, 'hex'))) {
-    return {
-      reason: 'X-Souk-Signature does not match the HMAC-SHA256 of timestamp, dot and body',
-    }
-  }
-  return { signature: expected }
+  const sent = Buffer.from(signature, 'hex')
+  const isSigned = secrets.some((secret) =>
+    timingSafeEqual(signBody(secret, timestamp, body), sent),
+  )
+  if (isSigned) return { signature: sent }
+  return { reason: 'X-Souk-Signature does not match the HMAC-SHA256 of timestamp, dot and body' }
 }

@@ -19,6 +19,7 @@ import { dashboardAuctionRoutes } from '../auction/dashboard-routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
 import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { resultRoutes } from '../auction/result-routes.ts'
+import { merchantOperations } from '../catalog/merchant-operations.ts'
 import { LogUnavailable } from '../events/event-log.ts'
 import { startFold } from '../fold/start-fold.ts'
 import { startSchedules } from '../jobs/run-schedules.ts'
@@ -208,7 +209,7 @@ function keyGuard(node: Node): KeyGuard {
 
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf({ config }: Node): Operation[] {
-  return [readMe(config)]
+  return [readMe(config), ...merchantOperations()]
 }
 
 /** The dependencies of the intake of orders and returns. */

@@ -109,7 +109,9 @@ test('a sale, its return and its lock are notified once each, signed for each we
     timestamp: first?.headers[TIMESTAMP_HEADER] as string,
     body: first?.body ?? Buffer.alloc(0),
   }
-  assert.ok('signature' in verifySignature(request, { secret, nowMs: s.clock.now.getTime() }))
+  assert.ok(
+    'signature' in verifySignature(request, { secrets: [secret], nowMs: s.clock.now.getTime() }),
+  )
 
   s.clock.now = new Date(START_MS + 91 * DAY_MS)
   assert.equal(await makeNotices(s.db, s.clock.now), 1)
