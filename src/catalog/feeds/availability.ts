@@ -114,12 +114,27 @@ const SCHEMA_ORG = /^(?:https?:\/\/)?(?:www\.)?schema\.org\//
 /** `5 in stock`, `in stock (12)`, `noch 3 verfügbar`. */
 const WITH_COUNT = /^(\d{1,6})\s+(\D+)$|^(\D+?)[\s:(]+(\d{1,6})\)?$/
 
+/** A feed repeats a few words; a column of anything else must not fill the memory. */
+const REMEMBERED_WORDS_MAX = 1_000
+const REMEMBERED_LENGTH_MAX = 40
+const remembered = new Map<string, boolean | null>()
+
 /**
  * True or false when the text says so; null when nobody knows the word.
  *
  * An empty cell is in stock: the merchant lists the product and says nothing against it.
  */
 export function readAvailability(written: string): boolean | null {
+  const known = remembered.get(written)
+  if (known !== undefined) return known
+  const found = lookUp(written)
+  if (remembered.size < REMEMBERED_WORDS_MAX && written.length <= REMEMBERED_LENGTH_MAX) {
+    remembered.set(written, found)
+  }
+  return found
+}
+
+function lookUp(written: string): boolean | null {
   const text = written.trim().toLowerCase()
   if (text === '') return true
   // A column that counts what is left; shops that sell more than they have count below zero.

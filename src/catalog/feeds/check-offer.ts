@@ -216,10 +216,14 @@ interface Price {
 
 function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Price | Rejected {
   const named = withoutEmptyWord(fields.currency)
-  const usual = readCurrency(currencyWords(named), context.currency)
-  const written = NOT_STATED.test(fields.price) ? fields.price : withoutEmptyWord(fields.price)
-  const price = readPrice(written, usual)
-  if (price.kind !== 'price') return rejected(price.kind, priceFault(fields.price, price))
+  const usual =
+    named === '' ? context.currency : readCurrency(currencyWords(named), context.currency)
+  const price = readPrice(fields.price, usual)
+  if (price.kind !== 'price') {
+    const isEmpty = withoutEmptyWord(fields.price) === '' && !NOT_STATED.test(fields.price)
+    const fault = isEmpty ? ({ kind: 'price_missing', why: '' } as const) : price
+    return rejected(fault.kind, priceFault(fields.price, fault))
+  }
   const currency = price.currency ?? usual
   if (currency === undefined) {
     return rejected('currency_unknown', `the currency is ${shown(fields.currency)}${NO_CURRENCY}`)
@@ -296,7 +300,8 @@ function imageOf(written: string, notes: Note[]): string | null {
   // A list of JSON in a cell escapes its slashes.
   const cell = addressText(written).replaceAll('\\/', '/')
   if (cell === '') return null
-  for (const part of cell.split(NEXT_URL, IMAGES_TRIED)) {
+  const isOne = cell.startsWith('http') && cell.indexOf('//') === cell.lastIndexOf('//')
+  for (const part of isOne ? [cell] : cell.split(NEXT_URL, IMAGES_TRIED)) {
     const bare = part.replace(/["'\s,;|\]]+$/, '').replace(/^[["'\s,;|]+/, '')
     const text = bare.startsWith('//') ? `https:${bare}` : bare
     const url = parseWebUrl(text)
@@ -320,8 +325,8 @@ function isInStock(fields: FeedFields, notes: Note[]): boolean {
   const { forSale, preOrder } = fields
   if (forSale !== '' && readAvailability(withoutEmptyWord(forSale)) === false) return false
   // An empty cell says nothing; `1`, `yes` and `preorder` say that it is not there yet.
-  const isPreOrder = PRE_ORDER.test(preOrder) || readAvailability(preOrder) === true
-  if (isPreOrder && withoutEmptyWord(preOrder).trim() !== '') return false
+  if (withoutEmptyWord(preOrder).trim() === '') return isAvailable ?? false
+  if (PRE_ORDER.test(preOrder) || readAvailability(preOrder) === true) return false
   return isAvailable ?? false
 }
 
@@ -346,7 +351,7 @@ const TAG =
 /** A text without entities and without the tags of HTML. */
 function plainText(written: string): string {
   const once = withoutEntities(withoutEmptyWord(written))
-  const text = ESCAPED_TWICE.test(once) ? withoutEntities(once) : once
+  const text = once.includes('&') && ESCAPED_TWICE.test(once) ? withoutEntities(once) : once
   if (!text.includes('<')) return cleanText(text)
   const bare = text.replace(CDATA, '$1').replace(INLINE_TAG, '').replace(TAG, ' ')
   return cleanText(bare)

@@ -49,10 +49,13 @@ const SPREADSHEET_ERROR = new RegExp(
 const LENGTH_MAX = 9
 /** Such a word begins with one of these: a quick look that passes nearly every cell. */
 const FIRST = /^["'\s]*[nu\\[{(<#–—-]/i
+/** Digits and letters but `n` and `u`: a quicker look. */
+const OTHER_FIRST = new Set('0123456789abcdefghijklmopqrstvwxyzABCDEFGHIJKLMOPQRSTVWXYZ')
 
 /** The text, or an empty one where it is only a word for nothing. */
 export function withoutEmptyWord(text: string): string {
-  if (text.length > LENGTH_MAX + 4 || !FIRST.test(text)) return text
+  if (text === '' || text.length > LENGTH_MAX + 4 || OTHER_FIRST.has(text.charAt(0))) return text
+  if (!FIRST.test(text)) return text
   const word = text.trim().replace(/^(["'])(.*)\1$/, '$2')
   return EMPTY_WORDS.has(word.toLowerCase()) || SPREADSHEET_ERROR.test(word) ? '' : text
 }

@@ -4,7 +4,8 @@
  *
  * A fault in one row costs that row only: the reader gives the row up and continues with the line
  * after the one where the bad cell begins. papaparse and csv-parse swallow the rows behind a quote
- * that is never closed, and take 2.6 and 10 times as long (docs/decisions/0030-one-csv-reader.md).
+ * that is never closed, and take more than twice as long on a stream
+ * (docs/decisions/0030-one-csv-reader.md).
  */
 
 /** A longer row is no product and no order; the limit also bounds the memory of a reader. */
