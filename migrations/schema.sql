@@ -925,6 +925,7 @@ create table publisher (
   datetime_created timestamp with time zone not null default now(),
   datetime_updated timestamp with time zone not null default now(),
   category_floors jsonb not null default '[]'::jsonb,
+  time_zone text not null default 'UTC'::text,
   constraint publisher_pkey PRIMARY KEY (pub_id),
   constraint publisher_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
   constraint publisher_beta_check CHECK (((beta >= (0)::double precision) AND (beta <= (3)::double precision))),

@@ -22,7 +22,7 @@ export interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
 /** The columns of `PublisherSettings`. */
 const SETTINGS = sql`uid, name, slug, is_partner, share_ppm, domains, floor_micros,
   category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
-  linkmate_scope, consent_default, is_price_required`
+  linkmate_scope, consent_default, is_price_required, time_zone`
 /** The columns of `PublisherRow`, except its times. */
 export const PUBLISHER_COLUMNS = sql`pub_id, ${SETTINGS}`
 const COLUMNS = sql`${PUBLISHER_COLUMNS}, datetime_created, datetime_updated`
@@ -48,20 +48,28 @@ export function updatePublisher(
   { pubId, changes }: { pubId: number; changes: Partial<PublisherSettings> },
 ): Promise<Publisher> {
   return db.transaction(async (tx) => {
-    const row = await tx.row<PublisherRow>(
-      sql`select ${COLUMNS} from publisher where pub_id = ${pubId} for update`,
-    )
-    if (row === null) throw notFound(`No publisher ${pubId}`)
-    const settings = await checked(tx, { ...toPublisher(row), ...changes })
+    const before = await lockPublisher(tx, pubId)
+    const settings = await checked(tx, { ...before, ...changes })
     const update = () =>
       tx.row<PublisherRow>(sql`
         update publisher set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
         where pub_id = ${pubId} returning ${COLUMNS}`)
     const updated = await refusingTaken(update, () => takenSlug(settings))
     const organization = { kind: 'publisher', id: pubId } as const
-    await handOver(tx, { organization, from: row.uid, to: settings.uid })
+    await handOver(tx, { organization, from: before.uid, to: settings.uid })
     return toPublisher(updated as PublisherRow)
   })
+}
+
+/** A publisher that nobody else changes until the transaction ends; throws a 404 for none. */
+export async function lockPublisher(tx: Db, pubId: number): Promise<Publisher> {
+  const row = canBeSmallId(pubId)
+    ? await tx.row<PublisherRow>(
+        sql`select ${COLUMNS} from publisher where pub_id = ${pubId} for update`,
+      )
+    : null
+  if (row === null) throw notFound(`No publisher ${pubId}`)
+  return toPublisher(row)
 }
 
 function rowOf(settings: PublisherSettings): Sql {

@@ -4,6 +4,7 @@ import type { Fault } from '../platform/errors/api-errors.ts'
 import { type Micros, micros, PPM } from '../platform/money/money.ts'
 import { readDomain } from '../platform/net/domain.ts'
 import { characterCount } from '../platform/text/characters.ts'
+import { isTimeZone, TIME_ZONE_RULE } from '../platform/time/time-zone.ts'
 import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 
 const NAME_LENGTH_MAX = 255
@@ -39,6 +40,7 @@ export interface PublisherSettings {
   readonly linkmate_scope: (typeof LINKMATE_SCOPES)[number]
   readonly consent_default: (typeof CONSENT_DEFAULTS)[number]
   readonly is_price_required: boolean
+  readonly time_zone: string // The IANA name; days of its breakdown begin there at midnight.
 }
 
 /** Defaults of a new publisher; the same as the columns' defaults. */
@@ -57,6 +59,7 @@ export const PUBLISHER_DEFAULTS: Omit<PublisherSettings, 'uid' | 'name' | 'slug'
   linkmate_scope: 'all',
   consent_default: 'full',
   is_price_required: false,
+  time_zone: 'UTC',
 }
 
 /** The settings with every host in the form used for comparison. */
@@ -95,6 +98,7 @@ export function publisherFaults(settings: PublisherSettings): Fault[] {
     'consent_default',
     `must be ${consents}`,
   )
+  check(isTimeZone(settings.time_zone), 'time_zone', TIME_ZONE_RULE)
   return [...faults, ...listFaults(settings)]
 }
 

@@ -88,6 +88,7 @@ export const PublisherRecord = Type.Object({
   consent_default: Type.String(),
   allow_host: Type.Array(Type.String()),
   require_price: Type.Boolean(),
+  time_zone: Type.String({ description: 'IANA name' }),
   datetime_created: Timestamp,
   datetime_updated: Timestamp,
 })
@@ -135,6 +136,7 @@ export function toPublisherRecord(row: Publisher): Static<typeof PublisherRecord
     consent_default: row.consent_default,
     allow_host: [...row.allow_hosts],
     require_price: row.is_price_required,
+    time_zone: row.time_zone,
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),
   }

@@ -1,13 +1,14 @@
 /** Commands on users, publishers and API keys. */
+import { type Change, writeAudit } from '../accounts/audit-store.ts'
+import { SHELL } from '../accounts/caller.ts'
+import { changePublisher } from '../accounts/change-publisher.ts'
 import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
-  findPublisher,
   findPublisherBySlug,
   insertPublisher,
   listPublishers,
   type Publisher,
-  updatePublisher,
 } from '../accounts/publisher-store.ts'
 import { toApiKeyRecord, toPublisherRecord } from '../accounts/schema.ts'
 import {
@@ -62,9 +63,13 @@ export async function updatePublisherCommand(
 ) {
   const db = await context.database()
   const changes = await readChanges(db, options)
-  const before = await findPublisher(db, pubId)
-  const updated = await updatePublisher(db, { pubId, changes })
-  if (before !== null && before.slug.toLowerCase() !== updated.slug.toLowerCase()) {
+  const { before, after: updated } = await db.transaction((tx) => {
+    const organization = { kind: 'publisher', id: pubId } as const
+    const context = { caller: SHELL, organization, requestId: null }
+    const audit = (change: Change) => writeAudit(tx, context, change)
+    return changePublisher({ db: tx, ifMatch: null, audit }, { pubId, changes })
+  })
+  if (before.slug.toLowerCase() !== updated.slug.toLowerCase()) {
     const old = `Page tags and /link/ addresses that say ${before.slug}`
     context.progress(`${old} earn nothing until they say ${updated.slug}.`)
   }

@@ -122,6 +122,7 @@ export const PUBLISHER_SETTINGS: Rows<PublisherSettings> = {
   ],
   allow_hosts: ['--allow-host <H>', 'other host that links may lead to; repeatable', readRepeated],
   is_price_required: ['--require-price', 'only offers whose price is known'],
+  time_zone: ['--time-zone <name>', 'whose midnight begins its days: an IANA name (UTC)', readText],
 }
 
 export const MERCHANT_SETTINGS: Rows<MerchantSettings> = {

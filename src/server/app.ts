@@ -13,6 +13,7 @@ import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
 import { readMe } from '../accounts/me.ts'
 import type { Operation } from '../accounts/operation.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'
+import { publisherOperations } from '../accounts/publisher-operations.ts'
 import { type KeyGuard, makeKeyGuard } from '../accounts/require-key.ts'
 import { accountRoutes } from '../accounts/routes.ts'
 import { dashboardAuctionRoutes } from '../auction/dashboard-routes.ts'
@@ -209,7 +210,7 @@ function keyGuard(node: Node): KeyGuard {
 
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf({ config }: Node): Operation[] {
-  return [readMe(config), ...merchantOperations()]
+  return [readMe(config), ...merchantOperations(), ...publisherOperations]
 }
 
 /** The dependencies of the intake of orders and returns. */
