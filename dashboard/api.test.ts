@@ -42,13 +42,13 @@ test('sends days, cursors and words as given, and omits parameters that are not 
   assert.deepEqual(
     asked.map(({ path }) => path),
     [
-      `/dashboard/api/publishers/7/overview/?${dates}`,
-      `/dashboard/api/publishers/7/clicks/?${dates}&outcome=unpaid`,
-      `/dashboard/api/publishers/7/orders/?${dates}&cursor=a+b`,
-      `/dashboard/api/publishers/7/returns/?${dates}`,
-      '/dashboard/api/publishers/7/links/?search=a%26b',
-      '/dashboard/api/publishers/7/no_fill/?date=2026-03-01',
-      '/dashboard/api/receipts/1%2F2/',
+      `/api/v1/publishers/7/overview/?${dates}`,
+      `/api/v1/publishers/7/clicks/?${dates}&outcome=unpaid`,
+      `/api/v1/publishers/7/orders/?${dates}&cursor=a+b`,
+      `/api/v1/publishers/7/returns/?${dates}`,
+      '/api/v1/publishers/7/link_search/?search=a%26b',
+      '/api/v1/publishers/7/no_fill_sample/?date=2026-03-01',
+      '/api/v1/receipts/1%2F2/',
     ],
   )
   for (const { init } of asked) {
@@ -65,7 +65,7 @@ test('posts a change as JSON and returns the one entry of the response', async (
   const [disable, , logIn] = asked
   assert.equal(disable?.path, '/dashboard/api/keys/3/disable/')
   const { method, headers, body } = logIn?.init ?? {}
-  const json = { 'content-type': 'application/json' }
+  const json = { 'content-type': 'application/json', 'x-souk-csrf': '' }
   assert.deepEqual(
     [method, headers, body],
     ['POST', json, '{"email":"a@b.example","password":"p"}'],

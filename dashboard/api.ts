@@ -3,12 +3,8 @@
  * both sides.
  */
 import type { Static } from 'typebox'
-import type {
-  ApiKeyRecord,
-  CreatedKey,
-  PublisherRecord,
-  UserRecord,
-} from '../src/accounts/schema.ts'
+import type { MeRecord } from '../src/accounts/me.ts'
+import type { ApiKeyRecord, CreatedKey, PublisherRecord } from '../src/accounts/schema.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
@@ -27,7 +23,7 @@ import type {
   ReturnPage,
 } from '../src/stats/dashboard-schema.ts'
 
-export type User = Static<typeof UserRecord>
+export type User = Static<typeof MeRecord>
 export type Publisher = Static<typeof PublisherRecord>
 export type ApiKey = Static<typeof ApiKeyRecord>
 export type NewKey = Static<typeof CreatedKey>
@@ -84,20 +80,28 @@ export const isNotLoggedIn = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401
 
 export const api = {
-  me: () => first<User>('/dashboard/api/me/'),
-  logIn: (body: { email: string; password: string }) => post<User>(LOGIN, body),
+  me: async () => {
+    const me = await first<User>('/api/v1/me/')
+    csrfToken = me.csrf_token ?? ''
+    return me
+  },
+  logIn: (body: { email: string; password: string }) => post<object>(LOGIN, body),
   logOut: () => post<object>('/dashboard/api/logout/', {}),
   publishers: () => all<Publisher>('/dashboard/api/publishers/'),
-  merchants: () => all<Merchant>('/dashboard/api/merchants/'),
+  merchants: async () => {
+    const { memberships } = await api.me()
+    return memberships.flatMap(({ organization: { kind, id }, name }): Merchant[] =>
+      kind === 'merchant' && id !== null ? [{ merch_id: id, name }] : [],
+    )
+  },
   merchantOverview: (merchId: number, range: Range) =>
     first<MerchantOverview>(`${ofMerchant(merchId)}/overview/?${days(range)}`),
   entries: (merchId: number, range: Range, cursor: string | null) =>
     first<AccountPage>(`${ofMerchant(merchId)}/entries/?${days(range, { cursor })}`),
-  merchantReceipt: (merchId: number, result: string) =>
-    first<Explanation>(`${ofMerchant(merchId)}/receipts/${result}/`),
+  merchantReceipt: (result: string) => first<Explanation>(`/api/v1/auction_results/${result}/`),
   merchantOrder: (merchId: number, orderId: string) =>
     first<MerchantOrder>(`${ofMerchant(merchId)}/orders/${encodeURIComponent(orderId)}/`),
-  refused: (merchId: number) => all<Refusal>(`${ofMerchant(merchId)}/refused/`),
+  refused: (merchId: number) => all<Refusal>(`${ofMerchant(merchId)}/refused_reports/`),
   keys: () => all<ApiKey>('/dashboard/api/keys/'),
   createKey: (body: WantedKey) => post<NewKey>('/dashboard/api/keys/', body),
   disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
@@ -110,14 +114,13 @@ export const api = {
   returns: (pubId: number, range: Range, cursor: string | null) =>
     first<ReturnPage>(`${ofPublisher(pubId)}/returns/?${days(range, { cursor })}`),
   noFill: (pubId: number, date: string) =>
-    first<NoFill>(`${ofPublisher(pubId)}/no_fill/?${query({ date })}`),
+    first<NoFill>(`${ofPublisher(pubId)}/no_fill_sample/?${query({ date })}`),
   payments: (pubId: number) => first<Payments>(`${ofPublisher(pubId)}/payments/`),
   links: (pubId: number, asked: { search: string | null; cursor: string | null }) =>
-    first<LinkPage>(`${ofPublisher(pubId)}/links/?${query(asked)}`),
+    first<LinkPage>(`${ofPublisher(pubId)}/link_search/?${query(asked)}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>
-    post<SmartLink>(`${ofPublisher(pubId)}/links/`, body),
-  receipt: (result: string) =>
-    first<Receipt>(`/dashboard/api/receipts/${encodeURIComponent(result)}/`),
+    post<SmartLink>('/api/v1/smart_links/', { ...body, pub_id: pubId }),
+  receipt: (result: string) => first<Receipt>(`/api/v1/receipts/${encodeURIComponent(result)}/`),
 }
 
 /** The URL of a month's statement, as a page to print or as a file. */
@@ -128,12 +131,15 @@ export const statementUrl = (
 
 /** The URL of a CSV file with all entries of a merchant's account in a range of days. */
 export const ledgerUrl = (merchId: number, range: Range): string =>
-  `${ofMerchant(merchId)}/ledger/?${days(range)}`
+  `${ofMerchant(merchId)}/ledger/?${days(range, { format: 'csv' })}`
+
+/** Sent with every change; known since the first `api.me()`. */
+let csrfToken = ''
 
 const LOGIN = '/dashboard/api/login/'
-const ofPublisher = (pubId: number): string => `/dashboard/api/publishers/${pubId}`
+const ofPublisher = (pubId: number): string => `/api/v1/publishers/${pubId}`
 
-const ofMerchant = (merchId: number): string => `/dashboard/api/merchants/${merchId}`
+const ofMerchant = (merchId: number): string => `/api/v1/merchants/${merchId}`
 
 const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
   query({ date_from: from, date_to: to, ...more })
@@ -152,7 +158,7 @@ async function first<T>(path: string): Promise<T> {
 const all = <T>(path: string): Promise<T[]> => call<T>(path)
 
 async function post<T>(path: string, body: object): Promise<T> {
-  const headers = { 'content-type': 'application/json' }
+  const headers = { 'content-type': 'application/json', 'x-souk-csrf': csrfToken }
   const [entry] = await call<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
   return entry as T
 }

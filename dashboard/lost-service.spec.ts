@@ -13,11 +13,11 @@ const visit = (t: TestContext, path: string) => visitAs(account, t, { service: a
 
 test('retries until a stopped service responds', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/')
-  await page.route('**/dashboard/api/**', (route) => route.abort())
+  await page.route('**/api/**', (route) => route.abort())
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
   const alert = page.getByRole('alert')
   await alert.getByText('It may be restarting. Trying again …').waitFor()
-  await page.unroute('**/dashboard/api/**')
+  await page.unroute('**/api/**')
   await page.getByRole('heading', { name: 'No clicks in this period' }).waitFor()
   assert.equal(await alert.count(), 0)
   troubles.length = 0 // The interrupted calls.

@@ -34,8 +34,8 @@ const visit = (t: TestContext, by: Pick<Account, 'email' | 'password'>) =>
 const accountOf = (page: Page) => page.getByRole('region', { name: 'Account entries' })
 
 /** Calls the API with the page's session. */
-async function ask<T>(page: Page, merchId: number, path: string) {
-  const answer = await page.request.get(`${api.url}/dashboard/api/merchants/${merchId}/${path}`)
+async function ask<T>(page: Page, path: string) {
+  const answer = await page.request.get(`${api.url}/api/v1/${path}`)
   return { status: answer.status(), json: (await answer.json()) as { data: T[] } }
 }
 
@@ -125,8 +125,8 @@ test('an account with a publisher and a merchant has the pages of both, and can 
   await page.getByRole('link', { name: 'Merchant' }).click()
   await page.getByRole('heading', { level: 1, name: 'Pans' }).waitFor()
   assert.equal(await page.getByLabel('Merchant', { exact: true }).count(), 0, 'there is but one')
-  const { status } = await ask(page, kettles, 'refused/')
-  assert.equal(status, 404)
+  const { status } = await ask(page, `merchants/${kettles}/refused_reports/`)
+  assert.equal(status, 403)
 })
 
 test('in an auction that a rival won, a merchant sees only its own numbers', async (t) => {
@@ -134,9 +134,12 @@ test('in an auction that a rival won, a merchant sees only its own numbers', asy
   await click('https://elsewhere.example/p/1') // No merchant sells this product, so none took part.
   const receipts = await api.db.rows<{ result: string }>(sql`
     select encode(result_number, 'hex') as result from receipt order by at`)
-  const { page } = await visit(t, account)
+  const user = { email: 'pans@shop.example', password: 'long enough' }
+  const { uid: owner } = await createUser(api.db, { ...user, isAdmin: false })
+  await updateMerchant(api.db, { merchId: pans, changes: { uid: owner } })
+  const { page } = await visit(t, user)
   const answers = await Promise.all(
-    receipts.map(({ result }) => ask<Explanation>(page, pans, `receipts/${result}/`)),
+    receipts.map(({ result }) => ask<Explanation>(page, `auction_results/${result}/`)),
   )
   assert.equal(answers.filter(({ status }) => status === 404).length, 1)
   const told = answers.flatMap(({ json }) => json.data)

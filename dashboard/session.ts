@@ -53,7 +53,10 @@ export function watchOtherTabs(client: QueryClient): void {
 export function useLogIn() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: api.logIn,
+    mutationFn: async (body: Parameters<typeof api.logIn>[0]) => {
+      await api.logIn(body)
+      return api.me()
+    },
     onSuccess: (user) => {
       tabs.postMessage(user)
       return enter(client, user)

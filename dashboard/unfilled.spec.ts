@@ -54,7 +54,7 @@ test('says when some auctions of a day are gone, or when the figures are a sampl
     ...{ held: 1_200_000, auctions: 20_010, unfilled: 0, unfilled_clicks: 0 },
     ...{ is_complete: false, reasons: [] },
   }
-  await page.route('**/no_fill/*', (route) => route.fulfill({ json: { data: [some] } }))
+  await page.route('**/no_fill_sample/*', (route) => route.fulfill({ json: { data: [some] } }))
   await page.reload()
   await page.getByText('20,010 of the day’s 1,200,000 auctions').waitFor()
   await page.getByText('Some from this day may be missing').waitFor()
@@ -65,11 +65,11 @@ test('shows no unfilled auctions of another publisher, and refuses an invalid da
   const { page, troubles } = await visit(t)
   const other = await api.account({})
   const ask = async (pubId: number, date: string) => {
-    const path = `/dashboard/api/publishers/${pubId}/no_fill/?date=${date}`
+    const path = `/api/v1/publishers/${pubId}/no_fill_sample/?date=${date}`
     return (await page.request.get(api.url + path)).status()
   }
   assert.equal(await ask(account.pubId, '2026-03-01'), 200)
-  assert.equal(await ask(other.pubId, '2026-03-01'), 404)
+  assert.equal(await ask(other.pubId, '2026-03-01'), 403)
   assert.equal(await ask(account.pubId, '2026-02-30'), 400)
   troubles.length = 0
 })

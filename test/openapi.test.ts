@@ -121,8 +121,6 @@ test('the description of a response names its type, also of a file, a page or no
     ['readMerchantLedger', '200', 'application/json', 'text/csv'],
     ['readProductFeed', '200', 'text/csv'],
     ['readReport', '200', JSON_TYPE, 'text/csv'],
-    ['readMyLedger', '200', 'text/csv'],
-    ['readMyStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
     ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
     ['reportPageImpression', '201'],
     ['reportLinkImpression', '201'],

@@ -33,15 +33,17 @@ export function EntryWhy({ merchId, entry }: { merchId: number; entry: Entry }) 
 function ClickWhy({ merchId, result }: { merchId: number; result: string }) {
   const receipt = useQuery({
     queryKey: ['merchant receipt', merchId, result],
-    queryFn: () => api.merchantReceipt(merchId, result),
+    queryFn: () => api.merchantReceipt(result),
     staleTime: Infinity,
   })
   if (receipt.data === undefined) return <Progress query={receipt} />
   const { outcome, candidates, replay } = receipt.data
+  // A user of the publisher, too, would get every candidate.
+  const isOwn = ({ merch_id }: Explanation['candidates'][number]) => merch_id === merchId
   return (
     <>
       <p>{outcome.price_why ?? 'Another merchant won this auction.'}</p>
-      {candidates.map((candidate) => (
+      {candidates.filter(isOwn).map((candidate) => (
         <Facts key={`${candidate.campaign_id} ${candidate.offer_id}`} facts={factsOf(candidate)} />
       ))}
       <p className="mt-1 text-soft">

@@ -2,9 +2,6 @@
  * The dashboard's own calls under /dashboard/api/: sign in, list one's publishers, create and
  * disable API keys. They read the session cookie, so no other origin may call them. They are not
  * part of the public interface.
- *
- * Links, statistics, clicks and receipts have their calls in their own folders
- * (`dashboard-routes.ts`), registered behind the sign-in here.
  */
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -55,12 +52,10 @@ export interface DashboardDeps {
   readonly baseUrl: string
   readonly brand: string
   readonly now: () => Date
-  /** Routes of higher folders that also need a session: links, statistics, clicks, receipts. */
-  readonly inside: readonly FastifyPluginAsyncTypebox[]
 }
 
 export const dashboardRoutes =
-  ({ db, baseUrl, brand, now, inside }: DashboardDeps): FastifyPluginAsyncTypebox =>
+  ({ db, baseUrl, brand, now }: DashboardDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const isSecure = baseUrl.startsWith('https:')
     const cookieName = sessionCookieName(isSecure)
@@ -118,12 +113,11 @@ export const dashboardRoutes =
         request.sessionUser = await requireSession(db, { token, now: now() })
       })
       await session.register(loggedInRoutes({ db, baseUrl, brand, now }))
-      for (const routes of inside) await session.register(routes)
     })
   }
 
 const loggedInRoutes =
-  ({ db, now, ...service }: Omit<DashboardDeps, 'inside'>): FastifyPluginAsyncTypebox =>
+  ({ db, now, ...service }: DashboardDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/api/me/',

@@ -11,7 +11,7 @@ import { PERMISSIONS, ROLES } from './permission.ts'
 import { OrganizationRecord } from './schema.ts'
 import { findUser } from './store.ts'
 
-const MeRecord = Type.Object({
+export const MeRecord = Type.Object({
   uid: Type.Integer(),
   email: Type.String(),
   name: Type.String(),

@@ -18,3 +18,16 @@ export async function requireExistingOwnPublisher(
   requireRight(request, { kind: 'publisher', id: pubId })
   return publisher
 }
+
+/**
+ * The same for routes that tell nobody which ids exist: 403 for a publisher that is not the
+ * caller's, whether it exists or not.
+ */
+export async function requireOwnPublisher(
+  db: Db,
+  request: RightRequest,
+  pubId: number,
+): Promise<Publisher> {
+  requireRight(request, { kind: 'publisher', id: pubId })
+  return requireExistingOwnPublisher(db, request, pubId)
+}

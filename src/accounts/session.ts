@@ -7,10 +7,9 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { parseCookie } from 'cookie'
-import { ApiError, notFound } from '../platform/errors/api-errors.ts'
+import { ApiError } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
-import { findPublisher, type Publisher } from './publisher-store.ts'
 import {
   deleteSession,
   findSessionUser,
@@ -107,21 +106,6 @@ export interface SessionRequest {
 export function sessionUserOf(request: SessionRequest): SessionUser {
   if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
   return request.sessionUser
-}
-
-/**
- * The path's publisher if it belongs to the user. Unknown publishers and other users' ones are the
- * same 404.
- */
-export async function requireOwnedPublisher(
-  db: Db,
-  request: SessionRequest & { readonly params: { readonly pub_id: number } },
-): Promise<Publisher> {
-  const publisher = await findPublisher(db, request.params.pub_id)
-  const { memberships } = sessionUserOf(request)
-  const isMine = memberships.some(({ pub_id }) => pub_id === publisher?.pub_id)
-  if (publisher === null || !isMine) throw notFound('No such publisher of yours')
-  return publisher
 }
 
 export async function logOut(db: Db, token: string | undefined): Promise<void> {

@@ -1,10 +1,8 @@
 /** Whose merchant is it? For what takes an API key, under /api/v1/merchants/, and the dashboard. */
 import Type from 'typebox'
 import { type RightRequest, requireRight } from '../accounts/require-key.ts'
-import { type SessionRequest, sessionUserOf } from '../accounts/session.ts'
-import { notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import { findMerchant, type Merchant, requireMerchant } from './merchant-store.ts'
+import { type Merchant, requireMerchant } from './merchant-store.ts'
 
 export const MerchantParams = Type.Object({ merch_id: Type.Integer() })
 
@@ -16,19 +14,18 @@ export async function requireOwnMerchant(
   db: Db,
   request: RightRequest,
   merchId: number,
-): Promise<void> {
-  await requireMerchant(db, merchId)
+): Promise<Merchant> {
+  const merchant = await requireMerchant(db, merchId)
   requireRight(request, { kind: 'merchant', id: merchId })
+  return merchant
 }
 
-/** The path's merchant if it is the user's; another one's and none at all are the same 404. */
-export async function requireOwnedMerchant(
+/** The same for routes that tell nobody which ids exist: 403 for any merchant not the caller's. */
+export async function requireMerchantRight(
   db: Db,
-  request: SessionRequest & { readonly params: { readonly merch_id: number } },
+  request: RightRequest,
+  merchId: number,
 ): Promise<Merchant> {
-  const merchant = await findMerchant(db, request.params.merch_id)
-  const { memberships } = sessionUserOf(request)
-  const isMine = memberships.some(({ merch_id }) => merch_id === merchant?.merch_id)
-  if (merchant === null || !isMine) throw notFound('No such merchant of yours')
-  return merchant
+  requireRight(request, { kind: 'merchant', id: merchId })
+  return requireMerchant(db, merchId)
 }

@@ -123,6 +123,7 @@ const statementRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/statements/',
       {
+        config: { permission: 'payments.read' },
         schema: {
           operationId: 'listStatements',
           summary: 'Statements issued so far, oldest first',
@@ -140,6 +141,7 @@ const statementRoutes =
     app.get(
       '/api/v1/publishers/:pub_id/statements/:month/',
       {
+        config: { permission: 'payments.read' },
         schema: {
           operationId: 'readStatement',
           summary: 'A month’s statement: as a record, as CSV, or as a page to print',
@@ -164,6 +166,7 @@ const paymentsRoute =
     app.get(
       '/api/v1/publishers/:pub_id/payments/',
       {
+        config: { permission: 'payments.read' },
         schema: {
           operationId: 'readPayments',
           summary: 'All that was earned: not final, owed by whom since when, released, paid out',

@@ -16,7 +16,6 @@ import { operationRoutes } from '../accounts/operation-routes.ts'
 import { publisherOperations } from '../accounts/publisher-operations.ts'
 import { type KeyGuard, makeKeyGuard } from '../accounts/require-key.ts'
 import { accountRoutes } from '../accounts/routes.ts'
-import { dashboardAuctionRoutes } from '../auction/dashboard-routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
 import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { resultRoutes } from '../auction/result-routes.ts'
@@ -24,7 +23,6 @@ import { merchantOperations } from '../catalog/merchant-operations.ts'
 import { LogUnavailable } from '../events/event-log.ts'
 import { startFold } from '../fold/start-fold.ts'
 import { startSchedules } from '../jobs/run-schedules.ts'
-import { type DashboardLinkDeps, dashboardLinkRoutes } from '../links/dashboard-routes.ts'
 import { createLinkRoute, type PageLinkDeps, pageLinkRoutes } from '../links/routes.ts'
 import type { SmartLinkRecord } from '../links/schema.ts'
 import { unattributedRoute } from '../links/unattributed-routes.ts'
@@ -43,17 +41,15 @@ import { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressIndex } from '../platform/net/address-index.ts'
 import { errorTeller } from '../platform/process/log.ts'
 import { lostPage, tooLongPage } from '../redirect/pages.ts'
-import { dashboardMerchantRoutes } from '../reports/dashboard-merchant-routes.ts'
-import { dashboardPaymentRoutes } from '../reports/dashboard-routes.ts'
 import { merchantRoutes } from '../reports/merchant-routes.ts'
 import { reportRoutes } from '../reports/routes.ts'
 import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
-import { dashboardStatsRoutes } from '../stats/dashboard-routes.ts'
 import { reversalRoutes } from '../stats/reversal-routes.ts'
 import { statsRoutes } from '../stats/routes.ts'
 import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { edgeDocs } from './edge-docs.ts'
 import { baseRoutes, edgeRoutes, noteDestination } from './edge-routes.ts'
+import { figureRoutes } from './figure-routes.ts'
 import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
@@ -164,8 +160,8 @@ async function buildHttp(node: Node): Promise<Http> {
     const { baseUrl, linkUrl, brand } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
-    const inside = insideDashboard(node, { onLink, now })
-    await http.register(dashboardRoutes({ db, baseUrl, brand, now, inside }))
+    await http.register(dashboardRoutes({ db, baseUrl, brand, now }))
+    await http.register(figureRoutes(node, { keys, now }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))
     await http.register(unattributedRoute({ db, keys, now }))
@@ -218,21 +214,6 @@ function intakeDeps(node: Node, nextId: () => string) {
   const { database: db, quotas, metrics, now } = node
   const onWarned = (merch_id: number, kind: string) => metrics.orderWarnings.inc({ merch_id, kind })
   return { db, append: node.appender.append, nextId, now, quotas, onWarned }
-}
-
-/** The dashboard's endpoints behind the log-in. */
-function insideDashboard(
-  { config: bases, database: db, edge, ids }: Node,
-  { onLink, now }: Pick<DashboardLinkDeps, 'onLink' | 'now'>,
-) {
-  const { receiptHours } = bases
-  return [
-    dashboardLinkRoutes({ db, bases, nextId: () => ids.next(), now, onLink }),
-    dashboardStatsRoutes({ db, now }),
-    dashboardAuctionRoutes({ db, receiptHours, now }),
-    dashboardPaymentRoutes({ db, now }),
-    dashboardMerchantRoutes({ db, now, overCap: () => edge.overCap }),
-  ]
 }
 
 const onDayError = (log: Node['log']) => errorTeller(log, 'a day was not run again')

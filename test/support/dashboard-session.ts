@@ -1,8 +1,10 @@
-/** The dashboard's routes in this process, with a signed-in user. */
+/** Routes in this process, called from the dashboard by a signed-in user. */
 import assert from 'node:assert/strict'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { dashboardRoutes } from '../../src/accounts/dashboard-routes.ts'
+import { type KeyGuard, makeKeyGuard } from '../../src/accounts/require-key.ts'
+import { csrfToken } from '../../src/accounts/session.ts'
 import type { Db } from '../../src/platform/postgres/postgres.ts'
 import type { Scope } from './database.ts'
 import { startQuietHttp } from './quiet-http.ts'
@@ -10,7 +12,7 @@ import { startQuietHttp } from './quiet-http.ts'
 const BASE_URL = 'http://souk.example'
 
 export interface DashboardSession {
-  /** A call below /dashboard/api/, as the page sends it; with a body it is a POST. */
+  /** A call below /api/v1/, as the page sends it; with a body it is a POST. */
   call<T>(path: string, body?: object): Promise<{ status: number; json: Answer<T> }>
   /** The response that a browser gets. */
   open(path: string): Promise<{ status: number; headers: OutgoingHttpHeaders; text: string }>
@@ -21,37 +23,47 @@ interface Answer<T> {
   readonly error: { readonly code: number; readonly data: readonly { field: string }[] }
 }
 
-/** Serves the given routes behind the sign-in; signs in any user. */
+/** Serves the given routes and the sign-in; signs in any user. */
 export async function startDashboard(
   scope: Scope,
-  { db, inside }: { db: Db; inside: readonly FastifyPluginAsyncTypebox[] },
+  { db, routes }: { db: Db; routes: (keys: KeyGuard) => readonly FastifyPluginAsyncTypebox[] },
 ): Promise<{ logIn(email: string | null): Promise<DashboardSession> }> {
   const http = await startQuietHttp(scope)
   const now = () => new Date()
-  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, brand: 'service', now, inside }))
+  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, brand: 'service', now }))
+  const brandWords = ['service']
+  const keys = makeKeyGuard({ db, brandWords, limits: null, baseUrl: BASE_URL, now })
+  for (const plugin of routes(keys)) await http.register(plugin)
   const send = async (path: string, { body, cookie }: { body?: object; cookie?: string }) => {
     const answer = await http.inject({
       method: body === undefined ? 'GET' : 'POST',
-      url: `/dashboard/api/${path}`,
+      url: path,
       ...(body === undefined ? {} : { payload: body }),
-      headers: cookie === undefined ? {} : { cookie },
+      headers: cookie === undefined ? {} : { cookie, 'x-souk-csrf': csrfOf(cookie) },
     })
     return { status: answer.statusCode, headers: answer.headers, text: answer.body }
   }
   const sessionOf = (cookie: { cookie?: string }): DashboardSession => ({
-    open: (path) => send(path, cookie),
+    open: (path) => send(`/api/v1/${path}`, cookie),
     call: async (path, body) => {
-      const { status, text } = await send(path, { ...cookie, ...(body ? { body } : {}) })
+      const { status, text } = await send(`/api/v1/${path}`, {
+        ...cookie,
+        ...(body ? { body } : {}),
+      })
       return { status, json: JSON.parse(text) }
     },
   })
   return {
     logIn: async (email) => {
       if (email === null) return sessionOf({})
-      const entered = await send('login/', { body: { email, password: 'long enough' } })
+      const entered = await send('/dashboard/api/login/', {
+        body: { email, password: 'long enough' },
+      })
       assert.equal(entered.status, 200)
       const cookie = String(entered.headers['set-cookie']).split(';', 1)[0] ?? ''
       return sessionOf({ cookie })
     },
   }
 }
+
+const csrfOf = (cookie: string): string => csrfToken(cookie.slice(cookie.indexOf('=') + 1))

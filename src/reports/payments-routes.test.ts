@@ -5,11 +5,12 @@ import { testDatabase } from '../../test/support/database.ts'
 import { openFoldedLog } from '../../test/support/fold-log.ts'
 import { MoneyEvents, START_MS } from '../../test/support/money-events.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
+import type { KeyGuard } from '../accounts/require-key.ts'
 import { MODEL } from '../events/event.ts'
 import { issueStatements } from '../ledger/statement-store.ts'
 import { DAY_MS, formatTimestamp } from '../platform/time/timestamp.ts'
-import { dashboardPaymentRoutes } from './dashboard-routes.ts'
 import type { MerchantEarnings, Payments } from './payments-schema.ts'
+import { reportRoutes } from './routes.ts'
 import type { StatementDetail } from './schema.ts'
 
 const CPC = { model: MODEL.cpc, priceMicros: 80_000_000, reservedMicros: 80_000_000 }
@@ -19,8 +20,9 @@ async function start(t: TestContext) {
   const log = openFoldedLog(t, db)
   const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'rival')] as const
   const clock = { now: new Date(START_MS) }
-  const inside = [dashboardPaymentRoutes({ db, now: () => clock.now })]
-  const dashboard = await startDashboard(t, { db, inside })
+  const now = () => clock.now
+  const routes = (keys: KeyGuard) => [reportRoutes({ db, keys, now })]
+  const dashboard = await startDashboard(t, { db, routes })
   const events = new MoneyEvents()
   const pubId = worlds[0].publisher.pub_id
   const [merchant, other] = worlds.map((world) => world.merchant.merch_id) as [number, number]
@@ -107,7 +109,7 @@ test("a statement opens for its own publisher's user and for nobody else", async
   const rival = await s.dashboard.logIn('rival@example.com')
   const nobody = await s.dashboard.logIn(null)
   for (const wanted of [path, `publishers/${s.pubId}/payments/`]) {
-    assert.equal((await rival.open(wanted)).status, 404, wanted)
+    assert.equal((await rival.open(wanted)).status, 403, wanted)
     assert.equal((await nobody.open(wanted)).status, 401, wanted)
   }
 })

@@ -1,15 +1,16 @@
 /**
- * The dashboard's endpoints for figures: a publisher's overview, clicks with reasons, orders, and
- * the receipt of any auction. Registered inside the log-in (accounts/dashboard-routes.ts).
+ * A publisher's figures as the dashboard shows them: overview, clicks with reasons, orders,
+ * returns, and the receipt of any auction.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { findPublisher } from '../accounts/publisher-store.ts'
+import { ownIds, permissionsIn } from '../accounts/caller.ts'
+import { requireOwnPublisher } from '../accounts/own-publisher.ts'
+import type { Organization } from '../accounts/permission.ts'
+import { holderOf, type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { readResultNumber } from '../auction/seal.ts'
-import { listMerchantIdsOf } from '../catalog/merchant-store.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -36,44 +37,50 @@ const config = {
 }
 const RESULT_LENGTH_MAX = 200 // An auction_result.id has 124 characters.
 
-interface DashboardStatsDeps {
+interface FiguresDeps {
   readonly db: Db
+  readonly keys: KeyGuard
   readonly now: () => Date
 }
 
-export const dashboardStatsRoutes =
-  ({ db, now }: DashboardStatsDeps): FastifyPluginAsyncTypebox =>
+export const figuresRoutes =
+  ({ db, keys, now }: FiguresDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    needPermission(app, { keys, permission: 'figures.read' })
     app.get(
-      '/dashboard/api/publishers/:pub_id/overview/',
+      '/api/v1/publishers/:pub_id/overview/',
       {
         config,
         schema: {
           operationId: 'readOverview',
+          summary: 'What a publisher earned in a range of days, by day, article and merchant',
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: RangeQuery,
           response: { 200: envelope(Overview) },
         },
       },
       async (request) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { pub_id: pubId } = await requireOwnPublisher(db, request, request.params.pub_id)
         return ok(200, await readOverview(db, readDayRange(pubId, request.query)))
       },
     )
 
     app.get(
-      '/dashboard/api/publishers/:pub_id/clicks/',
+      '/api/v1/publishers/:pub_id/clicks/',
       {
         config,
         schema: {
-          operationId: 'listMyClicks',
+          operationId: 'listClicks',
+          summary: 'Clicks, newest first, with the reason for each unpaid one',
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: ClicksQuery,
           response: { 200: envelope(ClickPage) },
         },
       },
       async (request) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { pub_id: pubId } = await requireOwnPublisher(db, request, request.params.pub_id)
         const { outcome = null, cursor = null } = request.query
         const range = readDayRange(pubId, request.query)
         return ok(200, await readClickPage(db, { ...range, outcome, cursor }))
@@ -84,21 +91,23 @@ export const dashboardStatsRoutes =
   }
 
 const ordersRoutes =
-  ({ db, now }: DashboardStatsDeps): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Omit<FiguresDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
-      '/dashboard/api/publishers/:pub_id/orders/',
+      '/api/v1/publishers/:pub_id/orders/',
       {
         config,
         schema: {
-          operationId: 'listMyOrders',
+          operationId: 'listOrders',
+          summary: 'Orders, newest first, with their state and earnings',
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: OrdersQuery,
           response: { 200: envelope(OrderPage) },
         },
       },
       async (request) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { pub_id: pubId } = await requireOwnPublisher(db, request, request.params.pub_id)
         const { cursor = null } = request.query
         const range = readDayRange(pubId, request.query)
         return ok(200, await readOrderPage(db, { ...range, cursor, now: now() }))
@@ -106,18 +115,20 @@ const ordersRoutes =
     )
 
     app.get(
-      '/dashboard/api/publishers/:pub_id/returns/',
+      '/api/v1/publishers/:pub_id/returns/',
       {
         config,
         schema: {
-          operationId: 'listMyReturns',
+          operationId: 'listReturns',
+          summary: 'Returned goods, newest first',
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: OrdersQuery,
           response: { 200: envelope(ReturnPage) },
         },
       },
       async (request) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { pub_id: pubId } = await requireOwnPublisher(db, request, request.params.pub_id)
         const { cursor = null } = request.query
         return ok(200, await readReturnPage(db, { ...readDayRange(pubId, request.query), cursor }))
       },
@@ -128,24 +139,30 @@ const receiptRoute =
   ({ db }: { db: Db }): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
-      '/dashboard/api/receipts/:auction_result/',
+      '/api/v1/receipts/:auction_result/',
       {
+        config: { permission: null },
         schema: {
           operationId: 'readReceipt',
+          summary:
+            'The receipt of an auction: candidates, price and click, as its publisher may see them',
+          security: NEEDS_KEY,
           params: Type.Object({ auction_result: Type.String({ maxLength: RESULT_LENGTH_MAX }) }),
           response: { 200: envelope(Receipt) },
         },
       },
       async (request) => {
-        const { uid, memberships } = sessionUserOf(request)
+        const holder = holderOf(request)
         const resultNumber = readResult(request.params.auction_result)
         const result = await findResult(db, resultNumber)
-        const publisher = result === null ? null : await findPublisher(db, result.pub_id)
+        const reads = (organization: Organization) =>
+          permissionsIn(holder, organization)?.has('figures.read') === true
         // One answer for both cases, so that nobody learns whether another publisher has such a
         // result.
-        const isMine = memberships.some(({ pub_id }) => pub_id === publisher?.pub_id)
-        if (result === null || publisher === null || !isMine) throw notFound(NO_RESULT)
-        const merchIds = new Set(await listMerchantIdsOf(db, uid))
+        if (result === null || !reads({ kind: 'publisher', id: result.pub_id })) {
+          throw notFound(NO_RESULT)
+        }
+        const merchIds = new Set(ownIds(holder, 'merchant'))
         return ok(200, await readReceipt(db, { result, resultNumber, merchIds }))
       },
     )

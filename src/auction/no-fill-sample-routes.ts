@@ -1,10 +1,11 @@
 /**
- * The dashboard's page on auctions without a winner. Registered behind the sign-in
- * (accounts/dashboard-routes.ts).
+ * Why auctions of a day had no winner, from as many of them as a person waits for: the dashboard's
+ * page on unfilled auctions.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { requireOwnPublisher } from '../accounts/own-publisher.ts'
+import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { requireOwnedPublisher } from '../accounts/session.ts'
 import { CLIENT_PATIENCE_MS } from '../platform/concurrency/turns.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
@@ -16,30 +17,34 @@ import { NoFillQuery } from './result-schema.ts'
 /** About 2 s of work. A person does not wait for the minutes that a million auctions take. */
 const AUCTIONS_MAX = 20_000
 
-interface DashboardAuctionDeps {
+interface SampleDeps {
   readonly db: Database
+  readonly keys: KeyGuard
   readonly receiptHours: number
   readonly now: () => Date
 }
 
-export const dashboardAuctionRoutes =
-  ({ db, receiptHours, now }: DashboardAuctionDeps): FastifyPluginAsyncTypebox =>
+export const noFillSampleRoute =
+  ({ db, keys, receiptHours, now }: SampleDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    needPermission(app, { keys, permission: 'figures.read' })
     const days = new DayRuns(db) // Separate from programs, which process whole days.
     app.addHook('onClose', () => days.close())
     app.get(
-      '/dashboard/api/publishers/:pub_id/no_fill/',
+      '/api/v1/publishers/:pub_id/no_fill_sample/',
       {
         config: { rules: ({ query }) => dayFaults(query as { date?: unknown }) },
         schema: {
-          operationId: 'rankMyNoFill',
+          operationId: 'sampleNoFill',
+          summary: 'Why links went unfilled on a day, from at most 20,000 auctions',
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: NoFillQuery,
           response: { 200: envelope(NoFill) },
         },
       },
       async (request) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
+        const { pub_id: pubId } = await requireOwnPublisher(db, request, request.params.pub_id)
         const { date: day } = request.query
         const keptFromMs = now().getTime() - receiptHours * HOUR_MS
         const { reasons, totals, auctions } = await days.run({

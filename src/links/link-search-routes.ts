@@ -1,50 +1,43 @@
-/**
- * The dashboard's list of smart links: the newest, search results, and creation of a link.
- * Registered inside the log-in (accounts/dashboard-routes.ts).
- */
+/** A publisher's smart links: the newest, or those that a search finds. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { requireOwnPublisher } from '../accounts/own-publisher.ts'
+import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { requireOwnedPublisher, sessionUserOf } from '../accounts/session.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { cutPage, PAGE_ROWS_READ } from '../platform/http/page.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
-import { ownLinkFaults, readLinkWish } from './create-link.ts'
 import { LinkPage, LinkQuery } from './dashboard-schema.ts'
 import { findAuctionId, type OwnBases, smartLinkUrl } from './link-url.ts'
-import { CreateSmartLinkBody, SmartLinkRecord, toSmartLinkRecord } from './schema.ts'
-import {
-  insertSmartLink,
-  type LinkSearch,
-  type ListedLinkRow,
-  listLinksOfPublisher,
-} from './store.ts'
+import { type LinkSearch, type ListedLinkRow, listLinksOfPublisher } from './store.ts'
 import { listUnattributedOf, toUnattributed } from './unattributed-store.ts'
 
-export interface DashboardLinkDeps {
+interface LinkSearchDeps {
   readonly db: Db
+  readonly keys: KeyGuard
   readonly bases: OwnBases
-  readonly nextId: () => string
   readonly now: () => Date
-  readonly onLink: (link: SmartLinkRecord) => void
 }
 
-export const dashboardLinkRoutes =
-  ({ db, bases, nextId, now, onLink }: DashboardLinkDeps): FastifyPluginAsyncTypebox =>
+export const linkSearchRoute =
+  ({ db, keys, bases, now }: LinkSearchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
+    needPermission(app, { keys, permission: 'figures.read' })
     const { linkUrl } = bases
     app.get(
-      '/dashboard/api/publishers/:pub_id/links/',
+      '/api/v1/publishers/:pub_id/link_search/',
       {
         schema: {
-          operationId: 'listMyLinks',
+          operationId: 'searchLinks',
+          summary: 'Smart links, newest first, by words, address or id',
+          security: NEEDS_KEY,
           params: PublisherParams,
           querystring: LinkQuery,
           response: { 200: envelope(LinkPage) },
         },
       },
       async (request) => {
-        const publisher = await requireOwnedPublisher(db, request)
+        const publisher = await requireOwnPublisher(db, request, request.params.pub_id)
         const { cursor = null, search } = request.query
         const rows = await listLinksOfPublisher(db, {
           pubId: publisher.pub_id,
@@ -58,33 +51,6 @@ export const dashboardLinkRoutes =
           cursor === null ? await listUnattributedOf(db, { ...publisher, now: now() }) : []
         const lost = unattributed.map(toUnattributed)
         return ok(200, { links, unattributed: lost, next: page.next })
-      },
-    )
-
-    app.post(
-      '/dashboard/api/publishers/:pub_id/links/',
-      {
-        config: {
-          rules: ({ body }) => ownLinkFaults((body as { url?: unknown } | null)?.url, bases),
-        },
-        schema: {
-          operationId: 'createMyLink',
-          params: PublisherParams,
-          body: CreateSmartLinkBody,
-          response: { 201: envelope(SmartLinkRecord) },
-        },
-      },
-      async (request, reply) => {
-        const { pub_id: pubId } = await requireOwnedPublisher(db, request)
-        const body = { ...request.body, pub_id: pubId }
-        const wish = readLinkWish(body, {
-          holder: { uid: sessionUserOf(request).uid, pubIds: [pubId] },
-          at: now(),
-        })
-        const created = await insertSmartLink(db, { ...wish, auctionId: nextId() })
-        const record = toSmartLinkRecord(created, linkUrl)
-        onLink(record)
-        return reply.status(201).send(ok(201, record))
       },
     )
   }
