@@ -18,7 +18,18 @@ const README_LINES_MAX = 26
 const LAYERS = [
   ...['platform', 'accounts', 'catalog', 'events', 'prediction', 'evaluation', 'budgets'],
   ...['campaigns', 'links', 'matching', 'auction', 'redirect', 'orders', 'ledger', 'reconcile'],
-  ...['fold', 'stats', 'networks', 'webhooks', 'reports', 'node', 'jobs', 'server', 'demo'],
+  ...[
+    'fold',
+    'stats',
+    'networks',
+    'webhooks',
+    'reports',
+    'node',
+    'jobs',
+    'operator',
+    'server',
+    'demo',
+  ],
   ...['check-page', 'main.ts', 'cli'],
 ]
 

@@ -10,6 +10,7 @@ import { normalPublisher, type PublisherSettings, publisherFaults } from './publ
 
 export interface Publisher extends PublisherSettings {
   readonly pub_id: number
+  readonly is_suspended: boolean // The operator's stop: docs/spec/management.md#suspension
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }
@@ -23,9 +24,9 @@ export interface PublisherRow extends Omit<Publisher, 'floor_micros'> {
 const SETTINGS = sql`uid, name, slug, is_partner, share_ppm, domains, floor_micros,
   category_floors, tolerance_ppm, beta, epsilon_ppm, allow_merchants, block_merchants, allow_hosts,
   linkmate_scope, consent_default, is_price_required, time_zone`
-/** The columns of `PublisherRow`, except its times. */
+/** The columns of `PublisherRow`, except its times and whether it is suspended. */
 export const PUBLISHER_COLUMNS = sql`pub_id, ${SETTINGS}`
-const COLUMNS = sql`${PUBLISHER_COLUMNS}, datetime_created, datetime_updated`
+const COLUMNS = sql`${PUBLISHER_COLUMNS}, is_suspended, datetime_created, datetime_updated`
 
 /** Throws a 400 that names every refused setting; nothing is written then. */
 export async function insertPublisher(db: Db, wanted: PublisherSettings): Promise<Publisher> {
@@ -85,6 +86,13 @@ export async function findPublisher(db: Db, pubId: number): Promise<Publisher | 
     sql`select ${COLUMNS} from publisher where pub_id = ${pubId}`,
   )
   return row === null ? null : toPublisher(row)
+}
+
+/** These publishers, in the order of their ids. */
+export async function findPublishers(db: Db, pubIds: readonly number[]): Promise<Publisher[]> {
+  const rows = await db.rows<PublisherRow>(sql`
+    select ${COLUMNS} from publisher where pub_id = any(${pubIds}::int[]) order by pub_id`)
+  return rows.map(toPublisher)
 }
 
 /** Slugs are case-insensitive. */

@@ -199,7 +199,7 @@ export async function updateKeyUse(db: Db, { tokenId, at }: { tokenId: number; a
   `)
 }
 
-/** Starts a session; false if the user has another password by now. */
+/** Starts a session; false if the user has another password by now, or is suspended. */
 export async function insertSession(
   db: Db,
   session: { tokenHash: Buffer; uid: number; passwordHash: string; expiresAt: Date },
@@ -207,7 +207,7 @@ export async function insertSession(
   const begun = await db.run(sql`
     insert into dashboard_session (token_hash, uid, expires_at)
     select ${session.tokenHash}, uid, ${session.expiresAt}::timestamptz from app_user
-    where uid = ${session.uid} and password_hash = ${session.passwordHash}
+    where uid = ${session.uid} and password_hash = ${session.passwordHash} and not is_suspended
     for share
   `)
   return begun === 1

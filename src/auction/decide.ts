@@ -103,7 +103,10 @@ export class Decider {
     const state = createCampaignState(campaigns.length)
     const terms = campaigns.map(campaignTerms)
     const flights = campaigns.map((campaign, index) => flightOf(market, campaign, index))
-    const publishers = [...market.publishers.values()]
+    // A suspended publisher has no terms, so no auction runs for it.
+    const publishers = [...market.publishers.values()].filter(
+      ({ pub_id }) => !market.suspended.publishers.has(pub_id),
+    )
     refreshLive(state, flights, nowMs)
     this.#options.book.setCampaigns(campaigns.map(budgetOf), { budgetOk: state.budgetOk, nowMs })
     this.#options.pacing.setCampaigns(campaigns.map(pacedOf), state)
@@ -207,7 +210,8 @@ export class Decider {
   ): AuctionRequest | null {
     const { link, original } = data
     const publisher = this.#compiled.publishers.get(link.pub_id)
-    // Just created: its settings come with the next snapshot, but readers may arrive earlier.
+    // Suspended, or just created: its settings come with the next snapshot, but readers may arrive
+    // earlier.
     if (publisher === undefined) return null
     return {
       publisher,

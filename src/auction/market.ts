@@ -12,7 +12,7 @@ import { isOnDomain, parseWebUrl, siteHost } from '../platform/net/url.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
-export type Publisher = Omit<PublisherRow, 'datetime_created' | 'datetime_updated'>
+export type Publisher = Omit<PublisherRow, 'is_suspended' | 'datetime_created' | 'datetime_updated'>
 
 export type Merchant = Pick<
   MerchantRow,
@@ -37,7 +37,16 @@ export interface Market {
    * Auction ids; few, because an operator names each. Sealed results are followed without the link.
    */
   readonly disabledLinks: ReadonlySet<string>
+  readonly suspended: Suspended
 }
+
+/** Organizations that the operator has stopped: they get no auction and no paid click. */
+export interface Suspended {
+  readonly publishers: ReadonlySet<number>
+  readonly merchants: ReadonlySet<number>
+}
+
+const NOBODY_SUSPENDED: Suspended = { publishers: new Set(), merchants: new Set() }
 
 /** Reads the whole market in one database snapshot. */
 export function loadMarket(db: Db, version: number): Promise<Market> {
@@ -56,9 +65,22 @@ export function loadMarket(db: Db, version: number): Promise<Market> {
     const disabledLinks = await tx.rows<{ auction_id: string }>(
       sql`select auction_id from smart_link where state = 'disabled' order by auction_id`,
     )
-    return indexMarket({ version, publishers, merchants, campaigns, disabledLinks })
+    const suspended = await readSuspended(tx)
+    return indexMarket({ version, publishers, merchants, campaigns, disabledLinks, suspended })
   }
   return db.transaction(read, { isSnapshot: true })
+}
+
+async function readSuspended(tx: Db): Promise<Suspended> {
+  const rows = await tx.rows<{ pub_id: number | null; merch_id: number | null }>(sql`
+    select pub_id, null::int as merch_id from publisher where is_suspended
+    union all
+    select null, merch_id from merchant where is_suspended
+    order by pub_id, merch_id`)
+  return {
+    publishers: new Set(rows.flatMap(({ pub_id }) => pub_id ?? [])),
+    merchants: new Set(rows.flatMap(({ merch_id }) => merch_id ?? [])),
+  }
 }
 
 /** Enough to tell one set of domains from the next. */
@@ -71,11 +93,17 @@ export function indexMarket(parts: {
   merchants: readonly Merchant[]
   campaigns: readonly Campaign[]
   disabledLinks: readonly { auction_id: string }[]
+  suspended?: Suspended
 }): Market {
-  const { version, publishers, merchants, campaigns, disabledLinks } = parts
+  const { version, publishers, merchants, disabledLinks, suspended = NOBODY_SUSPENDED } = parts
+  const campaigns = parts.campaigns.map((campaign) => withoutSuspended(campaign, suspended))
+  const sets = [[...suspended.publishers], [...suspended.merchants]]
   return {
     version,
-    fingerprint: hash('sha1', JSON.stringify([publishers, merchants, campaigns, disabledLinks])),
+    fingerprint: hash(
+      'sha1',
+      JSON.stringify([publishers, merchants, campaigns, disabledLinks, sets]),
+    ),
     publishers: new Map(publishers.map((item) => [item.pub_id, item])),
     publishersBySlug: new Map(publishers.map((item) => [item.slug.toLowerCase(), item])),
     merchants: new Map(merchants.map((item) => [item.merch_id, item])),
@@ -85,7 +113,13 @@ export function indexMarket(parts: {
     merchantsVersion: versionOf(merchants.flatMap(({ domains }) => domains)),
     campaigns: new Map(campaigns.map((item) => [item.campaign_id, item])),
     disabledLinks: new Set(disabledLinks.map((item) => item.auction_id)),
+    suspended,
   }
+}
+
+/** The campaigns of a suspended merchant count as paused: they neither bid nor hold a budget. */
+function withoutSuspended(campaign: Campaign, { merchants }: Suspended): Campaign {
+  return merchants.has(campaign.merch_id) ? { ...campaign, state: 'paused' } : campaign
 }
 
 function versionOf(domains: readonly string[]): string {

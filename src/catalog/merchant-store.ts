@@ -14,6 +14,7 @@ export interface Merchant extends MerchantSettings {
   readonly postback_secret: string
   /** Secrets that were replaced; each still signs until its end. */
   readonly former_secrets: readonly FormerSecret[]
+  readonly is_suspended: boolean // The operator's stop: docs/spec/management.md#suspension
   readonly feed_imported_at: Date | null
   readonly feed_url: string | null // where it is fetched again
   readonly feed_error: string | null // why the last try failed
@@ -29,8 +30,8 @@ export interface FormerSecret {
 /** Of `MerchantSettings`, but for its domains. */
 const SETTINGS = sql`uid, name, click_param, deep_link, window_days, origins,
   post_impression_rate_ppm, is_confirming, allows_second_rate, default_currency`
-const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, feed_imported_at, datetime_created,
-  datetime_updated, array(
+const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, is_suspended, feed_imported_at,
+  datetime_created, datetime_updated, array(
     select domain from merchant_domain d where d.merch_id = merchant.merch_id order by position
   ) as domains,
   (select coalesce(json_agg(json_build_object('secret', secret,
@@ -136,6 +137,12 @@ function rowOf(settings: MerchantSettings): Sql {
 export async function findMerchant(db: Db, merchId: number): Promise<Merchant | null> {
   if (!canBeSmallId(merchId)) return null
   return db.row(selectMerchants(sql`merch_id = ${merchId}`))
+}
+
+/** These merchants, in the order of their ids. */
+export function findMerchants(db: Db, merchIds: readonly number[]): Promise<Merchant[]> {
+  const wanted = selectMerchants(sql`merch_id = any(${merchIds}::int[])`)
+  return db.rows(sql`${wanted} order by merch_id`)
 }
 
 export function listMerchants(db: Db): Promise<Merchant[]> {

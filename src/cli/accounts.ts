@@ -1,12 +1,10 @@
 /** Commands on users, publishers and API keys. */
-import { type Change, writeAudit } from '../accounts/audit-store.ts'
-import { SHELL } from '../accounts/caller.ts'
-import { changePublisher } from '../accounts/change-publisher.ts'
 import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
+import { perform } from '../accounts/operation.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
+  findPublisher,
   findPublisherBySlug,
-  insertPublisher,
   listPublishers,
   type Publisher,
 } from '../accounts/publisher-store.ts'
@@ -19,9 +17,12 @@ import {
   type UserRow,
 } from '../accounts/store.ts'
 import { conflictText, listConflicts } from '../campaigns/list-conflict-store.ts'
+import { type NewPublisher, toPublisherBody } from '../operator/publisher-body.ts'
+import { createPublisher, updateNetworkPublisher } from '../operator/publisher-operations.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
+import { asShell } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
 import { changesOf, type Given, PUBLISHER_SETTINGS } from './settings.ts'
 
@@ -52,9 +53,9 @@ function toListedUser({ uid, email, is_admin: admin, datetime_created }: UserRow
 
 export async function createPublisherCommand(context: CommandContext, options: Given) {
   const db = await context.database()
-  const settings = { ...PUBLISHER_DEFAULTS, ...(await readChanges(db, options)) }
-  // Options without a default are required.
-  return withConflicts(db, await insertPublisher(db, settings as PublisherSettings))
+  const body = toPublisherBody(await readChanges(db, options)) as NewPublisher
+  const [created] = await perform(createPublisher, { ...asShell(context, db), body })
+  return withConflicts(db, created?.pub_id ?? 0)
 }
 
 export async function updatePublisherCommand(
@@ -63,22 +64,22 @@ export async function updatePublisherCommand(
 ) {
   const db = await context.database()
   const changes = await readChanges(db, options)
-  const { before, after: updated } = await db.transaction((tx) => {
-    const organization = { kind: 'publisher', id: pubId } as const
-    const context = { caller: SHELL, organization, requestId: null }
-    const audit = (change: Change) => writeAudit(tx, context, change)
-    return changePublisher({ db: tx, ifMatch: null, audit }, { pubId, changes })
-  })
-  if (before.slug.toLowerCase() !== updated.slug.toLowerCase()) {
+  const before = await findPublisher(db, pubId)
+  const call = { params: { pub_id: pubId }, body: toPublisherBody(changes) }
+  const [updated] = await perform(updateNetworkPublisher, { ...asShell(context, db), ...call })
+  const slug = updated?.slug ?? ''
+  if (before !== null && before.slug.toLowerCase() !== slug.toLowerCase()) {
     const old = `Page tags and /link/ addresses that say ${before.slug}`
-    context.progress(`${old} earn nothing until they say ${updated.slug}.`)
+    context.progress(`${old} earn nothing until they say ${slug}.`)
   }
-  return withConflicts(db, updated)
+  return withConflicts(db, pubId)
 }
 
 /** A publisher's record, with campaigns whose lists contradict its own. */
-async function withConflicts(db: Db, publisher: Publisher) {
-  const conflicts = await listConflicts(db, { campaignId: null, pubId: publisher.pub_id })
+async function withConflicts(db: Db, pubId: number) {
+  const publisher = await findPublisher(db, pubId)
+  if (publisher === null) throw notFound(`No publisher ${pubId}`)
+  const conflicts = await listConflicts(db, { campaignId: null, pubId })
   return { ...toPublisherRecord(publisher), conflicts: conflicts.map(conflictText) }
 }
 

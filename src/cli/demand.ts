@@ -1,5 +1,6 @@
 /** Commands on merchants and campaigns. */
 
+import { perform } from '../accounts/operation.ts'
 import { listPublishers } from '../accounts/publisher-store.ts'
 import { listSpending } from '../budgets/budget-account.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../campaigns/campaign.ts'
@@ -17,27 +18,29 @@ import { conflictText, listConflicts } from '../campaigns/list-conflict-store.ts
 import { priceNote } from '../campaigns/price-note.ts'
 import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
-import {
-  insertMerchant,
-  listMerchants,
-  type Merchant,
-  updateMerchant,
-} from '../catalog/merchant-store.ts'
+import { listMerchants, requireMerchant } from '../catalog/merchant-store.ts'
 import { knowsCountries } from '../node/config.ts'
+import { type NewMerchant, toMerchantBody } from '../operator/merchant-body.ts'
+import {
+  createMerchant,
+  replacePostbackSecret,
+  updateNetworkMerchant,
+} from '../operator/merchant-operations.ts'
 import { NO_WARNINGS, sumWarnings } from '../orders/warning-store.ts'
 import { formatExact } from '../platform/money/money.ts'
 import { doesEdgeKnowCountries } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import { withUid } from './accounts.ts'
+import { asShell } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
 import { CAMPAIGN_SETTINGS, changesOf, type Given, MERCHANT_SETTINGS } from './settings.ts'
 
 export async function createMerchantCommand(context: CommandContext, options: Given) {
   const db = await context.database()
-  const settings = { ...MERCHANT_DEFAULTS, ...(await readMerchantChanges(db, options)) }
-  // Options without a default are required, here and for a campaign.
-  return withSecret(await insertMerchant(db, settings as MerchantSettings))
+  const body = toMerchantBody(await readMerchantChanges(db, options)) as NewMerchant
+  const [created] = await perform(createMerchant, { ...asShell(context, db), body })
+  return withSecret(db, created?.merch_id ?? 0)
 }
 
 export async function updateMerchantCommand(
@@ -47,7 +50,10 @@ export async function updateMerchantCommand(
   const db = await context.database()
   const changes = await readMerchantChanges(db, options)
   const { id: merchId, newSecret: isNewSecret = false } = options
-  return withSecret(await updateMerchant(db, { merchId, changes, isNewSecret }))
+  const call = { ...asShell(context, db), params: { merch_id: merchId } }
+  await perform(updateNetworkMerchant, { ...call, body: toMerchantBody(changes) })
+  if (isNewSecret) await perform(replacePostbackSecret, call)
+  return withSecret(db, merchId)
 }
 
 export async function listMerchantsCommand(context: CommandContext) {
@@ -60,7 +66,8 @@ export async function listMerchantsCommand(context: CommandContext) {
 }
 
 /** The secret is for the merchant's own server: shown with its record, never in a list. */
-function withSecret(merchant: Merchant) {
+async function withSecret(db: Db, merchId: number) {
+  const merchant = await requireMerchant(db, merchId)
   return { ...toMerchantRecord(merchant), postback_secret: merchant.postback_secret }
 }
 

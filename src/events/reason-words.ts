@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<keyof typeof REASON, string>> = {
   disabledLink: 'The smart link has been disabled.',
   spooledLate: 'The click was recorded after its budget had been closed.',
   embedded: 'The link was loaded inside a page, in a frame or as an image.',
+  suspended: 'The operator of the network has suspended the publisher or the merchant.',
   duplicateResult: 'Repeat click on the same page view.',
   duplicateVisitor: 'Repeat click: the same reader clicked this link within the last 30 minutes.',
   visitorLimit: 'The same reader made 5 valid clicks for this campaign within the hour.',

@@ -21,6 +21,7 @@ export const REASON = {
   disabledLink: 11,
   spooledLate: 12, // reached the log after its lease was closed or lost
   embedded: 13, // loaded into a frame, an image or a script, and not as a page
+  suspended: 14, // the operator has suspended the publisher or the merchant
   // Given by the fold, and the first by an edge that remembers the earlier click.
   duplicateResult: 20, // an earlier reserved click of the same result
   duplicateVisitor: 21, // the same reader, campaign and link within 30 minutes

@@ -27,6 +27,7 @@ function predict(campaigns: readonly PayingCampaignRow[], fundedShare = 1) {
   const input: MatchInput = {
     publisher: {
       ...{ ...PUBLISHER_DEFAULTS, pub_id: 1, uid: 1, name: 'Daily', slug: 'daily' },
+      is_suspended: false,
       ...{ share_ppm: 500_000, datetime_created: new Date(0), datetime_updated: new Date(0) },
     },
     query: { publisher_slug: 'daily', sku: '1' },

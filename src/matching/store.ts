@@ -90,6 +90,7 @@ export function listPayingCampaigns(
       ) as is_funded
     from campaign left join roas_multiplier using (campaign_id)
     where merch_id = any(${merchIds}::int[]) and state = 'active'
+      and not (select is_suspended from merchant m where m.merch_id = campaign.merch_id)
       and (starts_at is null or starts_at <= ${now}) and (ends_at is null or ends_at > ${now})
       and (allow_publishers = '{}' or ${pubId}::int = any(allow_publishers))
       and not ${pubId}::int = any(block_publishers)

@@ -101,7 +101,7 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
     result,
     url,
     sessionUuid: binding.uuid === '' ? null : binding.uuid.toLowerCase(),
-    verdict: verdictOnLink(deps, auctionId),
+    verdict: verdictOnLink(deps, { auctionId, ...result }),
     reservation: null,
   })
 }
@@ -150,9 +150,11 @@ export async function clickOnLink(
   link: LinkData,
   { auctionId, verdict: known, consent }: LinkClick,
 ): Promise<HotReply> {
-  const verdict = known === REASON.ok ? verdictOnLink(deps, auctionId) : known
+  const { pub_id: pubId } = link.link
+  const verdict =
+    known === REASON.ok ? verdictOnLink(deps, { auctionId, pubId, merchId: 0 }) : known
   const nowMs = deps.now()
-  const isKept = isRecorded(deps, request, link.link.pub_id)
+  const isKept = isRecorded(deps, request, pubId)
   // A click that has a reason gets no auction: a broken seal must never choose where it leads.
   const { held, reservation } =
     verdict === REASON.ok && isKept
@@ -203,9 +205,17 @@ function isRecorded(deps: RedirectDeps, request: HotRequest, pubId: number): boo
   return request.isHead || deps.mayRecord(request, pubId)
 }
 
-/** Nobody pays for the clicks of a disabled link, those on results that pages hold included. */
-function verdictOnLink({ edge }: RedirectDeps, auctionId: string): number {
-  return edge.market.disabledLinks.has(auctionId) ? REASON.disabledLink : REASON.ok
+/**
+ * Nobody pays for clicks of a disabled link or of suspended organizations, those on results that
+ * pages hold included.
+ */
+function verdictOnLink(
+  { edge: { market } }: RedirectDeps,
+  of: { readonly auctionId: string; readonly pubId: number; readonly merchId: number },
+): number {
+  const { publishers, merchants } = market.suspended
+  if (publishers.has(of.pubId) || merchants.has(of.merchId)) return REASON.suspended
+  return market.disabledLinks.has(of.auctionId) ? REASON.disabledLink : REASON.ok
 }
 
 /** Whether nobody vouches for this address: the reader is told of it instead of sent there. */

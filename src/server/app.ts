@@ -31,6 +31,7 @@ import { matchRoutes } from '../matching/routes.ts'
 import type { IsOwnPage } from '../matching/store.ts'
 import type { RateLimit } from '../node/config.ts'
 import type { Node } from '../node/node.ts'
+import { networkOperations } from '../operator/operations.ts'
 import { checkoutRoutes } from '../orders/checkout-routes.ts'
 import { intakeRoutes } from '../orders/routes.ts'
 import { shopViewRoutes } from '../orders/shop-view-routes.ts'
@@ -206,7 +207,7 @@ function keyGuard(node: Node): KeyGuard {
 
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf({ config }: Node): Operation[] {
-  return [readMe(config), ...merchantOperations(), ...publisherOperations]
+  return [readMe(config), ...merchantOperations(), ...publisherOperations, ...networkOperations()]
 }
 
 /** The dependencies of the intake of orders and returns. */
