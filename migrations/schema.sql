@@ -211,6 +211,28 @@ create table article (
   constraint article_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
 );
 
+create table auction_batch (
+  node_id smallint not null,
+  incarnation bigint not null,
+  batch bigint not null,
+  constraint auction_batch_pkey PRIMARY KEY (node_id, incarnation)
+);
+
+create table auction_day (
+  day date not null,
+  campaign_id integer not null,
+  dimension smallint not null,
+  value bigint not null,
+  reason smallint not null,
+  auctions bigint not null,
+  bids bigint not null,
+  bid_micros numeric not null,
+  price_micros numeric not null,
+  constraint auction_day_pkey PRIMARY KEY (campaign_id, day, dimension, value, reason),
+  constraint auction_day_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
+  constraint auction_day_dimension_check CHECK (((dimension >= 0) AND (dimension <= 4)))
+);
+
 create table audit_entry (
   audit_id bigint generated always as identity,
   at timestamp with time zone not null default now(),

@@ -48,6 +48,7 @@ test('an answer is JSON of the documented form, whatever feeds and articles cont
         url,
         product,
         receipt: null,
+        counted: null,
         winner: campaign && { campaign, merchant, offer: product },
         result: { consent: 1 } as HeldAuction['result'],
       }
@@ -101,7 +102,14 @@ test('shows a merchant’s host in its own letters', () => {
     category_id: null,
   }
   const result = { consent: 1 } as HeldAuction['result']
-  const held: HeldAuction = { url: product.url, product, receipt: null, winner: null, result }
+  const held: HeldAuction = {
+    url: product.url,
+    product,
+    receipt: null,
+    counted: null,
+    winner: null,
+    result,
+  }
   const binding = { auctionId: '1', uidService: '5', url: product.url, uuid: '' }
   const [entry] = JSON.parse(writeAnswer(held, 'x', binding)).data
   const { canonical_host, url } = entry.auction_result.product.merchant

@@ -10,6 +10,7 @@ import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/m
 import { heapShare } from '../platform/process/heap-share.ts'
 import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
 import { orderTerms, perOrderMicros } from '../prediction/predict.ts'
+import { standingsOf } from './auction-totals.ts'
 import {
   type CampaignFlight,
   type CampaignState,
@@ -189,6 +190,14 @@ export class Decider {
     const offer = candidates.offers[set.offer[outcome.winner] ?? -1] ?? null
     const isWon = campaign !== undefined && merchant !== undefined
     return {
+      counted: {
+        atMs: context.nowMs,
+        pubId: data.link.pub_id,
+        device: context.device,
+        country: context.country,
+        priceMicros: isWon ? outcome.priceMicros : 0,
+        standings: standingsOf(set, outcome),
+      },
       winner: isWon ? { campaign, merchant, offer } : null,
       priceMicros: isWon ? sealedPrice(campaign, outcome) : micros(0),
       runnerUpMicros: micros(Math.floor(outcome.runnerUpScore)),

@@ -22,7 +22,13 @@ async function openEdge(t: TestContext, database: Database, book = new LeaseBook
   const edge = await Edge.open({
     ...{ database, book, outlooks: new OutlookBook(), pacing: new PacingBook() },
     ...{ geo: await openGeo({ header: null, database: null, onError: nothing }) },
-    ...{ pricing: 'second_price', now: Date.now, onReceipt: nothing, onError: nothing },
+    ...{
+      pricing: 'second_price',
+      now: Date.now,
+      onReceipt: nothing,
+      onCounted: nothing,
+      onError: nothing,
+    },
   })
   t.after(() => edge.close())
   return edge

@@ -13,6 +13,7 @@ import { addressUnit } from '../platform/net/client-address.ts'
 import type { Geo } from '../platform/net/geo.ts'
 import { type Listener, listen } from '../platform/postgres/listen.ts'
 import { type Database, ping } from '../platform/postgres/postgres.ts'
+import type { CountedAuction } from './auction-totals.ts'
 import { Decider, type DeciderOptions } from './decide.ts'
 import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './hold-auction.ts'
 import { LinkCache } from './link-cache.ts'
@@ -39,6 +40,8 @@ export interface EdgeOptions extends DeciderOptions {
   readonly database: Database
   readonly geo: Geo
   readonly onReceipt: (receipt: Receipt, address: string) => void
+  /** Told of every auction that counts, whether its receipt is stored or not. */
+  readonly onCounted: (auction: CountedAuction) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -144,7 +147,8 @@ export class Edge {
     return this.#hold(link, request, { ...click, isAtClick: true })
   }
 
-  keepReceipt({ receipt }: HeldAuction, { address }: HotRequest): void {
+  keepReceipt({ receipt, counted }: HeldAuction, { address }: HotRequest): void {
+    if (counted !== null) this.#options.onCounted(counted)
     if (receipt !== null) this.#options.onReceipt(receipt, address)
   }
 

@@ -9,6 +9,7 @@ import { MODEL } from '../events/event.ts'
 import { type Micros, micros } from '../platform/money/money.ts'
 import { parseWebUrl, siteHost } from '../platform/net/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
+import type { CountedAuction } from './auction-totals.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { type Campaign, type Market, type Merchant, merchantOfHost } from './market.ts'
 import type { Receipt } from './receipt-queue.ts'
@@ -20,6 +21,7 @@ export interface Decision {
   readonly priceMicros: Micros
   readonly runnerUpMicros: Micros
   readonly receipt: Receipt | null // Null if no auction ran.
+  readonly counted: CountedAuction | null // The same.
 }
 
 interface Winner {
@@ -45,6 +47,8 @@ export interface HeldAuction {
   readonly product: OfferRow | null
   /** To be stored once the auction counts. */
   readonly receipt: Receipt | null
+  /** To be added to the totals once the auction counts. */
+  readonly counted: CountedAuction | null
 }
 
 export function heldAuction(
@@ -62,6 +66,7 @@ export function heldAuction(
     url,
     winner,
     receipt: decision.receipt,
+    counted: decision.counted,
     product,
     result: {
       resultNumber,
@@ -89,6 +94,7 @@ export const NOBODY: Decision = {
   priceMicros: micros(0),
   runnerUpMicros: micros(0),
   receipt: null,
+  counted: null,
 }
 
 /** A link without a URL leads to its article. */

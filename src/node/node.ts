@@ -6,6 +6,7 @@
  */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { AuctionTotalsLoop } from '../auction/auction-totals-loop.ts'
 import { Destinations } from '../auction/destinations.ts'
 import { Edge } from '../auction/edge.ts'
 import { ReceiptQueue } from '../auction/receipt-queue.ts'
@@ -330,6 +331,12 @@ async function openEdge(
     onError: errorTeller(log, 'receipts not written'),
   })
   closers.add('receipts', () => receipts.close())
+  const totals = new AuctionTotalsLoop({
+    db: edgeDatabase,
+    identity: parts.claim,
+    onError: errorTeller(log, 'totals of auctions not written'),
+  })
+  closers.add('auction totals', () => totals.close())
   const pacing = new PacingBook()
   const edge = await Edge.open({
     database: edgeDatabase,
@@ -344,6 +351,7 @@ async function openEdge(
       const wanted = { address, organizationId: receipt.pubId, rows: 1, bytes }
       if (quotas.take('receipts', wanted)) receipts.push(receipt)
     },
+    onCounted: (auction) => totals.count(auction),
     onError: errorTeller(log, 'edge'),
   })
   closers.add('edge', () => edge.close())

@@ -20,6 +20,7 @@ const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'r
 
 /** The output table that each check compares. */
 const CHECKS = [
+  'auction-day',
   'click',
   'ledger',
   'click-debt',

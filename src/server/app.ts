@@ -43,6 +43,7 @@ import { addressIndex } from '../platform/net/address-index.ts'
 import { errorTeller } from '../platform/process/log.ts'
 import { lostPage, tooLongPage } from '../redirect/pages.ts'
 import { merchantRoutes } from '../reports/merchant-routes.ts'
+import { readMerchantPerformance } from '../reports/performance-operations.ts'
 import { reportRoutes } from '../reports/routes.ts'
 import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
 import { reversalRoutes } from '../stats/reversal-routes.ts'
@@ -207,7 +208,13 @@ function keyGuard(node: Node): KeyGuard {
 
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf({ config }: Node): Operation[] {
-  return [readMe(config), ...merchantOperations(), ...publisherOperations, ...networkOperations()]
+  return [
+    readMe(config),
+    ...merchantOperations(),
+    readMerchantPerformance,
+    ...publisherOperations,
+    ...networkOperations(),
+  ]
 }
 
 /** The dependencies of the intake of orders and returns. */

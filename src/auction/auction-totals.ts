@@ -1,0 +1,147 @@
+/**
+ * Counts every auction of every campaign: entered, won or lost and why, bids and prices.
+ *
+ * Receipts are sampled under load; these totals are not. A process gathers them in memory and adds
+ * them to the daily totals in numbered batches, each exactly once. What a process had gathered when
+ * it was killed is lost: some seconds of counts, never money.
+ */
+import { utcDay } from '../platform/time/timestamp.ts'
+import type { CandidateSet } from './candidate-set.ts'
+import { LADDER, LOSS } from './loss-code.ts'
+import type { Outcome } from './outcome.ts'
+
+/** What totals are counted by; the numbers are stored. */
+export const DIMENSION = { all: 0, publisher: 1, device: 2, country: 3, offer: 4 } as const
+type Dimension = (typeof DIMENSION)[keyof typeof DIMENSION]
+
+/** How a campaign fared in one auction, by its candidate that came closest to winning. */
+export interface Standing {
+  readonly campaignId: number
+  readonly offerId: number // 0 for a page without a feed entry.
+  readonly loss: number // 0: won.
+  /** Micros per click that it offered; null if it was left out before it could bid. */
+  readonly bidMicros: number | null
+}
+
+/** One auction, as far as the totals count it. */
+export interface CountedAuction {
+  readonly atMs: number
+  readonly pubId: number
+  readonly device: number
+  readonly country: string | null
+  readonly priceMicros: number // What the winner pays for the click; 0 without one.
+  readonly standings: readonly Standing[]
+}
+
+/** A cell of the totals of one day. */
+export interface Total {
+  readonly day: string
+  readonly campaignId: number
+  readonly dimension: Dimension
+  readonly value: number
+  readonly reason: number
+  auctions: number
+  bids: number
+  bidMicros: number
+  priceMicros: number
+}
+
+/** How close to winning each loss is. */
+const CLOSENESS = new Map(LADDER.map((loss, at) => [loss, at]))
+/** A campaign that is paused or out of its flight was not in the auction at all. */
+const NOT_ENTERED = new Set<number>([LOSS.inactive, LOSS.outOfFlight])
+
+/**
+ * How each campaign of a set fared. A campaign with several offers counts once; one that is paused
+ * or out of its flight did not enter.
+ */
+export function standingsOf(set: CandidateSet, outcome: Outcome): Standing[] {
+  const best = new Map<number, number>() // Campaign to candidate.
+  for (let i = 0; i < set.n; i += 1) {
+    const id = set.campaignId[i] as number
+    const known = best.get(id)
+    if (known === undefined || closeness(outcome, i) > closeness(outcome, known)) best.set(id, i)
+  }
+  const standings: Standing[] = []
+  for (const [campaignId, i] of best) {
+    const loss = i === outcome.winner ? LOSS.none : (outcome.losses[i] as number)
+    if (NOT_ENTERED.has(loss)) continue
+    const hasBid = i === outcome.winner || loss === LOSS.outbid || loss === LOSS.belowFloor
+    const low = set.offerId[2 * i] as number
+    const high = set.offerId[2 * i + 1] as number
+    standings.push({
+      campaignId,
+      offerId: high * 2 ** 32 + low,
+      loss,
+      bidMicros: hasBid ? Math.round(outcome.values[i] as number) : null,
+    })
+  }
+  return standings
+}
+
+function closeness(outcome: Outcome, i: number): number {
+  if (i === outcome.winner) return LADDER.length
+  return CLOSENESS.get(outcome.losses[i] as number) ?? -1
+}
+
+/** A country as a number: its two letters; 0 if unknown. */
+export function countryValue(code: string | null): number {
+  return code === null ? 0 : code.charCodeAt(0) * 256 + code.charCodeAt(1)
+}
+
+/**
+ * Most cells between two flushes, about 20 MB. Beyond it offers are counted together under 0; the
+ * other dimensions have few values.
+ */
+const CELLS_MAX = 100_000
+
+/** Totals since the last `take`. */
+export class AuctionTotals {
+  #cells = new Map<string, Total>()
+
+  add(auction: CountedAuction): void {
+    const { atMs, pubId, device, country, priceMicros, standings } = auction
+    if (standings.length === 0) return
+    const day = utcDay(atMs)
+    for (const standing of standings) {
+      const price = standing.loss === LOSS.none ? priceMicros : 0
+      const count = (dimension: Dimension, value: number) =>
+        this.#count({ day, dimension, value, price, standing })
+      count(DIMENSION.all, 0)
+      count(DIMENSION.publisher, pubId)
+      count(DIMENSION.device, device)
+      count(DIMENSION.country, countryValue(country))
+      count(DIMENSION.offer, this.#cells.size < CELLS_MAX ? standing.offerId : 0)
+    }
+  }
+
+  /** Everything counted so far; counting goes on from nothing. */
+  take(): Total[] {
+    const taken = [...this.#cells.values()]
+    this.#cells = new Map()
+    return taken
+  }
+
+  #count(one: {
+    readonly day: string
+    readonly dimension: Dimension
+    readonly value: number
+    readonly price: number
+    readonly standing: Standing
+  }): void {
+    const { day, dimension, value, price, standing } = one
+    const { campaignId, loss: reason, bidMicros } = standing
+    const key = `${day} ${campaignId} ${dimension} ${value} ${reason}`
+    const cell = this.#cells.get(key) ?? {
+      ...{ day, campaignId, dimension, value, reason },
+      ...{ auctions: 0, bids: 0, bidMicros: 0, priceMicros: 0 },
+    }
+    cell.auctions += 1
+    if (bidMicros !== null) {
+      cell.bids += 1
+      cell.bidMicros += bidMicros
+    }
+    cell.priceMicros += price
+    this.#cells.set(key, cell)
+  }
+}
