@@ -119,7 +119,7 @@ function Feed({ feed }: { feed: MerchantOverview['feed'] }) {
     <section aria-label="Product feed" className="panel px-4 py-3 text-sm">
       <p className={at !== null && isStale ? 'text-bad' : ''}>{age}</p>
       {url !== null && <p className="text-soft">Fetched every six hours from {url}</p>}
-      {error !== null && <p className="mt-1 text-bad">The last attempt failed: {error}</p>}
+      {error !== null && <p className="mt-1 text-bad">Problem at the last import: {error}</p>}
     </section>
   )
 }

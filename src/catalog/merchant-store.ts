@@ -17,7 +17,7 @@ export interface Merchant extends MerchantSettings {
   readonly is_suspended: boolean // The operator's stop: docs/spec/management.md#suspension
   readonly feed_imported_at: Date | null
   readonly feed_url: string | null // where it is fetched again
-  readonly feed_error: string | null // why the last try failed
+  readonly feed_error: string | null // why the last try failed or removed no offer
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }

@@ -249,6 +249,23 @@ test('while feeds are fetched no second round begins, which would fetch the same
   assert.deepEqual(await first, [{ merchId, error: null }])
 })
 
+test('a scheduled import that could not read the whole feed removes nothing and says so', async (t) => {
+  const { shop, importFrom, url, refetch, record, feed, db } = await makeShop(t)
+  shop.feed = () => `${feed()}q,Pot,${LINK}/q,5.00 USD,in stock\n`
+  await importFrom(url)
+  shop.feed = () => `${feed()}lost\n`
+  const said =
+    'the feed was not read whole, so no offer was removed; ' +
+    'line 3: the row has 1 cells, the header has 5'
+  assert.equal((await refetch(7))[0]?.error, said)
+  assert.equal((await record()).feed_error, said)
+  assert.equal((await db.rows(sql`select from current_offer`)).length, 2)
+  shop.feed = feed
+  assert.equal((await refetch(14))[0]?.error, null)
+  assert.equal((await record()).feed_error, null)
+  assert.equal((await db.rows(sql`select from current_offer`)).length, 1)
+})
+
 test('a feed of which no row is good any more makes no offer younger, and is told with why', async (t) => {
   const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
   await importFrom(url)

@@ -91,7 +91,7 @@ async function learnYoungModel(node: Node): Promise<void> {
 async function refetchAllFeeds(node: Node): Promise<void> {
   for (const { merchId: merch_id, error } of await runHeavyJob(node, 'refetchFeeds')) {
     if (error === null) node.log.info({ merch_id }, 'feed fetched')
-    else node.log.warn({ merch_id, error }, 'a feed could not be imported again')
+    else node.log.warn({ merch_id, error }, 'a feed could not be imported, or not as a whole')
   }
 }
 

@@ -314,6 +314,7 @@ test('entities in a link are decoded, numeric and doubled ones too', () => {
     '&#38;',
     '&#x26;',
     '&#X026;',
+    '&#0000000038;',
     '&amp;amp;',
     '&AMP;',
     '&amp;#38;',

@@ -185,7 +185,7 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
   return { kind: 'link', url, text: kept }
 }
 
-const NUMERIC_ENTITY = /&#(?:x([\da-f]{1,6})|(\d{1,7}));/gi
+const NUMERIC_ENTITY = /&#(?:x0{0,20}([\da-f]{1,6})|0{0,20}(\d{1,7}));/gi
 
 /** Tools that escape a feed's text escape its URLs too, some of them twice. */
 function addressText(written: string): string {

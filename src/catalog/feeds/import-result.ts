@@ -22,6 +22,15 @@ export interface ImportResult {
   read_whole: boolean
 }
 
+const UNREAD = ['row_truncated', 'row_malformed', 'row_too_long'] as const
+
+/** What an import says that could not remove offers. */
+export function notReadWhole({ first_rejected: first }: ImportResult): string {
+  const unread = UNREAD.map((reason) => first[reason]).find((text) => text !== undefined)
+  const why = unread ?? 'its end is missing'
+  return `the feed was not read whole, so no offer was removed; ${why}`
+}
+
 /** A feed without one changes nothing: it says of no offer that it is still sold, or is not. */
 export function hasGoodRow({ offers_upserted, offers_unchanged }: ImportResult): boolean {
   return offers_upserted + offers_unchanged > 0

@@ -270,8 +270,10 @@ const rss = (inside: string, doctype = '') =>
 test('entities that a document declares are never expanded', async () => {
   const bomb = `<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">
     <!ENTITY file SYSTEM "file:///etc/passwd">]>`
-  const { entries } = await read(rss(item('<title>&b; &file; &amp;&lt;&#233;</title>'), bomb))
-  assert.equal(rows(entries)[0]?.title, '&b; &file; &<é')
+  const { entries } = await read(
+    rss(item('<title>&b; &file; &amp;&lt;&#233;&#00000000233;</title>'), bomb),
+  )
+  assert.equal(rows(entries)[0]?.title, '&b; &file; &<éé')
 })
 
 test('only the own children of an item are read', async () => {

@@ -15,7 +15,7 @@ import {
 } from './feed-source-store.ts'
 import { type FetchedFeed, fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
 import { importFeed } from './import-feed.ts'
-import { hasGoodRow, noGoodRow } from './import-result.ts'
+import { hasGoodRow, noGoodRow, notReadWhole } from './import-result.ts'
 
 /**
  * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
@@ -35,7 +35,8 @@ export interface RefetchOptions {
 
 export interface Refetched {
   readonly merchId: number
-  readonly error: string | null // what readers see is then what they saw before
+  /** Why no offer changed, or why none was removed; null when all is well. */
+  readonly error: string | null
 }
 
 /**
@@ -52,8 +53,7 @@ export async function refetchFeeds(db: Database, options: RefetchOptions): Promi
       // Asked each time: what was imported since the round began is not due any more.
       const source = await takeDueFeed(db, options.at)
       if (source === null) return
-      const error = await refetch(db, source, { ...options, reading }).then(
-        () => null,
+      const error = await refetch(db, source, { ...options, reading }).catch(
         (cause: Error) => cause.message,
       )
       await noteFeedError(db, { ...source, error })
@@ -73,11 +73,11 @@ async function refetch(
   db: Database,
   source: FeedSource,
   { reading, ...options }: RefetchOptions & { readonly reading: Turns },
-): Promise<void> {
+): Promise<string | null> {
   const { allowPrivate } = options
   const fetched = await fetchFeed(source.url, { allowPrivate })
   try {
-    await reading.run(() => importFetched(db, source, { ...options, fetched }))
+    return await reading.run(() => importFetched(db, source, { ...options, fetched }))
   } finally {
     await fetched.remove()
   }
@@ -87,8 +87,8 @@ async function importFetched(
   db: Database,
   source: FeedSource,
   { fetched, at, toDollars, seed }: RefetchOptions & { readonly fetched: FetchedFeed },
-): Promise<void> {
-  if (!(await isStillDue(db, { ...source, at }))) return
+): Promise<string | null> {
+  if (!(await isStillDue(db, { ...source, at }))) return null
   const { merch_id: merchId, url, ...said } = source
   const file = await openFeedFile(fetched.path)
   const { servedAs } = fetched
@@ -96,4 +96,5 @@ async function importFetched(
   const options = { merchId, file, ...said, servedAs, at, toDollars, seed, readMsMax }
   const result = await importFeed(db, options)
   if (!hasGoodRow(result)) throw new FeedError(noGoodRow(result))
+  return result.read_whole ? null : notReadWhole(result)
 }
