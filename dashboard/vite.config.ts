@@ -6,6 +6,7 @@ import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 import { ERRORS } from '../src/platform/errors/api-errors.ts'
+import { inlineRefs } from './docs/inline-refs.ts'
 import { renderReference } from './docs/render-reference.ts'
 
 const here = import.meta.dirname
@@ -17,7 +18,8 @@ const reference: Plugin = {
     order: 'pre',
     handler: (html, { path }) => {
       if (!path.endsWith('/docs.html')) return html
-      const api = JSON.parse(readFileSync(join(here, '../openapi.json'), 'utf8'))
+      const text = readFileSync(join(here, '../openapi.json'), 'utf8')
+      const api = inlineRefs(JSON.parse(text))
       // A function, because a description may contain `$&`.
       return html.replace('<!-- reference -->', () => renderReference(api, ERRORS))
     },

@@ -9,12 +9,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Http } from '../src/platform/http/http-server.ts'
 import { startTestApp } from '../test/support/app.ts'
+import { describeApi } from './describe-api.ts'
 
 export const OPENAPI_FILE = join(import.meta.dirname, '../openapi.json')
 
 /** The description as the file contains it. */
 export function openapiText(http: Http): string {
-  return `${JSON.stringify(http.swagger(), null, 2)}\n`
+  return `${JSON.stringify(describeApi(http.swagger()), null, 2)}\n`
 }
 
 if (import.meta.main) {

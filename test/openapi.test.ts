@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { inlineRefs } from '../dashboard/docs/inline-refs.ts'
 import { OPENAPI_FILE, openapiText } from '../scripts/write-openapi.ts'
 import { REPORT_COLUMNS } from '../src/reports/report.ts'
 import { startTestApp } from './support/app.ts'
@@ -14,7 +15,7 @@ test('openapi.json describes the routes that are served', async (t) => {
 })
 
 test('the description of a creation names the header that makes a retry safe', async () => {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   const { parameters = [] } = paths['/api/v1/smart_links/'].post
   assert.deepEqual(
     parameters.map(({ in: place, name }: { in: string; name: string }) => `${place} ${name}`),
@@ -23,7 +24,7 @@ test('the description of a creation names the header that makes a retry safe', a
 })
 
 test('the description states the rules between parameters', async () => {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   const told = (path: string, name: string): string =>
     paths[path].get.parameters.find((one: { name: string }) => one.name === name).description
   const match = '/api/v1/product_match/clickmate/exclusive_links/'
@@ -33,7 +34,7 @@ test('the description states the rules between parameters', async () => {
 })
 
 test('the description of the reports names every column, and which amounts may be summed', async () => {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   const { description } = paths['/api/v1/publishers/{pub_id}/reports/{report}/'].get
   for (const [report, columns] of Object.entries(REPORT_COLUMNS)) {
     assert.ok(description.includes(`Columns: ${columns.join(', ')}.`), report)
@@ -45,7 +46,7 @@ test('the description of the reports names every column, and which amounts may b
 })
 
 test('the description says who may call an endpoint or receive an event', async () => {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   assert.match(paths['/api/v1/reversals/'].post.description, /^Only the key of an operator/)
   const { post } = paths['/api/v1/merchants/{merch_id}/webhooks/']
   const { events } = post.requestBody.content[JSON_TYPE].schema.properties
@@ -53,7 +54,7 @@ test('the description says who may call an endpoint or receive an event', async 
 })
 
 test('the description says how webhooks are signed, and what each contains', async () => {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   const all = '/api/v1/publishers/{pub_id}/webhooks/'
   assert.match(
     paths[all].post.description,
@@ -72,7 +73,7 @@ interface Operation {
 }
 
 async function readOperations(): Promise<Operation[]> {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   return Object.values<Record<string, Operation>>(paths).flatMap((one) => Object.values(one))
 }
 
@@ -98,13 +99,29 @@ test('every response names its fields, unless its columns are described elsewher
   )
 })
 
-test('every operation id is in camel case', async () => {
-  for (const { operationId } of await readOperations())
-    assert.match(operationId, /^[a-z][A-Za-z]*$/)
+test('every operation id is in camel case, and a code generator’s name for nothing else', async () => {
+  const ids = (await readOperations()).map(({ operationId }) => operationId)
+  for (const id of ids) assert.match(id, /^[a-z][A-Za-z]*$/)
+  assert.deepEqual(
+    ids.filter((id, at) => ids.indexOf(id) !== at),
+    [],
+  )
+})
+
+test('schemas have names, and bodies and answers of JSON have examples', async () => {
+  const api = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  assert.ok(Object.keys(api.components.schemas).length > 50)
+  const { requestBody, responses } = api.paths['/api/v1/smart_links/'].post
+  const body = requestBody.content[JSON_TYPE]
+  assert.equal(body.schema.$ref, '#/components/schemas/CreateSmartLinkBody')
+  assert.match(body.example.article_url, /^https:/)
+  const created = responses[201].content[JSON_TYPE]
+  assert.equal(created.schema.properties.data.items.$ref, '#/components/schemas/SmartLink')
+  assert.equal(responses['4XX'].content[JSON_TYPE].schema.$ref, '#/components/schemas/ErrorAnswer')
 })
 
 test('the description of each link for readers names the labels of the click', async () => {
-  const { paths } = JSON.parse(await readFile(OPENAPI_FILE, 'utf8'))
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   for (const path of ['/api/v1/redirect/', '/{auction_id}', '/link/']) {
     const names = paths[path].get.parameters.map(({ name }: { name: string }) => name)
     assert.deepEqual([names.includes('u1'), names.includes('utm_source')], [true, true], path)

@@ -5,6 +5,8 @@ import { exampleOf, type Field, fieldsOf, listed, type Schema, toField } from '.
 export interface Operation {
   readonly place: { readonly method: string; readonly path: string }
   readonly operationId: string
+  readonly tags: readonly string[]
+  readonly 'x-permission'?: string | null
   readonly summary?: string
   readonly description?: string
   readonly servers?: readonly { readonly url: string }[]
@@ -70,7 +72,12 @@ function keyWords(operation: Operation): string {
   if (security.length === 0) return isSigned(operation) ? 'Signed by the merchant' : 'No key'
   return security.some((one) => Object.keys(one).length === 0)
     ? 'The key is optional, but an invalid key is refused'
-    : 'Needs an API key'
+    : `Needs an API key or a session${permissionWords(operation)}`
+}
+
+function permissionWords(operation: Operation): string {
+  const permission = operation['x-permission'] ?? null
+  return permission === null ? '' : `, with the permission ${permission}`
 }
 
 function fieldTable(title: string, fields: readonly Field[]): Html | null {

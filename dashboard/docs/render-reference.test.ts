@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { signBody } from '../../src/orders/signed-request.ts'
 import { html } from '../../src/platform/text/html.ts'
+import { inlineRefs } from './inline-refs.ts'
 import { isSent, type Parameter, sampleOf } from './render-operation.ts'
 import { renderReference } from './render-reference.ts'
 import { exampleOf, fieldsOf, type Schema } from './schema-fields.ts'
@@ -20,10 +21,10 @@ interface Operation {
 }
 
 const file = join(import.meta.dirname, '../../openapi.json')
-const api = JSON.parse(readFileSync(file, 'utf8'))
-const operations = Object.entries<Record<string, Operation>>(api.paths)
-  .filter(([path]) => !path.startsWith('/dashboard/'))
-  .flatMap(([, methods]) => Object.values(methods))
+const api = inlineRefs(JSON.parse(readFileSync(file, 'utf8')))
+const operations = Object.entries<Record<string, Operation>>(api.paths).flatMap(([, methods]) =>
+  Object.values(methods),
+)
 
 test('every endpoint accepts the example of its body and parameters', () => {
   const samples = operations.flatMap(({ operationId, requestBody, parameters = [] }: Operation) => [
@@ -230,10 +231,10 @@ test('a description is text, never markup', () => {
     html`<p>${text}${[text]}${null}</p>`.html,
     '<p>&lt;script&gt;&quot;&amp;&lt;script&gt;&quot;&amp;</p>',
   )
-  const paths = {
-    '/x/': { get: { operationId: 'x', summary: '<img src=x>', parameters: [], responses: {} } },
-  }
-  const page = renderReference({ info: { description: '<b>' }, paths }, {})
+  const told = { operationId: 'x', summary: '<img src=x>', parameters: [], responses: {} }
+  const paths = { '/x/': { get: { ...told, tags: ['account'] } } }
+  const tags = [{ name: 'account', description: '<i>' }]
+  const page = renderReference({ info: { description: '<b>' }, tags, paths }, {})
   assert.ok(page.includes('&lt;img src=x&gt;') && !page.includes('<img') && !page.includes('<b>'))
 })
 

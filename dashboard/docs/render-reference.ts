@@ -7,6 +7,7 @@ import { type Operation, renderOperation } from './render-operation.ts'
 
 export interface OpenApi {
   readonly info: { readonly description: string }
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'place'>>>>>
 }
 
@@ -46,36 +47,19 @@ export function renderReference(api: OpenApi, errors: ErrorTable): string {
 </main>`.html
 }
 
-/** The path and security of an endpoint decide its group, so there is no list to maintain. */
-function groupsOf({ paths }: OpenApi): Group[] {
+/** A group for each tag of the description, in its order. */
+function groupsOf({ paths, tags }: OpenApi): Group[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       place: { method: method.toUpperCase(), path },
     })),
   )
-  // The dashboard's own endpoints are internal and may change with it.
-  const published = operations.filter(({ place }) => !place.path.startsWith('/dashboard/'))
-  const isMerchants = ({ place }: Operation) => /\/(merchants|conversions)\//.test(place.path)
-  const isKeyed = ({ security }: Operation) => security !== undefined
-  return [
-    {
-      title: 'Publishers',
-      words: 'Endpoints for a publisher’s own programs. They need an API key.',
-      operations: published.filter((one) => isKeyed(one) && !isMerchants(one)),
-    },
-    {
-      title: 'Readers’ pages',
-      words:
-        'Endpoints that the page tag and smart links call from a reader’s browser, without a key.',
-      operations: published.filter((one) => !isKeyed(one) && !isMerchants(one)),
-    },
-    {
-      title: 'Merchants',
-      words: 'Endpoints for orders and returns. Commissions are computed from them.',
-      operations: published.filter(isMerchants),
-    },
-  ]
+  return tags.map(({ name, description }) => ({
+    title: name.charAt(0).toUpperCase() + name.slice(1),
+    words: description,
+    operations: operations.filter((one) => one.tags.includes(name)),
+  }))
 }
 
 function contents(groups: readonly Group[]): Html {
