@@ -1,5 +1,5 @@
 /** Every metric of a process: names, help and labels as in `/metrics`. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { listLanesBehind } from '../fold/lane-store.ts'
 import { countUnfolded } from '../fold/unfolded-store.ts'
 import { withPatience } from '../platform/concurrency/patience.ts'
