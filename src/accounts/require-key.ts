@@ -137,7 +137,8 @@ export function declarePermission(
   permission: Permission | null,
 ): void {
   app.addHook('onRoute', (route) => {
-    const needed = route.config?.permission ?? permission
+    const own = route.config?.permission
+    const needed = own === undefined ? permission : own
     route.config = { ...route.config, permission: needed }
     if (route.schema !== undefined) Object.assign(route.schema, { 'x-permission': needed })
   })
