@@ -85,6 +85,15 @@ export function authorize(
   })
 }
 
+/**
+ * Whether the caller acts for the network: the shell, or a role there. A key that is bound to a
+ * merchant or a publisher acts for that one.
+ */
+export function actsForNetwork({ memberships, boundTo }: Caller): boolean {
+  const isBound = boundTo !== null && boundTo.kind !== 'network'
+  return !isBound && memberships.some(({ organization }) => organization.kind === 'network')
+}
+
 /** The ids of the caller's own publishers or merchants, whatever its role in the network. */
 export function ownIds(caller: Caller, kind: 'publisher' | 'merchant'): number[] {
   const { boundTo } = caller

@@ -74,7 +74,10 @@ function schemaOf(operation: Operation) {
   const isCreating = operation.status === 201
   const headers = Type.Object({
     ...(isCreating ? { 'idempotency-key': IdempotencyKey } : {}),
-    ...(operation.kind === 'action' && operation.hasEtag && operation.method !== 'GET'
+    ...(operation.kind === 'action' &&
+    operation.hasEtag &&
+    operation.method !== 'GET' &&
+    !isCreating
       ? { 'if-match': IfMatch }
       : {}),
   })
@@ -145,7 +148,10 @@ async function answerAction(
   const body = [request.url, request.body]
   const data =
     status === 201 && key !== null ? await once(db, { ...work, body }, run) : await run(db)
-  const entries = hasEtag ? data.map((record) => withEtag(record as object)) : data
+  const { versionOf = (record: object) => record } = operation
+  const entries = hasEtag
+    ? data.map((record) => ({ ...(record as object), etag: etagOf(versionOf(record as object)) }))
+    : data
   const [single] = entries
   if (hasEtag && entries.length === 1) reply.header('etag', `"${(single as Tagged).etag}"`)
   return reply.status(status).send(ok(status, ...entries))
@@ -154,7 +160,6 @@ async function answerAction(
 interface Tagged {
   readonly etag: string
 }
-const withEtag = (record: object): object & Tagged => ({ ...record, etag: etagOf(record) })
 
 async function answerList(
   { db, now }: RouteDeps,

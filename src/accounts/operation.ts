@@ -80,6 +80,8 @@ export interface Action<
   readonly kind: 'action'
   /** Whether its record has an `etag`, which a change may ask for with `If-Match`. */
   readonly hasEtag?: boolean
+  /** The part of the record that its etag covers, if figures in it change by themselves. */
+  readonly versionOf?: (record: Static<Entry>) => object
   /**
    * Whether `run` opens its transactions itself, because its work takes long. It must then pass
    * the transaction of a change to `audit`.

@@ -19,7 +19,7 @@ export type Merchant = Pick<
   'merch_id' | 'name' | 'domains' | 'click_param' | 'deep_link' | 'feed_imported_at'
 >
 
-export type Campaign = Omit<CampaignRow, 'datetime_created' | 'datetime_updated'>
+export type Campaign = Omit<CampaignRow, 'paused_by' | 'datetime_created' | 'datetime_updated'>
 
 export interface Market {
   /** Grows with every snapshot of this process. */

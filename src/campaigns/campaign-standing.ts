@@ -1,4 +1,5 @@
 /** What of a campaign's own settings and budgets keeps it from winning clicks now. */
+import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import type { Micros } from '../platform/money/money.ts'
 import type { CampaignSettings } from './campaign.ts'
 import type { Campaign } from './campaign-store.ts'
@@ -54,4 +55,41 @@ function isSpent(
 ): boolean {
   const dearest = Math.max(bid_micros ?? 0, exclusive_bid_micros ?? 0, 1)
   return budget !== null && budget - spentMicros < dearest
+}
+
+/** What a merchant reads of its campaign; the network's management API has no other words. */
+export const CAMPAIGN_STATES = [
+  'running',
+  'paused',
+  'scheduled',
+  'ended',
+  'out_of_budget',
+  'no_feed',
+  'waiting_for_orders',
+] as const
+export type PublicState = (typeof CAMPAIGN_STATES)[number]
+
+const STATE_OF: Readonly<Record<Standing, PublicState>> = {
+  running: 'running',
+  paused: 'paused',
+  not_begun: 'scheduled',
+  ended: 'ended',
+  budget_spent: 'out_of_budget',
+  daily_budget_spent: 'out_of_budget',
+  orders_awaited: 'waiting_for_orders',
+}
+
+/**
+ * The state of a campaign. A merchant whose feed is too old sells nothing; one that never had a
+ * feed competes on its links without prices.
+ */
+export function publicState(
+  campaign: Known,
+  spent: Spent,
+  { now, feedImportedAt }: { readonly now: Date; readonly feedImportedAt: Date | null },
+): PublicState {
+  const state = STATE_OF[standingOf(campaign, spent, now)]
+  if (state !== 'running' && state !== 'waiting_for_orders') return state
+  const age = feedImportedAt === null ? 0 : now.getTime() - feedImportedAt.getTime()
+  return age > FEED_AGE_MAX_MS ? 'no_feed' : state
 }

@@ -10,12 +10,7 @@ import {
 } from '../catalog/merchant-store.ts'
 import { micros } from '../platform/money/money.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from './campaign.ts'
-import {
-  insertCampaign,
-  listCampaigns,
-  setCampaignState,
-  updateCampaign,
-} from './campaign-store.ts'
+import { insertCampaign, listCampaigns, setPaused, updateCampaign } from './campaign-store.ts'
 
 const world = { now: new Date('2026-03-02T12:00:00Z'), knowsCountries: true }
 const db = await testDatabase()
@@ -71,7 +66,7 @@ test('two merchants who want each other’s domain at once are both told who has
 test('a campaign is kept as it was set', async () => {
   const made = await insertCampaign(db, { settings: base, world })
   assert.equal(made.state, 'active')
-  const { campaign_id, state, datetime_created, datetime_updated, ...settings } = made
+  const { campaign_id, state, paused_by, datetime_created, datetime_updated, ...settings } = made
   assert.deepEqual(settings, { ...base, has_second_rate: false })
   assert.deepEqual(await listCampaigns(db), [made])
 })
@@ -135,11 +130,11 @@ test('a new campaign pays the second rate where its contract allows it, unless i
 test('pausing and resuming can be repeated and change nothing else', async () => {
   const [campaign] = await listCampaigns(db)
   const campaignId = campaign?.campaign_id ?? 0
-  const paused = await setCampaignState(db, { campaignId, state: 'paused' })
+  const paused = await setPaused(db, { campaignId, pausedBy: 'operator' })
   assert.equal(paused.state, 'paused')
-  assert.deepEqual(await setCampaignState(db, { campaignId, state: 'paused' }), paused)
-  assert.equal((await setCampaignState(db, { campaignId, state: 'active' })).state, 'active')
-  await assert.rejects(setCampaignState(db, { campaignId: 999, state: 'active' }), { status: 404 })
+  assert.deepEqual(await setPaused(db, { campaignId, pausedBy: 'operator' }), paused)
+  assert.equal((await setPaused(db, { campaignId, pausedBy: null })).state, 'active')
+  await assert.rejects(setPaused(db, { campaignId: 999, pausedBy: null }), { status: 404 })
 })
 
 test('a campaign is changed, paused and resumed alone, as is a merchant', async () => {
@@ -150,9 +145,9 @@ test('a campaign is changed, paused and resumed alone, as is a merchant', async 
   const before = await others()
   await updateCampaign(db, { campaignId, changes: { bid_micros: micros(700_000) }, world })
   assert.deepEqual(await others(), before)
-  for (const state of ['paused', 'active'] as const) {
-    await setCampaignState(db, { campaignId, state })
-    assert.deepEqual(await others(), before, state)
+  for (const pausedBy of ['merchant', null] as const) {
+    await setPaused(db, { campaignId, pausedBy })
+    assert.deepEqual(await others(), before, String(pausedBy))
   }
   const named = { ...MERCHANT_DEFAULTS, name: 'Other', domains: ['other.example'] }
   const other = await insertMerchant(db, named)

@@ -2,6 +2,7 @@
 
 import { applyBudgets, shareBudgets } from '../budgets/budget-account.ts'
 import { type ApiError, badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
+import { canBeSmallId } from '../platform/ids.ts'
 import { type Micros, micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { LIST_ROWS_MAX, type Sql, sql } from '../platform/postgres/sql.ts'
@@ -9,10 +10,14 @@ import { utcDay } from '../platform/time/timestamp.ts'
 import { type CampaignSettings, campaignFaults } from './campaign.ts'
 
 export type CampaignState = 'active' | 'paused'
+export const PAUSERS = ['merchant', 'operator'] as const
+/** Who paused a campaign. */
+export type Pauser = (typeof PAUSERS)[number]
 
 export interface Campaign extends CampaignSettings {
   readonly campaign_id: number
   readonly state: CampaignState
+  readonly paused_by: Pauser | null // null while it is active
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }
@@ -41,7 +46,7 @@ const SETTINGS = sql`merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm
   clicks_per_address_hour, clicks_per_address_day`
 /** Of a `CampaignRow`, but for its times. */
 export const CAMPAIGN_COLUMNS = sql`campaign_id, ${SETTINGS}, state`
-const COLUMNS = sql`${CAMPAIGN_COLUMNS}, datetime_created, datetime_updated`
+const COLUMNS = sql`${CAMPAIGN_COLUMNS}, paused_by, datetime_created, datetime_updated`
 
 /** Throws a 400 that names everything that would keep the campaign from working. */
 export async function insertCampaign(
@@ -83,14 +88,9 @@ export function updateCampaign(
   },
 ): Promise<Campaign> {
   return db.transaction(async (tx) => {
-    // Before the campaign's row: the fold asks for that when it has accounts of the campaign.
-    await shareBudgets(tx)
-    const row = await tx.row<CampaignRow>(
-      sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for no key update`,
-    )
-    if (row === null) throw unknownCampaign(campaignId)
-    const before = toCampaign(row)
-    const settings: CampaignSettings = { ...before, ...changes }
+    const before = await lockCampaign(tx, campaignId)
+    const wanted: CampaignSettings = { ...before, ...changes }
+    const settings = { ...wanted, has_second_rate: await secondRateOf(tx, wanted) }
     await refuseFaults(tx, settings, { world, before })
     const updated = await tx.row<CampaignRow>(sql`
       update campaign set (${SETTINGS}) = (${rowOf(settings)}), datetime_updated = now()
@@ -102,20 +102,44 @@ export function updateCampaign(
   })
 }
 
+/** The campaign, which nobody else changes until the transaction ends; a 404 if unknown. */
+export async function lockCampaign(tx: Db, campaignId: number): Promise<Campaign> {
+  // Before the campaign's row: the fold asks for that when it has accounts of the campaign.
+  await shareBudgets(tx)
+  const row = await tx.row<CampaignRow>(
+    sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for no key update`,
+  )
+  if (row === null) throw unknownCampaign(campaignId)
+  return toCampaign(row)
+}
+
+/** Throws a 404 for an unknown campaign. `campaignId` may be any integer. */
+export async function requireCampaign(db: Db, campaignId: number): Promise<Campaign> {
+  const row = canBeSmallId(campaignId)
+    ? await db.row<CampaignRow>(
+        sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId}`,
+      )
+    : null
+  if (row === null) throw unknownCampaign(campaignId)
+  return toCampaign(row)
+}
+
 function rowOf(settings: CampaignSettings): Sql {
   return sql`
     select ${SETTINGS}
     from jsonb_populate_record(null::campaign, ${JSON.stringify(settings)}::jsonb)`
 }
 
-/** Pauses or resumes; a second time changes nothing. Throws a 404 for an unknown campaign. */
-export async function setCampaignState(
+/** Pauses, or resumes for null; a second time changes nothing. A 404 for an unknown campaign. */
+export async function setPaused(
   db: Db,
-  { campaignId, state }: { campaignId: number; state: CampaignState },
+  { campaignId, pausedBy }: { campaignId: number; pausedBy: Pauser | null },
 ): Promise<Campaign> {
+  const state: CampaignState = pausedBy === null ? 'active' : 'paused'
   const row = await db.row<CampaignRow>(sql`
-    update campaign set state = ${state},
-      datetime_updated = case when state = ${state} then datetime_updated else now() end
+    update campaign set state = ${state}, paused_by = ${pausedBy},
+      datetime_updated = case when state = ${state} and paused_by is not distinct from ${pausedBy}
+        then datetime_updated else now() end
     where campaign_id = ${campaignId}
     returning ${COLUMNS}
   `)
@@ -131,6 +155,17 @@ export async function listCampaigns(
   const isWanted = merchId === null ? sql`true` : sql`merch_id = ${merchId}`
   const rows = await db.rows<CampaignRow>(sql`
     select ${COLUMNS} from campaign where ${isWanted} order by campaign_id limit ${LIST_ROWS_MAX}`)
+  return rows.map(toCampaign)
+}
+
+/** Campaigns of a merchant in the order of their ids, from the one after `afterId` on. */
+export async function listCampaignsAfter(
+  db: Db,
+  { merchId, afterId, limit }: { merchId: number; afterId: number; limit: number },
+): Promise<Campaign[]> {
+  const rows = await db.rows<CampaignRow>(sql`
+    select ${COLUMNS} from campaign where merch_id = ${merchId} and campaign_id > ${afterId}
+    order by campaign_id limit ${limit}`)
   return rows.map(toCampaign)
 }
 

@@ -1,4 +1,4 @@
-/** Tells a new operator what a click will cost: a bid of $0.60 may win at $0.01. */
+/** Says what a click of a new campaign will cost: a bid of $0.60 may win at $0.01. */
 import { formatExact, type Micros } from '../platform/money/money.ts'
 import { PLATFORM_RESERVE } from './campaign.ts'
 
@@ -17,7 +17,6 @@ export function priceNote(
       : `$${formatExact(lowest)} to $${formatExact(highest)}, depending on the publisher`
   return (
     'The market is a second-price auction: a click costs what is needed to win it, not the bid. ' +
-    `Without a rival it costs the floor, which is ${floor}. Raise a publisher’s floor with ` +
-    'souk publisher update --floor.'
+    `Without a rival it costs the floor, which is ${floor}.`
   )
 }

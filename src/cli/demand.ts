@@ -1,21 +1,20 @@
 /** Commands on merchants and campaigns. */
 
+import type { Static } from 'typebox'
 import { perform } from '../accounts/operation.ts'
-import { listPublishers } from '../accounts/publisher-store.ts'
 import { listSpending } from '../budgets/budget-account.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../campaigns/campaign.ts'
-import { toCampaignRecord } from '../campaigns/campaign-record.ts'
 import {
-  type Campaign,
-  type CampaignState,
-  type CampaignWorld,
-  insertCampaign,
-  listCampaigns,
-  setCampaignState,
-  updateCampaign,
-} from '../campaigns/campaign-store.ts'
+  type CampaignDeps,
+  changeCampaign,
+  createCampaign,
+  pauseCampaign,
+  resumeCampaign,
+} from '../campaigns/campaign-operations.ts'
+import { toCampaignBody, toCampaignRecord } from '../campaigns/campaign-record.ts'
+import type { NewCampaignBody } from '../campaigns/campaign-schema.ts'
+import { type Campaign, listCampaigns, requireCampaign } from '../campaigns/campaign-store.ts'
 import { conflictText, listConflicts } from '../campaigns/list-conflict-store.ts'
-import { priceNote } from '../campaigns/price-note.ts'
 import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
 import { listMerchants, requireMerchant } from '../catalog/merchant-store.ts'
@@ -28,7 +27,6 @@ import {
 } from '../operator/merchant-operations.ts'
 import { NO_WARNINGS, sumWarnings } from '../orders/warning-store.ts'
 import { formatExact } from '../platform/money/money.ts'
-import { doesEdgeKnowCountries } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import { withUid } from './accounts.ts'
@@ -76,27 +74,49 @@ async function readMerchantChanges(db: Db, options: Given): Promise<Partial<Merc
 }
 
 export async function createCampaignCommand(context: CommandContext, options: Given) {
-  const settings = { ...CAMPAIGN_DEFAULTS, ...readCampaignChanges(options) } as CampaignSettings
+  // Options without a default are required.
+  const { merch_id = 0, ...settings } = readCampaignChanges(options)
   const db = await context.database()
-  const world = await worldOf(context, db)
-  const created = await withConflicts(db, await insertCampaign(db, { settings, world }))
-  const floors = (await listPublishers(db, { uid: null })).map((each) => each.floor_micros)
-  return { ...created, price_note: priceNote(context.config.pricing, floors) }
+  const body = toCampaignBody(settings) as Static<typeof NewCampaignBody>
+  const call = { ...asShell(context, db), params: { merch_id }, body }
+  const [created] = await perform(createCampaign(campaignDeps(context)), call)
+  const { campaign_id = 0, price_note = '' } = created ?? {}
+  const isSecondPrice = context.config.pricing === 'second_price'
+  return {
+    ...(await withConflicts(db, await requireCampaign(db, campaign_id))),
+    price_note: isSecondPrice ? `${price_note} ${FLOOR_HINT}` : price_note,
+  }
 }
+
+const FLOOR_HINT = 'Raise a publisher’s floor with souk publisher update --floor.'
 
 export async function updateCampaignCommand(
   context: CommandContext,
   { id: campaignId, ...options }: Given & { readonly id: number },
 ) {
-  const changes = readCampaignChanges(options)
+  const body = toCampaignBody(readCampaignChanges(options))
   const db = await context.database()
-  const world = await worldOf(context, db)
-  return withConflicts(db, await updateCampaign(db, { campaignId, changes, world }))
+  const params = await paramsOf(db, campaignId)
+  await perform(changeCampaign(campaignDeps(context)), { ...asShell(context, db), params, body })
+  return withConflicts(db, await requireCampaign(db, campaignId))
 }
 
 function readCampaignChanges(options: Given): Partial<CampaignSettings> {
   return changesOf(CAMPAIGN_SETTINGS, options, CAMPAIGN_DEFAULTS)
 }
+
+/** Commands name a campaign by its own id. */
+async function paramsOf(db: Db, campaignId: number) {
+  const { campaign_id, merch_id } = await requireCampaign(db, campaignId)
+  return { campaign_id, merch_id }
+}
+
+/** No command shows what the auctions of a node know of orders to come. */
+const campaignDeps = ({ config }: CommandContext): CampaignDeps => ({
+  overCap: () => new Set(),
+  knowsCountries: knowsCountries(config),
+  pricing: config.pricing,
+})
 
 /** A campaign's record, with the publishers that its lists can never reach. */
 async function withConflicts(db: Db, campaign: Campaign) {
@@ -126,20 +146,19 @@ export async function listCampaignsCommand(context: CommandContext) {
 }
 
 export const pauseCampaignCommand = (context: CommandContext, options: { campaign: number }) =>
-  setState(context, options.campaign, 'paused')
+  setState(context, options.campaign, pauseCampaign)
 
 export const resumeCampaignCommand = (context: CommandContext, options: { campaign: number }) =>
-  setState(context, options.campaign, 'active')
+  setState(context, options.campaign, resumeCampaign)
 
-async function setState(context: CommandContext, campaignId: number, state: CampaignState) {
-  const campaign = await setCampaignState(await context.database(), { campaignId, state })
-  return { campaign_id: campaign.campaign_id, state: campaign.state }
-}
-
-/**
- * The servers meet the readers, so their knowledge counts as much as this command's environment.
- */
-async function worldOf({ config, now }: CommandContext, db: Db): Promise<CampaignWorld> {
-  const isKnown = knowsCountries(config) || (await doesEdgeKnowCountries(db))
-  return { now: now(), knowsCountries: isKnown }
+async function setState(
+  context: CommandContext,
+  campaignId: number,
+  operation: typeof pauseCampaign | typeof resumeCampaign,
+) {
+  const db = await context.database()
+  const params = await paramsOf(db, campaignId)
+  await perform(operation(campaignDeps(context)), { ...asShell(context, db), params })
+  const { campaign_id, state } = await requireCampaign(db, campaignId)
+  return { campaign_id, state }
 }

@@ -19,7 +19,6 @@ import { accountRoutes } from '../accounts/routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
 import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { resultRoutes } from '../auction/result-routes.ts'
-import { merchantOperations } from '../catalog/merchant-operations.ts'
 import { LogUnavailable } from '../events/event-log.ts'
 import { startFold } from '../fold/start-fold.ts'
 import { startSchedules } from '../jobs/run-schedules.ts'
@@ -55,6 +54,7 @@ import { figureRoutes } from './figure-routes.ts'
 import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
+import { operationsForMerchants } from './operations-for-merchants.ts'
 import { pageRoutes, staticRoutes } from './static-routes.ts'
 
 export interface App {
@@ -207,10 +207,10 @@ function keyGuard(node: Node): KeyGuard {
 }
 
 /** Every operation of the management API (docs/spec/management.md). */
-function operationsOf({ config }: Node): Operation[] {
+function operationsOf(node: Node): Operation[] {
   return [
-    readMe(config),
-    ...merchantOperations(),
+    readMe(node.config),
+    ...operationsForMerchants(node),
     readMerchantPerformance,
     ...publisherOperations,
     ...networkOperations(),

@@ -5,6 +5,7 @@
  */
 import Type, { type TSchema } from 'typebox'
 import { isId, SMALL_ID_MAX } from '../ids.ts'
+import { parseDollars } from '../money/money.ts'
 import {
   fitsUrlLimits,
   MAX_URL_CHARACTERS,
@@ -75,6 +76,16 @@ export const Time = Type.String({ format: 'date-time' })
 export const TimeOrNull = orNull(Time)
 
 export const Dollars = Type.String({ description: 'US dollars, exact' })
+
+/** An amount as a client writes it; `parseDollars` reads it. */
+export function dollars(description?: string) {
+  const words = description === undefined ? '' : `${description}; `
+  return Type.Refine(
+    Type.String({ description: `${words}US dollars, such as 0.60` }),
+    (value) => typeof value !== 'string' || parseDollars(value) !== null,
+    () => 'must be US dollars as text, such as "0.60", with at most six decimals',
+  )
+}
 
 function isWebUrl(text: string): boolean {
   return parseWebUrl(text) !== null
