@@ -79,7 +79,7 @@ test('an in-store number keeps its GTIN-14 but joins nothing', () => {
   }
 })
 
-test('a code that a spreadsheet changed is recovered where all its digits are there', () => {
+test('recovers a GTIN that a spreadsheet changed when all its digits are there', () => {
   const whole = '04006381333931'
   for (const written of [
     "'4006381333931",

@@ -76,7 +76,7 @@ async function makeShop(t: TestContext) {
   }
 }
 
-test('a feed from a web address is fetched there again in time, and its password is not shown', async (t) => {
+test('fetches a feed with a URL again every six hours, and never shows its password', async (t) => {
   const { shop, importFrom, url, refetch, price, db, merchId } = await makeShop(t)
   await importFrom(url)
   shop.price = '12.00'
@@ -89,7 +89,7 @@ test('a feed from a web address is fetched there again in time, and its password
   assert.deepEqual([listed.feed_url, listed.feed_error], [url.replace('feeds:secret@', ''), null])
 })
 
-test('a feed is fetched again only from where it may be, in its format and by today’s rates', async (t) => {
+test('fetches a feed again only from an allowed address, in its format and by today’s rates', async (t) => {
   const { shop, importFrom, url, refetch, price, feed } = await makeShop(t)
   await importFrom(url, '--format', 'csv')
   const [refused] = await refetch(7, { allowPrivate: false })
@@ -104,7 +104,7 @@ test('a feed is fetched again only from where it may be, in its format and by to
   assert.equal(await price(), 11)
 })
 
-test('a feed is read in the charset its server names, each time it is fetched', async (t) => {
+test('reads a feed in the charset that its server names, at each fetch', async (t) => {
   const { db, shop, importFrom, url, refetch, price } = await makeShop(t)
   shop.type = 'text/csv; charset=windows-1251'
   shop.feed = () => {
@@ -127,7 +127,7 @@ test('a feed is read in the charset its server names, each time it is fetched', 
   assert.deepEqual(await titles(), ['Чай'])
 })
 
-test('a feed of a merchant that there is not is not fetched, and the rejects of another one stay', async (t) => {
+test('fetches no feed for an unknown merchant, and leaves the file of rejects unchanged', async (t) => {
   const { db, shop, url, folder } = await makeShop(t)
   let requests = 0
   shop.onRequest = async () => void requests++
@@ -140,7 +140,7 @@ test('a feed of a merchant that there is not is not fetched, and the rejects of 
   assert.equal(await readFile(rejects, 'utf8'), 'of another import')
 })
 
-test('an import without a good row leaves the address that the offers are fetched from', async (t) => {
+test('an import without a good row keeps the URL of the previous feed', async (t) => {
   const { shop, importFrom, run, url, refetch, record, folder } = await makeShop(t)
   await importFrom(url)
   const bad = join(folder, 'bad.csv')
@@ -158,7 +158,7 @@ test('an import without a good row leaves the address that the offers are fetche
   assert.equal((await refetch(7))[0]?.error, null)
 })
 
-test('of what was fetched nothing is left, nor what a process before this one has left', async (t) => {
+test('deletes each fetched file, also those of a process that died', async (t) => {
   const { importFrom, url, refetch } = await makeShop(t)
   const folder = await ownTemporaryFolder(scopeOf(t))
   await importFrom(url)
@@ -169,7 +169,7 @@ test('of what was fetched nothing is left, nor what a process before this one ha
   assert.deepEqual(await readdir(folder), [])
 })
 
-test('a feed that cannot be fetched leaves its offers, is tried again, and is told after a day', async (t) => {
+test('a failed fetch keeps the offers, is retried hourly, and is reported after a day', async (t) => {
   const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
   await importFrom(url)
   shop.price = null
@@ -186,7 +186,7 @@ test('a feed that cannot be fetched leaves its offers, is tried again, and is to
   )
 })
 
-test('a fault that repeats a NUL of the feed is noted, and ends no round of feeds', async (t) => {
+test('stores an error that quotes a NUL of the feed, and continues with other feeds', async (t) => {
   const { shop, importFrom, url, refetch, record } = await makeShop(t)
   await importFrom(url)
   shop.price = 'ask\0us'
@@ -194,7 +194,7 @@ test('a fault that repeats a NUL of the feed is noted, and ends no round of feed
   assert.match((await record()).feed_error ?? '', /the price is "ask us USD"/)
 })
 
-test('a feed from a file ends the fetching from the address it came from before', async (t) => {
+test('importing a file ends the scheduled fetches of the previous URL', async (t) => {
   const { importFrom, url, refetch, folder, feed, record } = await makeShop(t)
   await importFrom(url)
   const path = join(folder, 'feed.csv')
@@ -204,7 +204,7 @@ test('a feed from a file ends the fetching from the address it came from before'
   assert.equal((await record()).feed_url, null)
 })
 
-test('a file that is imported while the address is fetched is what counts', async (t) => {
+test('a file that is imported during a scheduled fetch wins over it', async (t) => {
   const { shop, importFrom, url, refetch, folder, feed, price, record } = await makeShop(t)
   await importFrom(url)
   const path = join(folder, 'feed.csv')
@@ -217,7 +217,7 @@ test('a file that is imported while the address is fetched is what counts', asyn
   assert.deepEqual([(await record()).feed_url, (await record()).feed_error], [null, null])
 })
 
-test('a server that does not answer for its feed holds no other merchant’s up', async (t) => {
+test('a server that does not respond delays no other merchant’s feed', async (t) => {
   const { shop, importFrom, url, refetch, price, db } = await makeShop(t)
   await importFrom(url)
   const held: ServerResponse[] = []
@@ -233,7 +233,7 @@ test('a server that does not answer for its feed holds no other merchant’s up'
   assert.equal((await round).length, 2)
 })
 
-test('while feeds are fetched no second round begins, which would fetch the same', async (t) => {
+test('starts no second run while feeds are being fetched', async (t) => {
   const { shop, importFrom, url, refetch, merchId } = await makeShop(t)
   await importFrom(url)
   const asked = Promise.withResolvers<void>()
@@ -266,7 +266,7 @@ test('a scheduled import that could not read the whole feed removes nothing and 
   assert.equal((await db.rows(sql`select from current_offer`)).length, 1)
 })
 
-test('a feed of which no row is good any more makes no offer younger, and is told with why', async (t) => {
+test('a feed without a good row renews no offer, and reports why', async (t) => {
   const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
   await importFrom(url)
   shop.price = 'ask us'
@@ -280,7 +280,7 @@ test('a feed of which no row is good any more makes no offer younger, and is tol
   )
 })
 
-test('a map, a currency and an element are kept with the address of a feed', async (t) => {
+test('stores a map, a currency and an element with the URL of a feed', async (t) => {
   const { shop, run, refetch, price, url, folder, record } = await makeShop(t)
   const map = join(folder, 'map.json')
   await writeFile(map, '{"id": "nr", "title": ["was"], "price": "kostet"}')
@@ -302,7 +302,7 @@ test('a map, a currency and an element are kept with the address of a feed', asy
   assert.equal((await record()).feed_error, null)
 })
 
-test('a scheme that is not fetched, a map and a currency that are none are refused with what works', async (t) => {
+test('refuses an unsupported scheme, an invalid map and an unknown currency with what works', async (t) => {
   const { run, folder } = await makeShop(t)
   const map = join(folder, 'map.json')
   await writeFile(map, '{"flavour": "x", "price": 7}')
@@ -320,7 +320,7 @@ test('a scheme that is not fetched, a map and a currency that are none are refus
   }
 })
 
-test('a merchant’s default currency is set, shown and removed, and must be in use', async (t) => {
+test('sets, shows and removes a merchant’s default currency, which must be in use', async (t) => {
   const { db, merchId } = await makeShop(t)
   const update = async (currency: string) => {
     const args = ['merchant', 'update', '--id', `${merchId}`, '--default-currency', currency]

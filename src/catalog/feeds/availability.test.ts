@@ -43,7 +43,7 @@ test('a column that counts what is left says so: less than nothing is oversold',
   assert.equal(readAvailability('12 left'), null, 'words beside a number are words')
 })
 
-test('stock is known in the words of the large languages', () => {
+test('reads the words for stock of the large languages', () => {
   const available = [
     ...['auf Lager', 'Sofort lieferbar', 'en stock', 'Disponible', 'disponibile', 'Em estoque'],
     ...['op voorraad', 'W magazynie', 'i lager', 'på lager', 'skladem', 'raktáron', 'în stoc'],

@@ -267,7 +267,7 @@ test('any row at all is judged without an exception, and its texts can be stored
   )
 })
 
-test('a cell with several images gives the first that is one', () => {
+test('reads the first valid image of a cell that holds several', () => {
   const cells = [
     'https://i.example/a.jpg, https://i.example/b.jpg',
     'https://i.example/a.jpg|https://i.example/b.jpg',
@@ -292,7 +292,7 @@ test('a cell with several images gives the first that is one', () => {
   }
 })
 
-test('tags of HTML are no part of a title, other angle brackets are', () => {
+test('removes HTML tags from a title, and keeps other angle brackets', () => {
   const cases: [string, string][] = [
     ['<b>Cast iron</b> pan <br> 24 cm', 'Cast iron pan 24 cm'],
     ['&lt;p&gt;Tea&lt;/p&gt;&lt;p&gt;Pot&lt;/p&gt;', 'Tea Pot'],
@@ -306,7 +306,7 @@ test('tags of HTML are no part of a title, other angle brackets are', () => {
   for (const [title, expected] of cases) assert.equal(offer({ title }).title, expected)
 })
 
-test('entities in a link are decoded, numeric and doubled ones too', () => {
+test('decodes the entities of a link, also numeric and doubly escaped ones', () => {
   const link = 'https://shop.example/p/1?size=m&color=red'
   for (const entity of [
     '&amp;',
@@ -325,7 +325,7 @@ test('entities in a link are decoded, numeric and doubled ones too', () => {
   assert.equal(offer({ link: other }).url, other)
 })
 
-test('words for nothing are empty in every column', () => {
+test('reads words for nothing as an empty cell in every column', () => {
   for (const word of [
     'nan',
     'NULL',
@@ -357,7 +357,7 @@ test('words for nothing are empty in every column', () => {
   assert.equal(offer({ availability: 'N/A' }).isInStock, false, 'or it means not available')
 })
 
-test('a product that is not for sale yet, or any more, is not in stock', () => {
+test('a product that is not for sale, or on pre-order, is not in stock', () => {
   const cases: [Partial<FeedFields>, boolean][] = [
     [{ availability: '1', forSale: '1', preOrder: '0' }, true],
     [{ availability: '0', forSale: '1', preOrder: '0' }, false],

@@ -74,7 +74,7 @@ const BYTES = ['X', ' ', '<', '>', '&', '"', "'", '/', '-', ']', ',', '\t', '\n'
 const idsIn = (text: string) => new Set(text.match(/4[1-4]/g))
 
 for (const [format, feed] of Object.entries(FEEDS)) {
-  test(`any wrong byte of a feed in ${format} costs its own item, and retires no other`, async () => {
+  test(`one wrong byte in a ${format} feed costs its own item only, and retires no other`, async () => {
     const header = format === 'csv' || format === 'tsv' ? feed.indexOf('\n') + 1 : 0
     for (let at = header; at < feed.length; at++) {
       for (let turn = 0; turn < BYTES_AT_ONCE; turn++) {

@@ -382,7 +382,7 @@ test('an import holds one lock for each of its connections, and the next waits f
   }
 })
 
-test('a row that cannot be read keeps its offer where its id is certain, else all are kept', async () => {
+test('an unreadable row keeps its own offer when its id is certain, and every offer otherwise', async () => {
   const { merchId, row, load } = await shop()
   await load(HEADER + row('a') + row('b') + row('c'))
   const link = (sku: string) => row(sku).split(',')[2]
@@ -424,7 +424,7 @@ test('reads a price without a currency in the import’s, the merchant’s or th
   assert.deepEqual(await price(row('a', '$10.00')), [7, {}], 'a sign of several currencies')
 })
 
-test('unknown words of stock are named with their counts, and no more than fifty', async () => {
+test('names at most fifty unknown words for stock, with their counts', async () => {
   const { domain, load } = await shop()
   const row = (sku: number, word: string) => `${sku},Tea,https://${domain}/${sku},1 USD,,${word}\n`
   const feed = Array.from({ length: 60 }, (_, at) => row(at, `word${at}`)).join('')

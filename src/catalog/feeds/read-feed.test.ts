@@ -142,7 +142,7 @@ test('the columns of affiliate networks’ feeds are known', async () => {
   }
 })
 
-test('a status says whether a product is sold, and its stock where no column does', async () => {
+test('reads a status as availability, and as a veto beside another stock column', async () => {
   const said = async (head: string, cells: string) => {
     const feed = `id,title,link,price,${head}\n1,Tea,https://s.example/1,5,${cells}\n`
     const [row] = rows((await read(feed)).entries)
@@ -399,7 +399,7 @@ test('any bytes are read to their end, or refused with a FeedError', async () =>
   )
 })
 
-test('the repeated element of any XML is found by what it holds, or named', async () => {
+test('finds the repeated element of any XML by its children, or by --element', async () => {
   const fields = (id: string) =>
     `<ITEM_ID>${id}</ITEM_ID><PRODUCTNAME>T${id}</PRODUCTNAME><URL>https://s.example/${id}</URL><PRICE_VAT>9</PRICE_VAT>`
   const own = (id: string) =>
@@ -442,7 +442,7 @@ test('the repeated element of any XML is found by what it holds, or named', asyn
   await assert.rejects(read(odd, { element: 'c' }), /has no element <c>/)
 })
 
-test('a map names columns in every format, and a name in it means nothing else', async () => {
+test('a map names columns in every format, and overrides known names', async () => {
   const map = { id: ['Artikel-Nr', 'nr2'], title: ['Bezeichnung'], price: ['name'], mpn: ['nr2'] }
   const names = ['Bezeichnung', 'url', 'name', 'nr2', 'title']
   const cells = ['Tee', 'https://s.example/1', '9 EUR', 'X7', 'Other']
@@ -460,7 +460,7 @@ test('a map names columns in every format, and a name in it means nothing else',
   }
 })
 
-test('lines above the header are skipped, and rows are told by their line in the file', async () => {
+test('skips lines above the header, and numbers rows by their line in the file', async () => {
   const table = 'id;title;link;price\n1;Tea;https://s.example/1;2 USD\n2;b\n'
   const preambles = ['# a\n# b, "c\n', 'sep=;\n', 'My shop, all products\n\n', '"sep=;"\n#x\n\n']
   for (const preamble of preambles) {
@@ -475,7 +475,7 @@ test('lines above the header are skipped, and rows are told by their line in the
   }
 })
 
-test('a comment above the header is no header, unless no other line is one', async () => {
+test('takes a comment for the header only when no other line is one', async () => {
   const first = async (text: string) => {
     const [row] = rows((await read(text)).entries)
     return [row?.id, row?.title, row?.brand]
@@ -488,14 +488,14 @@ test('a comment above the header is no header, unless no other line is one', asy
   assert.deepEqual(await first(`#,id,title,link,price,brand\n0,${row}`), ['1', 'Tea', 'Alder'])
 })
 
-test('a comment between items hides what is in it, and one that is not closed hides nothing', async () => {
+test('a comment between items hides its content, and an unclosed one hides nothing', async () => {
   const hidden = await read(rss(`${item('')}<!-- ${item('<title>x</title>')} -->${item('')}`))
   assert.deepEqual([rows(hidden.entries).length, faults(hidden.entries)], [2, []])
   const open = await read(rss(`<!-- a${item('')}<!-- b -->${item('')}`))
   assert.deepEqual([rows(open.entries).length, faults(open.entries)], [2, ['row_malformed@1']])
 })
 
-test('words for nothing that are no JSON cost nothing, and one NUL makes no archive of a feed', async () => {
+test('reads NaN and None in JSON lines, and takes a feed with one NUL for text', async () => {
   const line =
     '{"id":"1","title":"NaN, None","link":"u","price":"2","brand":NaN,"gtin":None,"size":-Infinity}'
   const [row] = rows((await read(`${line}\n`)).entries)
@@ -504,7 +504,7 @@ test('words for nothing that are no JSON cost nothing, and one NUL makes no arch
   assert.equal(rows(entries).length, 2)
 })
 
-test('items that begin and end in different pieces of a long feed are read the same', async () => {
+test('reads items across the pieces of a long feed', async () => {
   const before = `<!-- ${'x'.repeat(140_000)} -->\n`
   const items = [
     item('<title>R&amp;D</title>'),

@@ -96,7 +96,7 @@ function checkCounts({ expect }: Case, result: ImportResult, offers: ReadonlyMap
   for (const sku of expect.offers_at_least ?? []) assert.ok(offers.has(sku), sku)
 }
 
-test('feeds as the world sends them (../shared/data/real-inputs) are read as their cases say', async (t) => {
+test('imports each reported feed as its case demands (needs ../shared/data/real-inputs)', async (t) => {
   const folder = kitPath(t, 'real-inputs')
   if (folder === null) return
   const cases = JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) as Case[]

@@ -6,7 +6,7 @@ import { saleState } from './sale-dates.ts'
 const AT = Date.parse('2026-06-15T12:00:00Z')
 const state = (range: string, start = '', end = '') => saleState({ range, start, end }, AT)
 
-test('a range of dates is read in the notations of feeds', () => {
+test('reads a range of dates in the notations of feeds', () => {
   const running = [
     '2026-06-01T00:00Z/2026-06-15T12:01Z',
     '2026-06-01T13:00-0800/2026-06-29T15:30-0800',
@@ -34,7 +34,7 @@ test('a range of dates is read in the notations of feeds', () => {
   assert.equal(state('2026-06-16/2026-06-30'), 'not_begun')
 })
 
-test('dates that are none, or could be two, are unreadable', () => {
+test('an invalid or ambiguous date is unreadable', () => {
   const unreadable = [
     'soon',
     'foo 1/bar 2',
@@ -50,7 +50,7 @@ test('dates that are none, or could be two, are unreadable', () => {
   for (const range of unreadable) assert.equal(state(range), 'unreadable', range)
 })
 
-test('the columns of sale dates are known by the names of shop systems', () => {
+test('finds the columns of sale dates by the names that shop systems use', () => {
   const field = (name: string) => fieldFinder()(name)?.field ?? null
   const names: [string, string][] = [
     ['sale_price_start_date', 'saleStart'],
