@@ -12,7 +12,7 @@ import {
   type OrderAges,
 } from '../src/prediction/approval.ts'
 import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../src/prediction/delay.ts'
-import { HALF_LIVES, type HalfLife } from '../src/prediction/evidence.ts'
+import { type DelayCurve, HALF_LIVES, type HalfLife, WAITS_MS } from '../src/prediction/evidence.ts'
 import { addToPairs, type PairEvidence } from '../src/prediction/evidence-store.ts'
 import { fitModel } from '../src/prediction/fit.ts'
 import { fitHalfLife, HALF_LIFE_DAYS } from '../src/prediction/half-life.ts'
@@ -50,6 +50,10 @@ const YOUNG_ORDERS = 200
 export interface Variant {
   readonly name: string
   readonly model?: (fitted: PredictionModel) => PredictionModel
+  /** Without its sum of values a merchant's orders scatter as the network's do. */
+  readonly isSpreadOfNetwork?: boolean
+  /** Intervals as if the merchant's own rate were known. */
+  readonly isMerchantRateKnown?: boolean
 }
 
 export const VARIANTS: readonly Variant[] = [
@@ -58,12 +62,34 @@ export const VARIANTS: readonly Variant[] = [
     model: (fitted) => ({ ...fitted, approvedShare: 1, approvedShareByMerchant: {} }),
   },
   { name: 'one delay', model: (fitted) => ({ ...fitted, delayCurveByMerchant: {} }) },
+  {
+    name: 'exponential',
+    model: (of) => ({ ...of, delayCurve: oneExponential(of), delayCurveByMerchant: {} }),
+  },
+  {
+    name: 'one spread',
+    model: ({ values, ...of }) => ({
+      ...of,
+      values: { ...values, logRatio: values.variance / 2 },
+    }),
+    isSpreadOfNetwork: true,
+  },
+  { name: 'narrow', isMerchantRateKnown: true },
   { name: 'half-life 10', model: (fitted) => ({ ...fitted, halfLife: 10 }) },
   { name: 'K1 20,000', model: (of) => ({ ...of, rates: { ...of.rates, k1: 20_000 } }) },
 ]
 
+/** The network's curve as the one of our exponentials whose mean is closest to its own. */
+function oneExponential({ delayCurve }: PredictionModel): DelayCurve {
+  const meanMs = delayCurve.reduce((sum, share, part) => sum + share * (WAITS_MS[part] ?? 0), 0)
+  const distances = WAITS_MS.map((waitMs) => Math.abs(Math.log(waitMs / meanMs)))
+  const closest = distances.indexOf(Math.min(...distances))
+  return delayCurve.map((_, part) => Number(part === closest))
+}
+
 /** As nodes learn: evidence from the fold, a fit each night, or at each slot of a young network. */
-export function ourLearner({ name, model: change }: Variant = { name: 'ours' }): Learner {
+export function ourLearner(variant: Variant = { name: 'ours' }): Learner {
+  const { name, model: change, isSpreadOfNetwork, isMerchantRateKnown } = variant
   const pairs = new Map(HALF_LIVES.map((of) => [of, new Map<string, PairEvidence>()]))
   const book = new OutlookBook()
   const days = new Map<string, { merchId: number; day: number; clicks: number; orders: number }>()
@@ -104,10 +130,14 @@ export function ourLearner({ name, model: change }: Variant = { name: 'ours' }):
         fittedDay = day
         model = change?.(fit(nowMs)) ?? fit(nowMs)
       }
-      book.take(model, evidenceOf(model.halfLife), nowMs)
+      const evidence = evidenceOf(model.halfLife)
+      const ofNetwork = (of: PairEvidence) => ({ ...of, evidence: { ...of.evidence, value: 0 } })
+      book.take(model, isSpreadOfNetwork ? evidence.map(ofNetwork) : evidence, nowMs)
     },
     forecast: (pubId, merchId, ratePpm) => {
-      const outlook = book.of(pubId, merchId)
+      const known = book.of(pubId, merchId)
+      const rate = { ...known.rate, ...(isMerchantRateKnown ? { merchantError: 0 } : {}) }
+      const outlook = { ...known, rate }
       return {
         value: predictCpc({ model: 'cpa', ratePpm }, { ...outlook, share: 1, fundedShare: 1 }),
         rate: predictPerOrder(shown(outlook.rate), { perOrderMicros: 1, logVariance: 0 }),

@@ -3,7 +3,8 @@
  * truth, valued by the functions that Souk runs and by two baselines.
  * See docs/spec/prediction.md#the-yardstick.
  *
- *   node bench/value-worlds.ts [--seeds N] [--days N] [--only WORLD,…] [--json FILE] [--variants]
+ *   node bench/value-worlds.ts [--seeds N] [--from SEED] [--days N] [--only WORLD,…]
+ *     [--json FILE] [--variants]
  *
  * Some minutes; `--variants` adds our learner without one part each, `--model` prints the last fit.
  */
@@ -48,6 +49,7 @@ const WORLDS: Readonly<Record<string, Partial<WorldSpec>>> = {
 const { values: args } = parseArgs({
   options: {
     seeds: { type: 'string', default: '3' },
+    from: { type: 'string', default: '1' },
     days: { type: 'string' },
     only: { type: 'string' },
     json: { type: 'string' },
@@ -143,7 +145,8 @@ for (const name of names) {
   const spec = args.days === undefined ? world : { ...world, days: Number(args.days) }
   const totals = new Map<string, Score>()
   const startedMs = performance.now()
-  for (let seed = 1; seed <= Number(args.seeds); seed++) {
+  const from = Number(args.from)
+  for (let seed = from; seed < from + Number(args.seeds); seed++) {
     const variants = args.variants ? VARIANTS.map((of) => ourLearner(of)) : []
     const learners = [ourLearner(), ...variants, merchantMean(), twoLevel()]
     for (const score of run(simulate(spec, seed), learners, seed)) {
