@@ -10,6 +10,7 @@ const BENCHMARKS = [
   'fold',
   'feed-import',
   'pacing',
+  'roas',
   'leases',
   'small-budgets',
   'prediction',

@@ -1036,7 +1036,7 @@ create table roas_multiplier (
   stepped_at timestamp with time zone not null,
   constraint roas_multiplier_pkey PRIMARY KEY (campaign_id),
   constraint roas_multiplier_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaign(campaign_id),
-  constraint roas_multiplier_multiplier_check CHECK (((multiplier >= (0.2)::double precision) AND (multiplier <= (1)::double precision)))
+  constraint roas_multiplier_multiplier_check CHECK (((multiplier >= (0.2)::double precision) AND (multiplier <= (5)::double precision)))
 );
 
 create table seen_link (

@@ -19,6 +19,7 @@ import {
 import fc from '../../test/support/fast-check.ts'
 import { sized } from '../../test/support/soak.ts'
 import { evenly } from '../../test/support/uniform-numbers.ts'
+import { roasBid } from '../budgets/roas.ts'
 import { MODEL } from '../events/event.ts'
 import { LOSS } from './loss-code.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
@@ -219,6 +220,43 @@ function profitable(model: (typeof MODELS)[number], second: boolean): number {
 
 test('P6: no bid other than its true value earns a merchant more, under any payment model', () => {
   for (const model of MODELS) assert.equal(profitable(model, true), 0, model)
+})
+
+const goals = fc.array(
+  fc.record({ ceilingMicros: evenly(0, 2_000_000), roasFactor: evenly(0.2, 5) }),
+  { minLength: 8, maxLength: 8 },
+)
+
+/** The share of bids that gain more than a CPC campaign's true value lowered by its ROAS goal. */
+function profitableUnderGoal(isGoalKept: boolean): number {
+  let [tried, paid] = [0, 0]
+  fc.assert(
+    fc.property(
+      ...[rivals, open, resultNumber, fc.nat({ max: 7 }), fc.nat({ max: 3_000_000 }), goals],
+      fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+      (list, asked, number, pick, bidMicros, all, have) => {
+        const at = pick % list.length
+        const specs = list.map((spec, i) => (i === at || have[i] ? { ...spec, ...all[i] } : spec))
+        const own = specs[at] as CandidateSpec
+        const { bidMicros: typed = 0, ceilingMicros = 0, roasFactor = 1 } = own
+        const worth = { ...own, bidMicros: roasBid(typed, ceilingMicros, Math.fround(roasFactor)) }
+        const other: CandidateSpec = isGoalKept
+          ? { ...own, bidMicros }
+          : { ...own, bidMicros, ceilingMicros: Number.POSITIVE_INFINITY }
+        const truthful = gain(worth, own, hold(specs, asked, number))
+        const deviant = gain(worth, other, hold(specs.with(at, other), asked, number))
+        tried += 1
+        if (deviant > truthful) paid += 1
+      },
+    ),
+    { numRuns: DEVIATIONS },
+  )
+  return paid / tried
+}
+
+test('P6: under a ROAS goal no bid earns more than the lower of true value and multiplied ceiling', () => {
+  assert.equal(profitableUnderGoal(true), 0, 'another typed bid')
+  assert.equal(profitableUnderGoal(false), 0, 'any bid')
 })
 
 test('without the second rate, CPA and EPP bidders gain by offering less than their true value', () => {

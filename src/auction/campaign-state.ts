@@ -19,7 +19,7 @@ export interface CampaignState {
   readonly paceFactor: Float32Array
   /** Receipts of rule version 1: the share of auctions that a pacing coin let through. Else 1. */
   readonly ptr: Float32Array
-  /** A ROAS goal's multiplier of the bid's ceiling; 1 without a goal. */
+  /** A ROAS goal's multiplier of the bid's ceiling, 0.2 to 5; 1 without a goal. */
   readonly roasFactor: Float32Array
 }
 

@@ -148,12 +148,16 @@ test("a ROAS goal lowers the bid to a click's expected value times the campaign'
   const goal = { ...campaign(1, 1, 0.9), roas: 4 }
   const posted = linkTo([offer(1, 100)], true)
   assert.deepEqual(decide([campaign(1, 1, 0.9)], posted), [1, 0.9])
-  assert.deepEqual(decide([goal], posted), [1, 0.3], '.02 · $60 / 4')
+  assert.deepEqual(decide([goal], posted), [1, 0.27], '.02 · $60 / 4, a tenth is returned')
   assert.deepEqual(decide([{ ...goal, bid_micros: '200000' }], posted), [1, 0.2])
   const pacing = new PacingBook()
   pacing.take({ traffic: new Map(), multipliers: new Map([[1, 0.5]]) })
-  assert.deepEqual(decide([goal], posted, {}, pacing), [1, 0.15])
+  assert.deepEqual(decide([goal], posted, {}, pacing), [1, 0.135])
   assert.deepEqual(decide([campaign(1, 1, 0.9)], posted, {}, pacing), [1, 0.9], 'it has no goal')
+  pacing.take({ traffic: new Map(), multipliers: new Map([[1, 2]]) })
+  assert.deepEqual(decide([goal], posted, {}, pacing), [1, 0.27], 'a posted price has no rival')
+  const contested = linkTo([offer(1, 100), offer(2, 100)], false)
+  assert.deepEqual(decide([goal, campaign(2, 2, 0.5)], contested, {}, pacing), [1, 0.5])
 })
 
 test('flights start and end, and feeds expire, at the tick after their time', () => {

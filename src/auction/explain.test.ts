@@ -109,6 +109,7 @@ test('a candidate is shown with every number that counted', () => {
     exclusive_bid: '0.45',
     paced_bid: '0.45',
     roas_ceiling: '0.25',
+    roas_factor: 0.5,
     orders_per_click: null,
     evidence_clicks: null,
     value_per_order: null,
@@ -333,7 +334,7 @@ test('a bid that its ROAS goal lowered is not shown as the cost of the click', (
     return explainAuction(held).outcome.price_why ?? ''
   }
   const [exclusive, firstPrice] = [{ isExclusive: true }, { isFirstPrice: true }]
-  const lowered = 'lowered to what a click is worth to its ROAS goal'
+  const lowered = 'lowered to what its ROAS goal allows'
   const posted = "an exclusive link costs the campaign's posted price"
   assert.equal(why(exclusive, 300_000), `$0.15: ${posted}, $0.80, ${lowered}.`)
   assert.equal(why(exclusive, 1_600_000), `$0.80: ${posted}.`)

@@ -41,6 +41,7 @@ import {
   pacedValue,
   referencePrice,
   reservePrice,
+  roasMultiplier,
 } from './run-auction.ts'
 import { countryCode } from './targeting.ts'
 
@@ -229,6 +230,7 @@ function explainValue({ set, request, ranges }: Rerun, i: number) {
       bid: null,
       exclusive_bid: null,
       roas_ceiling: null,
+      roas_factor: null,
       paced_bid: null,
       orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
       evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),
@@ -242,12 +244,14 @@ function explainValue({ set, request, ranges }: Rerun, i: number) {
   const pace = set.state.paceFactor[set.campaign[i] as number] as number
   const typed = (request.isExclusive ? set.posted : set.value)[i] as number
   const ceiling = set.ceiling[i] as number
-  const factor = set.state.roasFactor[set.campaign[i] as number] as number
+  const hasGoal = Number.isFinite(ceiling)
+  const factor = roasMultiplier(set, i, request.isExclusive)
   return {
     bid: isCpc ? formatExact(set.value[i] as number) : null,
     exclusive_bid: isCpc ? formatExact(set.posted[i] as number) : null,
     paced_bid: isCpc ? formatExact(pacedValue(typed, pace, MODEL.cpc)) : null,
-    roas_ceiling: Number.isFinite(ceiling) ? formatExact(roasBid(Infinity, ceiling, factor)) : null,
+    roas_ceiling: hasGoal ? formatExact(roasBid(Infinity, ceiling, factor)) : null,
+    roas_factor: hasGoal ? factor : null,
     orders_per_click: isCpc ? null : (set.alpha[i] as number) / (set.nEff[i] as number),
     evidence_clicks: isCpc || !Number.isFinite(set.nEff[i]) ? null : (set.nEff[i] as number),
     value_per_order: isCpc ? null : formatExact(Math.round(set.valuePerOrder[i] as number)),

@@ -120,7 +120,13 @@ const ExplainedCandidate = Type.Object({
     'CPC: the typed bid (on an exclusive link `exclusive_bid`) × `pace_factor`, rounded down to a ' +
       'whole micro-dollar',
   ),
-  roas_ceiling: orNull(Dollars, 'The most that its ROAS goal bears for a click'),
+  roas_ceiling: orNull(Dollars, 'The most that its ROAS goal allows for this click'),
+  roas_factor: orNull(
+    Type.Number(),
+    '`roas_ceiling` is this times the order value expected of a click over the goal. The factor ' +
+      'exceeds 1 while prices below the bids leave room, so that the goal is met on average; on an ' +
+      'exclusive link it is 1 at most',
+  ),
   orders_per_click: orNull(Type.Number(), 'CPA and EPP, the mean'),
   evidence_clicks: NumberOrNull,
   value_per_order: DollarsOrNull,

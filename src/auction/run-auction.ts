@@ -199,11 +199,12 @@ export function pacedValue(value: number, factor: number, model: number): number
 /** Scores the remaining candidates and keeps the best two. */
 function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
   const { n, campaign, model, price, fit, ceiling } = set
-  const { paceFactor, roasFactor } = set.state
+  const { paceFactor } = set.state
   const { losses, values, weights, scores } = outcome
   const { beta } = request.publisher
   const { isExploring, referenceMicros: reference, toleranceRatio } = facts
-  const offered = request.isExclusive ? set.posted : set.value
+  const { isExclusive } = request
+  const offered = isExclusive ? set.posted : set.value
   for (let i = 0; i < n; i++) {
     if (losses[i] !== LOSS.none) continue
     const asked = price[i] as number
@@ -216,7 +217,7 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
     // As pacedValue, which would allocate numbers here.
     let value = (offered[i] as number) * factor
     if (model[i] === MODEL.cpc) {
-      value = roasBid(Math.floor(value), ceiling[i] as number, roasFactor[at] as number)
+      value = roasBid(Math.floor(value), ceiling[i] as number, roasMultiplier(set, i, isExclusive))
     }
     if (isExploring) {
       noteMean(i, value >= reserve ? value : 0, weight)
@@ -240,8 +241,16 @@ function scoreOffers(set: CandidateSet, request: AuctionRequest, outcome: Outcom
 export function offeredValue(set: CandidateSet, i: number, isExclusive: boolean): number {
   const value = (isExclusive ? set.posted[i] : set.value[i]) as number
   if (set.model[i] !== MODEL.cpc) return value
-  const factor = set.state.roasFactor[set.campaign[i] as number] as number
-  return roasBid(value, set.ceiling[i] as number, factor)
+  return roasBid(value, set.ceiling[i] as number, roasMultiplier(set, i, isExclusive))
+}
+
+/**
+ * The multiplier of a ROAS goal's ceiling in this auction: docs/spec/budgets.md#roas-goals. A
+ * posted price has no rival, so above the ceiling it would only cost more.
+ */
+export function roasMultiplier(set: CandidateSet, i: number, isExclusive: boolean): number {
+  const multiplier = set.state.roasFactor[set.campaign[i] as number] as number
+  return isExclusive ? Math.min(1, multiplier) : multiplier
 }
 
 /** The mean is the yardstick of exploring; the draw ranks and prices. */

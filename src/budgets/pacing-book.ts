@@ -29,7 +29,7 @@ export interface PacedCampaign {
 /** Shared arrays by a campaign's index; the auction reads them. */
 export interface BrakeOutputs {
   readonly paceFactor: Float32Array // what pacing leaves of the bid
-  readonly roasFactor: Float32Array // what the goal leaves of the bid's ceiling
+  readonly roasFactor: Float32Array // the multiplier of the goal's ceiling
 }
 
 interface Entry {

@@ -5,7 +5,6 @@ import { evenly } from '../../test/support/uniform-numbers.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 import { newPacer, PACE_MIN, paceFactor, stepPacer } from './pacing.ts'
 import { PacingBook } from './pacing-book.ts'
-import { roasBid, stepRoasMultiplier } from './roas.ts'
 import {
   campaignShape,
   HOURS_PER_WEEK,
@@ -195,14 +194,6 @@ test('a curve runs within its hours, a day without any is flat, and 500 clicks o
   }
 })
 
-test('one large return moves the multiplier by a tenth or so at most', () => {
-  const measure = { goal: 4, bidMicros: 100_000, spendMicros: 5_000_000 }
-  const step = (ratio: number) =>
-    stepRoasMultiplier(0.21, { ...measure, valueMicros: ratio * 4 * 5_000_000 })
-  assert(Math.abs(step(11) - 0.21 * Math.exp(0.1)) < 1e-12)
-  assert.equal(step(1_000), step(11))
-})
-
 test('the book paces daily budgets only, and once a minute', () => {
   const paceFactor = new Float32Array(2)
   const roasFactor = new Float32Array(2)
@@ -255,81 +246,4 @@ test('a goal and pacing hold the bid back independently: the auction takes the l
     roasFactor,
   })
   assert.deepEqual([paceFactor[0], roasFactor[0]], [1, 1])
-})
-
-test('a return under the goal lowers the bid, one above raises it to what was typed', () => {
-  const measured = { goal: 4, bidMicros: 100_000, spendMicros: 1e9 }
-  assert(stepRoasMultiplier(1, { ...measured, valueMicros: 2e9 }) < 1)
-  assert.equal(stepRoasMultiplier(1, { ...measured, valueMicros: 8e9 }), 1)
-  assert(stepRoasMultiplier(0.5, { ...measured, valueMicros: 8e9 }) > 0.5)
-  fc.assert(
-    fc.property(unit, money, (multiplier, valueMicros) => {
-      const next = stepRoasMultiplier(multiplier, { ...measured, valueMicros })
-      assert(next >= 0.2 && next <= 1)
-    }),
-  )
-})
-
-test('the multiplier moves by a hundredth of what the return misses the goal by, from 50 clicks on', () => {
-  const bidMicros = 100_000
-  const step = (multiplier: number, roas: number, clicks = 50) => {
-    const spendMicros = clicks * bidMicros
-    const measure = { goal: 4, valueMicros: roas * spendMicros, spendMicros, bidMicros }
-    return stepRoasMultiplier(multiplier, measure)
-  }
-  const near = (value: number, wanted: number) =>
-    assert(Math.abs(value - wanted) < 1e-12, `${value}`)
-  near(step(0.5, 2), 0.5 * Math.exp(-0.005))
-  near(step(0.5, 6), 0.5 * Math.exp(0.005))
-  near(step(0.5, 4), 0.5)
-  near(step(0.5, 0), 0.5 * Math.exp(-0.01))
-  assert(step(0.5, 2, 49.99) > 0.5)
-  assert.equal(step(0.201, 0), 0.2)
-  assert.equal(step(0.995, 8), 1)
-})
-
-test('a multiplier that keeps every click away is half forgotten in a week, and trusts the forecast in the end', () => {
-  const nothing = { goal: 4, bidMicros: 100_000, spendMicros: 0, valueMicros: 0 }
-  let multiplier = 0.2
-  const after = (hours: number) => {
-    for (let hour = 0; hour < hours; hour++) multiplier = stepRoasMultiplier(multiplier, nothing)
-    return multiplier
-  }
-  assert(Math.abs(after(7 * 24) - 0.6) < 1e-9)
-  assert(Math.abs(after(7 * 24) - 0.8) < 1e-9)
-  assert(after(365 * 24) <= 1)
-})
-
-test('a forecast that is twice too high is halved in the end, and does not swing for ever', () => {
-  const goal = 4
-  const [valueMicros, hours] = [400_000, 90 * 24] // what a click really brings
-  for (const waitHours of [12, 72]) {
-    const prices: number[] = []
-    let multiplier = 1
-    for (let hour = 0; hour < hours; hour++) {
-      assert(hour < hours / 2 || Math.abs(multiplier - 0.5) < 0.1, `hour ${hour}: ${multiplier}`)
-      prices.unshift(((2 * valueMicros) / goal) * multiplier)
-      const measure = { goal, bidMicros: 0, valueMicros: 0, spendMicros: 0 }
-      for (const [age, price] of prices.entries()) {
-        // As the store weighs clicks: half after a week, and by how much of their orders is due.
-        const weight = 0.5 ** (age / 168) * (1 - Math.exp(-(age + 0.5) / waitHours))
-        measure.spendMicros += price * weight
-        measure.valueMicros += valueMicros * weight
-      }
-      multiplier = stepRoasMultiplier(multiplier, measure)
-    }
-  }
-})
-
-test('the bid under a goal is a whole number of micros and never above the typed one', () => {
-  fc.assert(
-    fc.property(money, unit, money, (bid, multiplier, valuePerClick) => {
-      const effective = roasBid(bid, valuePerClick / 3.7, multiplier)
-      assert(Number.isSafeInteger(effective) && effective >= 0 && effective <= bid)
-    }),
-  )
-  assert.equal(roasBid(600_000, 1_200_000 / 4, 0.5), 150_000)
-  // Rounded down: a micro more would miss the goal.
-  assert.equal(roasBid(600_000, 1_200_007 / 4, 0.5), 150_000)
-  assert.equal(roasBid(600_000, Infinity, 0.5), 600_000, 'without a goal')
 })

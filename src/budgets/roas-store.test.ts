@@ -7,6 +7,7 @@ import {
   makeCampaign,
 } from '../../test/support/campaign-clicks.ts'
 import { loadCohorts } from '../evaluation/cohort-store.ts'
+import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { saveModel } from '../prediction/model-store.ts'
 import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
@@ -20,24 +21,40 @@ const DUPLICATE_VISITOR = 21
 /** Readers who buy within the hour. */
 const AT_ONCE = { ...UNFITTED_MODEL, delayCurve: [1, 0, 0, 0, 0, 0] }
 
-test('a goal that is missed lowers the bid step by step, one that is met lets it rise', async (t) => {
-  const db = await makeCampaign(t)
-  await addClicks(db, 100, { atMs: NOON - DAY })
-  assert.equal(await stepRoasMultipliers(db, NOON), 1)
-  const first = (await loadRoasMultipliers(db)).get(1) ?? 1
-  assert(Math.abs(first - Math.exp(-0.01)) < 1e-9, String(first)) // Nothing came back at all.
-  await stepRoasMultipliers(db, NOON + HOUR)
-  assert(Math.abs(((await loadRoasMultipliers(db)).get(1) ?? 1) - Math.exp(-0.02)) < 1e-9)
+/** An order of each so many-th click. */
+async function brings(db: Database, every: number, micros: { sold: number; kept: number }) {
+  await db.run(sql`
+    insert into merchant_order (merch_id, order_id, told, is_posted, day, click_id, pub_id,
+      accepted_at, revenue_micros, net_revenue_micros, net_sales)
+    select 1, event_id, '{}', true, day, click_id, pub_id, ${new Date(NOON)}, ${micros.sold},
+      ${micros.kept}, 1
+    from click where event_id % ${every}::int = 0`)
+}
 
-  // Ten times what was spent.
-  await addOrder(db, 'large', { sold: 1_000 * BID_MICROS, kept: 1_000 * BID_MICROS })
-  await stepRoasMultipliers(db, NOON + 2 * HOUR)
-  assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > Math.exp(-0.02))
+/** Steps an hour on; what was stepped before does not count. */
+async function stepOnce(db: Database, before = 1): Promise<number> {
+  await db.run(sql`delete from roas_multiplier`)
+  await db.run(sql`
+    insert into roas_multiplier values (1, ${before}, ${new Date(NOON - 2 * HOUR)})`)
+  assert.equal(await stepRoasMultipliers(db, NOON), 1)
+  return (await loadRoasMultipliers(db)).get(1) ?? 0
+}
+
+test('clicks that cost more than they bring lower the bid, cheaper ones let it rise', async (t) => {
+  const db = await makeCampaign(t)
+  await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
+  await addClicks(db, 1_000, { atMs: NOON - 20 * HOUR })
+  await addClicks(db, 100, { atMs: NOON - HOUR / 2 })
+  assert((await stepOnce(db)) < 0.7, 'nothing came back at all')
+  await brings(db, 20, { sold: 40 * BID_MICROS, kept: 40 * BID_MICROS })
+  assert((await stepOnce(db)) < 1, 'half of the goal')
+  await db.run(sql`update merchant_order set net_revenue_micros = 5 * net_revenue_micros`)
+  assert((await stepOnce(db)) > 1, 'twice and more')
 })
 
-test('an hour’s step that is done again, because its worker was killed, changes no bid', async (t) => {
+test('an hour’s step that runs again, because its worker died, changes no bid', async (t) => {
   const db = await makeCampaign(t)
-  await addClicks(db, 100, { atMs: NOON - DAY })
+  await addClicks(db, 100, { atMs: NOON })
   assert.equal(await stepRoasMultipliers(db, NOON + 5 * 60_000), 1)
   const stepped = await loadRoasMultipliers(db)
   assert.equal(await stepRoasMultipliers(db, NOON + HOUR - 1), 0)
@@ -45,28 +62,28 @@ test('an hour’s step that is done again, because its worker was killed, change
   assert.equal(await stepRoasMultipliers(db, NOON + HOUR), 1)
 })
 
+test('without clicks in the last hour the multiplier only drifts to 1', async (t) => {
+  const db = await makeCampaign(t)
+  await addClicks(db, 100, { atMs: NOON - DAY })
+  const after = await stepOnce(db, 0.5)
+  assert(after > 0.5 && after < 0.51, String(after))
+})
+
 test('a goal is judged by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
   const db = await makeCampaign(t)
-  await addClicks(db, 1000, { atMs: NOON - HOUR })
-  // The goal of four dollars a dollar is met: of all orders a fifth comes within an hour.
-  await addOrder(db, 'early', { sold: 880 * BID_MICROS, kept: 880 * BID_MICROS })
-  const step = async () => {
-    await stepRoasMultipliers(db, NOON)
-    await db.run(sql`update roas_multiplier set stepped_at = stepped_at - interval '1 hour'`)
-    return (await loadRoasMultipliers(db)).get(1)
-  }
-  assert.equal(await step(), 1)
+  await addClicks(db, 1_000, { atMs: NOON - HOUR / 2 })
+  await db.run(sql`update click set paid_micros = paid_micros / 2`)
   const slow = { ...UNFITTED_MODEL, delayCurveByMerchant: { 1: [0, 0, 0, 0, 0, 1] } }
   await saveModel(db, { model: slow, day: '2026-04-13', nowMs: NOON })
-  await db.run(sql`update merchant_order set net_revenue_micros = 0`)
-  assert.equal(await step(), 1, 'of a slow merchant too little is due to say anything')
-  await saveModel(db, { model: UNFITTED_MODEL, day: '2026-04-13', nowMs: NOON })
-  assert((await step()) === Math.exp(-0.01), 'nothing came of what is due')
+  const unripe = await stepOnce(db)
+  await saveModel(db, { model: AT_ONCE, day: '2026-04-13', nowMs: NOON })
+  const ripe = await stepOnce(db)
+  assert(ripe < unripe, `${ripe} ${unripe}`)
 })
 
 test('a goal is judged by the campaign’s own clicks that were paid and have come by now', async (t) => {
   const db = await makeCampaign(t)
-  await addClicks(db, 100, { atMs: NOON - DAY })
+  await addClicks(db, 100, { atMs: NOON - HOUR / 2 })
   const isStepped = async () => {
     const campaigns = await stepRoasMultipliers(db, NOON)
     const multiplier = (await loadRoasMultipliers(db)).get(1) ?? 1
@@ -95,38 +112,39 @@ test('a goal is judged by the campaign’s own clicks that were paid and have co
   assert(await isStepped())
 })
 
-test('a goal is judged by orders that clicks led to, each weighed as its click is', async (t) => {
+test('a goal is judged by orders that clicks led to, less what will be returned or rejected', async (t) => {
   const db = await makeCampaign(t)
   await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
-  await addClicks(db, 100, { atMs: NOON - 14 * DAY })
-  await addClicks(db, 100, { atMs: NOON - 7 * DAY })
-  await addOrder(db, 'old', { sold: 600 * BID_MICROS, kept: 600 * BID_MICROS })
-  const step = async () => {
-    await stepRoasMultipliers(db, NOON)
-    const multiplier = (await loadRoasMultipliers(db)).get(1) ?? 1
-    await db.run(sql`delete from roas_multiplier`)
-    return multiplier
-  }
-  // A quarter of the order's 600 bids over a quarter and a half of a hundred: half of the goal.
-  assert(Math.abs((await step()) - Math.exp(-0.005)) < 1e-5)
+  await addClicks(db, 1_000, { atMs: NOON - 20 * HOUR })
+  await addClicks(db, 50, { atMs: NOON - HOUR / 2 })
+  await brings(db, 20, { sold: 100 * BID_MICROS, kept: 100 * BID_MICROS })
+  const lasting = await stepOnce(db)
+  const model = { ...AT_ONCE, returnShareByMerchant: { 1: 0.6 } }
+  await saveModel(db, { model, day: '2026-04-12', nowMs: NOON })
+  assert((await stepOnce(db)) < lasting, 'most will be returned')
+  const rejecting = { ...AT_ONCE, approvedShareByMerchant: { 1: 0.4 } }
+  await saveModel(db, { model: rejecting, day: '2026-04-12', nowMs: NOON })
+  assert((await stepOnce(db)) < lasting, 'most will be rejected')
+  await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
   await db.run(sql`update merchant_order set attribution = 'impression'`)
-  assert(Math.abs((await step()) - Math.exp(-0.01)) < 1e-9)
+  assert((await stepOnce(db)) < lasting, 'no click led to them')
 })
 
 test('a sale to a reader who clicked twice counts for goal and forecast, though one click does', async (t) => {
   const db = await makeCampaign(t)
-  await addClicks(db, 100, { atMs: NOON - DAY })
-  await addClicks(db, 1, { atMs: NOON - DAY + 60_000, reason: DUPLICATE_VISITOR })
+  await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
+  await addClicks(db, 100, { atMs: NOON - HOUR / 2 })
+  await db.run(sql`update click set paid_micros = paid_micros / 2`)
+  const alone = await stepOnce(db)
+  await addClicks(db, 1, { atMs: NOON - HOUR / 3, reason: DUPLICATE_VISITOR })
   await db.run(sql`update click set paid_micros = 0 where reason <> 0`)
-  await addOrder(db, 'sold', { sold: 1_000 * BID_MICROS, kept: 1_000 * BID_MICROS })
+  await addOrder(db, 'sold', { sold: 100 * BID_MICROS, kept: 100 * BID_MICROS })
   await db.run(sql`
     update merchant_order set click_id = (select click_id from click where reason <> 0)`)
-  await db.run(sql`insert into roas_multiplier values (1, 0.5, ${new Date(NOON - HOUR)})`)
-  await stepRoasMultipliers(db, NOON)
-  assert(((await loadRoasMultipliers(db)).get(1) ?? 0) > 0.5)
-  await db.run(sql`update merchant_order set accepted_at = ${new Date(NOON - HOUR)}`)
+  assert((await stepOnce(db)) > alone)
+  await db.run(sql`update merchant_order set accepted_at = ${new Date(NOON - HOUR / 4)}`)
   const range = { fromMs: NOON - 10 * DAY, toMs: NOON, slotMs: DAY }
-  const orders = [{ slot: Math.floor((NOON - HOUR) / DAY), count: 1 }]
+  const orders = [{ slot: Math.floor((NOON - HOUR / 4) / DAY), count: 1 }]
   const [pair] = await loadCohorts(db, range)
   assert.deepEqual([pair?.clicks, pair?.orders], [100, orders])
 })

@@ -2,23 +2,19 @@
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { DAY_MS } from '../platform/time/timestamp.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 import { curveText, IS_LED_BY_CLICK, waitingShare } from '../prediction/delay-store.ts'
-import { loadModel } from '../prediction/model-store.ts'
-import { stepRoasMultiplier } from './roas.ts'
-
-/** Half of what was spent and sold a week ago still counts: orders take days to come. */
-const HALF_LIFE_DAYS = 7
-const DAYS_MAX = 45
-
-interface CampaignReturn {
-  readonly campaign_id: number
-  readonly goal: number
-  readonly bid_micros: string
-  readonly multiplier: number | null
-  readonly value_micros: number
-  readonly spend_micros: number
-}
+import { OutlookBook } from '../prediction/outlook.ts'
+import { RETURN_DAYS } from '../prediction/return-share.ts'
+import {
+  lastingValue,
+  ROAS_DAYS,
+  ROAS_SPAN_HOURS,
+  ROAS_SPANS,
+  type RoasMeasure,
+  type RoasSpan,
+  stepRoasMultiplier,
+} from './roas.ts'
 
 export async function loadRoasMultipliers(db: Db): Promise<Map<number, number>> {
   const rows = await db.rows<{ campaign_id: number; multiplier: number }>(sql`
@@ -27,63 +23,144 @@ export async function loadRoasMultipliers(db: Db): Promise<Map<number, number>> 
 }
 
 /**
- * Moves each multiplier by what the campaign's clicks really brought; returns how many. Once an
- * hour, also where it is done again because its worker was killed before it could say so.
+ * Moves each multiplier by what the campaign's clicks cost and brought; returns how many. Once an
+ * hour, also if the job runs again because its worker died before it could report.
  */
 export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number> {
-  const returns = await findReturns(db, nowMs)
-  const next = returns.map((row) =>
-    stepRoasMultiplier(row.multiplier ?? 1, {
-      goal: row.goal,
-      bidMicros: Number(row.bid_micros),
-      valueMicros: row.value_micros,
-      spendMicros: row.spend_micros,
-    }),
+  const campaigns = await findDueCampaigns(db, nowMs)
+  if (campaigns.length === 0) return 0
+  const outlooks = new OutlookBook()
+  await outlooks.refresh(db, nowMs)
+  const rows = Map.groupBy(
+    await findSpans(db, { campaigns, outlooks, nowMs }),
+    ({ campaign_id }) => campaign_id,
+  )
+  const next = campaigns.map((campaign) =>
+    stepRoasMultiplier(
+      campaign.multiplier ?? 1,
+      measureOf(campaign, rows.get(campaign.campaign_id) ?? [], outlooks),
+    ),
   )
   await db.run(sql`
     insert into roas_multiplier (campaign_id, multiplier, stepped_at)
     select campaign_id, multiplier, ${new Date(nowMs)} from unnest(
-      ${returns.map((row) => row.campaign_id)}::int[], ${next}::float8[]
+      ${campaigns.map((campaign) => campaign.campaign_id)}::int[], ${next}::float8[]
     ) as stepped (campaign_id, multiplier)
     on conflict (campaign_id) do update
     set multiplier = excluded.multiplier, stepped_at = excluded.stepped_at`)
-  return returns.length
+  return campaigns.length
 }
 
-/**
- * Each click counts with the orders that it led to, whenever those came, and costs as much as of
- * its orders is due: the others are on their way, and are not missing. The sales of a click that
- * cost nothing are the campaign's too: of a reader who clicks twice and buys the later is named.
- */
-async function findReturns(db: Db, nowMs: number): Promise<CampaignReturn[]> {
-  const from = new Date(nowMs - DAYS_MAX * DAY_MS)
-  const { delayCurve, delayCurveByMerchant } = await loadModel(db)
-  const curve = sql`coalesce(curve, ${curveText(delayCurve)})::float8[]`
-  return db.rows<CampaignReturn>(sql`
-    select campaign_id, roas as goal, bid_micros, multiplier,
-      coalesce(value, 0)::float8 as value_micros, coalesce(spend, 0)::float8 as spend_micros
-    from campaign
-    left join roas_multiplier using (campaign_id)
-    left join unnest(${Object.keys(delayCurveByMerchant)}::int[],
-      ${Object.values(delayCurveByMerchant).map(curveText)}::text[]) as own (merch_id, curve)
-      using (merch_id)
-    left join lateral (
-      select sum(paid_micros * weight * due) filter (where reason = ${REASON.ok}) as spend,
-        sum(net_revenue_micros * weight) as value
-      from click
-      left join lateral (
-        select sum(net_revenue_micros) as net_revenue_micros from merchant_order
-        where merchant_order.click_id = click.click_id and ${IS_LED_BY_CLICK}
-      ) as sold on true, lateral (
-        select extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8 * 1000 as age_ms
-      ) as old, lateral (
-        select 0.5 ^ (age_ms / (${HALF_LIFE_DAYS}::float8 * 86400000)) as weight,
-          1 - (${waitingShare(curve, sql`age_ms`)}) as due
-      ) as counted
-      where click.merch_id = campaign.merch_id and click.campaign_id = campaign.campaign_id
-        and reversed_at is null and at >= ${from} and at <= ${new Date(nowMs)}
-    ) as seen on true
+interface DueCampaign {
+  readonly campaign_id: number
+  readonly merch_id: number
+  readonly goal: number
+  readonly multiplier: number | null
+}
+
+function findDueCampaigns(db: Db, nowMs: number): Promise<DueCampaign[]> {
+  return db.rows<DueCampaign>(sql`
+    select campaign_id, merch_id, roas as goal, multiplier
+    from campaign left join roas_multiplier using (campaign_id)
     where model = 'cpc' and roas is not null and state = 'active'
       and date_trunc('hour', stepped_at)
         is distinct from date_trunc('hour', ${new Date(nowMs)}::timestamptz)`)
+}
+
+interface SpanRow {
+  readonly campaign_id: number
+  readonly age: number // in spans; 0: the one that ends now
+  readonly clicks: number
+  readonly ripe_clicks: number
+  readonly spend_micros: number
+  readonly orders: number
+  readonly value_micros: number
+  readonly squared_value: number
+  readonly hour_clicks: number
+  readonly hour_spend_micros: number
+}
+
+/**
+ * A click counts with the orders that it led to, whenever those came. An order of a click that cost
+ * nothing is the campaign's too: it is attributed to the later click of a reader who clicked twice.
+ * Of an order that stands, some may still be returned or rejected.
+ */
+async function findSpans(
+  db: Db,
+  from: {
+    readonly campaigns: readonly DueCampaign[]
+    readonly outlooks: OutlookBook
+    readonly nowMs: number
+  },
+): Promise<SpanRow[]> {
+  const { campaigns, outlooks, nowMs } = from
+  const now = sql`${new Date(nowMs)}::timestamptz`
+  const sold = campaigns.map(({ merch_id }) => outlooks.of(0, merch_id))
+  const spanMs = ROAS_SPAN_HOURS * HOUR_MS
+  const isPaid = sql`reason = ${REASON.ok}`
+  const isOfHour = sql`${isPaid} and age_ms <= ${HOUR_MS}::float8`
+  const returnDays = sql`${RETURN_DAYS.youngest}::float8`
+  return db.rows<SpanRow>(sql`
+    select asked.campaign_id, seen.*
+    from unnest(
+      ${campaigns.map(({ campaign_id }) => campaign_id)}::int[],
+      ${campaigns.map(({ merch_id }) => merch_id)}::int[],
+      ${campaigns.map(({ merch_id }) => curveText(outlooks.delayOf(merch_id)))}::text[],
+      ${sold.map(({ returnShare }) => returnShare)}::float8[],
+      ${sold.map(({ approvedShare }) => approvedShare)}::float8[]
+    ) as asked (campaign_id, merch_id, curve, return_share, approved_share),
+    lateral (
+      select least(${ROAS_SPANS - 1}::int, floor(age_ms / ${spanMs}::float8))::int as age,
+        count(*) filter (where ${isPaid})::int as clicks,
+        coalesce(sum(1 - (${waitingShare(sql`curve::float8[]`, sql`age_ms`)}))
+          filter (where ${isPaid}), 0)::float8 as ripe_clicks,
+        coalesce(sum(paid_micros) filter (where ${isPaid}), 0)::float8 as spend_micros,
+        count(*) filter (where value > 0)::int as orders,
+        coalesce(sum(value), 0)::float8 as value_micros,
+        coalesce(sum(value ^ 2), 0)::float8 as squared_value,
+        count(*) filter (where ${isOfHour})::int as hour_clicks,
+        coalesce(sum(paid_micros) filter (where ${isOfHour}), 0)::float8 as hour_spend_micros
+      from click left join lateral (
+        select sum(approved_share * net_revenue_micros * (1 - return_share * greatest(0,
+          1 - extract(epoch from ${now} - coalesce(accepted_at, ${now})) / 86400 / ${returnDays}
+        )))::float8 as value
+        from merchant_order
+        where merchant_order.click_id = click.click_id and ${IS_LED_BY_CLICK}
+      ) as sold on true, lateral (
+        select extract(epoch from ${now} - at)::float8 * 1000 as age_ms
+      ) as old
+      where click.merch_id = asked.merch_id and click.campaign_id = asked.campaign_id
+        and reversed_at is null and at <= ${now} and at > ${new Date(nowMs - ROAS_DAYS * DAY_MS)}
+      group by 1
+    ) as seen`)
+}
+
+function measureOf(
+  { merch_id, goal }: DueCampaign,
+  rows: readonly SpanRow[],
+  outlooks: OutlookBook,
+): RoasMeasure {
+  const byAge = new Map(rows.map((row) => [row.age, row]))
+  const latest = byAge.get(0)
+  const outlook = outlooks.of(0, merch_id)
+  return {
+    goal,
+    spans: Array.from({ length: ROAS_SPANS }, (_, at) => spanOf(byAge.get(ROAS_SPANS - 1 - at))),
+    squaredValue: rows.reduce((sum, row) => sum + row.squared_value, 0),
+    lastHour: {
+      clicks: latest?.hour_clicks ?? 0,
+      spendMicros: latest?.hour_spend_micros ?? 0,
+    },
+    forecast: { ordersPerClick: outlook.rate.rate, orderMicros: lastingValue(outlook) },
+  }
+}
+
+function spanOf(row: SpanRow | undefined): RoasSpan {
+  return {
+    clicks: row?.clicks ?? 0,
+    ripeClicks: row?.ripe_clicks ?? 0,
+    spendMicros: row?.spend_micros ?? 0,
+    orders: row?.orders ?? 0,
+    valueMicros: row?.value_micros ?? 0,
+  }
 }

@@ -111,12 +111,13 @@ function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow
   return Math.max(PLATFORM_RESERVE, publisher.floor_micros, ofCategory)
 }
 
-/** Exclusive links are sold at a posted price, below the ceiling of a ROAS goal. */
+/** Exclusive links are sold at a posted price, never above the ceiling of a ROAS goal. */
 function payTerms(campaign: PayingCampaignRow, outlook: PairOutlook): PayTerms {
   const { model, roas: goal, roas_multiplier: multiplier } = campaign
   if (model !== 'cpc') return orderTerms(model, campaign)
   const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)
-  return { model, bidMicros: roasBid(postedMicros, roasCeiling(outlook, goal), multiplier) }
+  const ceilingMicros = roasCeiling(outlook, goal)
+  return { model, bidMicros: roasBid(postedMicros, ceilingMicros, Math.min(1, multiplier)) }
 }
 
 /** Our choice: a merchant that the publisher blocks gets no link here either. */

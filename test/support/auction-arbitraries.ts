@@ -45,7 +45,7 @@ const candidate = fc.record({
   valuePerOrderMicros: evenly(0, 40 * DOLLAR),
   hasSecondRate: fc.boolean(),
   ceilingMicros: rarely(evenly(0, DOLLAR), Number.POSITIVE_INFINITY),
-  roasFactor: rarely(evenly(0.2, 1), 1),
+  roasFactor: rarely(evenly(0.2, 5), 1),
   quality: fc.oneof(fc.constant(1), share),
   confidencePpm: rarely(fc.constantFrom(980_000, 970_000, 950_000, 949_999), 1_000_000),
   priceMicros,
