@@ -9,11 +9,16 @@ import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
+import type { ListedMerchant } from '../src/operator/merchant-operations.ts'
+import type { ListedPublisher } from '../src/operator/publisher-operations.ts'
+import type { ListedUser } from '../src/operator/user-operations.ts'
 import type { RefusalRecord } from '../src/orders/schema.ts'
 import type { Fault } from '../src/platform/errors/api-errors.ts'
 import type { AccountPage, MerchantOverview } from '../src/reports/merchant-overview-schema.ts'
 import type { MerchantOrderRecord } from '../src/reports/order-record-schema.ts'
 import type { Payments } from '../src/reports/payments-schema.ts'
+import type { PerformanceRecord } from '../src/reports/performance-operations.ts'
+import type { Group } from '../src/reports/performance-store.ts'
 import type {
   ClickPage,
   NamedMerchant,
@@ -31,6 +36,11 @@ export type SmartLink = Static<typeof SmartLinkRecord>
 export type MerchantOrder = Static<typeof MerchantOrderRecord>
 export type Refusal = Static<typeof RefusalRecord>
 export type Merchant = Static<typeof NamedMerchant>
+export type Performance = PerformanceRecord
+export type PerformanceGroup = Group
+export type NetworkPublisher = Static<typeof ListedPublisher>
+export type NetworkMerchant = Static<typeof ListedMerchant>
+export type NetworkUser = Static<typeof ListedUser>
 export type {
   AccountPage,
   ClickPage,
@@ -94,6 +104,13 @@ export const api = {
       kind === 'merchant' && id !== null ? [{ merch_id: id, name }] : [],
     )
   },
+  performance: (merchId: number, range: Range, group: Group) =>
+    all<Performance>(`${ofMerchant(merchId)}/performance/?${days(range, { group_by: group })}`),
+  networkPublishers: () => all<NetworkPublisher>(`/api/v1/network/publishers/?${LONGEST}`),
+  networkMerchants: () => all<NetworkMerchant>(`/api/v1/network/merchants/?${LONGEST}`),
+  networkUsers: () => all<NetworkUser>(`/api/v1/network/users/?${LONGEST}`),
+  suspend: (kind: 'publishers' | 'merchants' | 'users', id: number, isSuspended: boolean) =>
+    post<object>(`/api/v1/network/${kind}/${id}/${isSuspended ? 'suspend' : 'resume'}/`, {}),
   merchantOverview: (merchId: number, range: Range) =>
     first<MerchantOverview>(`${ofMerchant(merchId)}/overview/?${days(range)}`),
   entries: (merchId: number, range: Range, cursor: string | null) =>
@@ -135,6 +152,9 @@ export const ledgerUrl = (merchId: number, range: Range): string =>
 
 /** Sent with every change; known since the first `api.me()`. */
 let csrfToken = ''
+
+/** A page of a list as long as the API allows. */
+const LONGEST = 'limit=500'
 
 const LOGIN = '/dashboard/api/login/'
 const ofPublisher = (pubId: number): string => `/api/v1/publishers/${pubId}`

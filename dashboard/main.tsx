@@ -14,6 +14,7 @@ import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
 import { MerchantPage } from './pages/merchant-page.tsx'
+import { NetworkPage } from './pages/network-page.tsx'
 import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { PaymentsPage } from './pages/payments-page.tsx'
@@ -49,6 +50,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.merchant, MerchantPage),
+  page(PATHS.network, NetworkPage),
   page(PATHS.developer, DeveloperPage), // API keys belong to the user, not to a publisher.
 ])
 const router = createRouter({

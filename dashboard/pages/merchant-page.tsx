@@ -12,6 +12,7 @@ import { RangeTitle } from '../ui/range-title.tsx'
 import { Sums } from '../ui/sums.tsx'
 import { AccountList } from './account-list.tsx'
 import { CampaignList } from './campaign-list.tsx'
+import { PerformanceSection } from './performance-section.tsx'
 import { RefusedList } from './refused-list.tsx'
 
 /** Computing everything a merchant ever owed may take seconds. */
@@ -39,6 +40,7 @@ function MerchantAccount({ merchant }: { merchant: Merchant }) {
       {overview.data !== undefined && (
         <Figures overview={overview.data} isOfOtherDays={overview.isPlaceholderData} />
       )}
+      <PerformanceSection merchId={merchId} range={range} />
       <AccountList merchId={merchId} />
       <RefusedList merchId={merchId} />
     </div>

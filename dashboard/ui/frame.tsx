@@ -142,6 +142,7 @@ const OF_PUBLISHERS = [
   { to: PATHS.payments, label: 'Payments' },
 ] as const
 const OF_MERCHANTS = [{ to: PATHS.merchant, label: 'Merchant' }] as const
+const OF_OPERATORS = [{ to: PATHS.network, label: 'Network' }] as const
 const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
 
 /**
@@ -151,9 +152,13 @@ const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
 function Menu() {
   const hasPublishers = usePublishers().data?.length !== 0
   const hasMerchants = (useMerchants().data?.length ?? 0) > 0
+  const isOperator = useMe().data?.memberships.some(
+    ({ organization }) => organization.kind === 'network',
+  )
   const items = [
     ...(hasPublishers || !hasMerchants ? OF_PUBLISHERS : []),
     ...(hasMerchants ? OF_MERCHANTS : []),
+    ...(isOperator === true ? OF_OPERATORS : []),
     ...OF_ALL,
   ]
   return (

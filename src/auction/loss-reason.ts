@@ -109,6 +109,11 @@ export const WORDS_TOLD = `Of its code, in the order of the checks: ${[...BY_COD
   .map(({ code, word }) => `${code} ${word}`)
   .join(', ')}`
 
+/** The words of a machine's word; undefined for one that this version does not know. */
+export function lossReasonOf(word: string): LossReason | undefined {
+  return [...BY_CODE.values()].find((reason) => reason.word === word)
+}
+
 /** The words of a code; throws RangeError for an unknown number. */
 export function lossReason(code: number): LossReason {
   const reason = BY_CODE.get(code)

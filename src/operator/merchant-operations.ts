@@ -50,7 +50,7 @@ const NetworkMerchantRecord = Type.Object({
 })
 type NetworkMerchantRecord = Static<typeof NetworkMerchantRecord>
 
-const ListedMerchant = Type.Object({
+export const ListedMerchant = Type.Object({
   ...NetworkMerchantRecord.properties,
   clicks_30d: Type.Integer({ description: 'Paid clicks of the last 30 days' }),
   cost_30d: Type.String({ description: 'Cost of the last 30 days, US dollars' }),

@@ -34,7 +34,7 @@ export const NetworkPublisherRecord = Type.Object({
 })
 type NetworkPublisherRecord = Static<typeof NetworkPublisherRecord>
 
-const ListedPublisher = Type.Object({
+export const ListedPublisher = Type.Object({
   ...NetworkPublisherRecord.properties,
   clicks_30d: Type.Integer({ description: 'Paid clicks of the last 30 days' }),
   earnings_30d: Type.String({ description: 'Earned in the last 30 days, US dollars' }),

@@ -51,7 +51,7 @@ const UserRecord = Type.Object({
 })
 type UserRecord = Static<typeof UserRecord>
 
-const ListedUser = Type.Object({
+export const ListedUser = Type.Object({
   ...UserRecord.properties,
   datetime_last_active: TimeOrNull,
 })

@@ -14,7 +14,7 @@ import { GROUPS, type Group, type PerformanceRow, readPerformance } from './perf
 const DollarsOrNull = orNull(Type.String(), 'US dollars; null without a bid or a win')
 const Count = Type.Integer({ minimum: 0 })
 
-type PerformanceRecord = Static<typeof PerformanceRecord>
+export type PerformanceRecord = Static<typeof PerformanceRecord>
 const PerformanceRecord = Type.Object({
   day: orNull(Type.String(), 'UTC; null unless grouped by day'),
   campaign_id: orNull(Type.Integer()),
