@@ -359,6 +359,7 @@ CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
 CREATE INDEX click_of_result ON click USING hash (result_number);
 CREATE INDEX click_publisher_event ON click USING btree (pub_id, day, event_id);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
+CREATE INDEX click_reversal ON click USING btree (reversal_event_id) WHERE (reversal_event_id IS NOT NULL);
 CREATE INDEX click_visitor ON click USING hash (visitor_key) WHERE ((visitor_key IS NOT NULL) AND (reason = 0));
 
 create table click_debt (
@@ -465,6 +466,7 @@ create table exchange_rate (
   currency text not null,
   usd_per_base text not null,
   currency_per_base text not null,
+  datetime_created timestamp with time zone not null default now(),
   constraint exchange_rate_pkey PRIMARY KEY (rate_id)
 );
 CREATE INDEX exchange_rate_currency ON exchange_rate USING btree (currency, day);
@@ -906,6 +908,16 @@ create table page_session (
   constraint page_session_pkey PRIMARY KEY (pub_id, session_key)
 );
 CREATE INDEX page_session_day ON page_session USING btree (day);
+
+create table paid_payout (
+  pub_id integer not null,
+  month date not null,
+  paid_on date not null,
+  reference text,
+  confirmed_at timestamp with time zone not null,
+  constraint paid_payout_pkey PRIMARY KEY (pub_id, month),
+  constraint paid_payout_pub_id_month_fkey FOREIGN KEY (pub_id, month) REFERENCES statement(pub_id, month)
+);
 
 create table pair_evidence (
   pub_id integer not null,

@@ -1,5 +1,6 @@
 /** The operator's shell as the caller of an operation. */
 import { type Caller, SHELL } from '../accounts/caller.ts'
+import { ApiError, badRequest, type Fault } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import type { CommandContext } from './command.ts'
 
@@ -9,4 +10,21 @@ export function asShell<Database extends Db>(
   db: Database,
 ): { readonly db: Database; readonly caller: Caller; readonly now: Date } {
   return { db, caller: SHELL, now: now() }
+}
+
+/**
+ * The result of an operation, whose refusals name the options of a command instead of the fields of
+ * a body.
+ */
+export async function namingOptions<T>(
+  names: Readonly<Record<string, string>>,
+  result: Promise<T>,
+): Promise<T> {
+  try {
+    return await result
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400) throw error
+    const faults = error.data as readonly Fault[]
+    throw badRequest(faults.map(({ field, rule }) => ({ field: names[field] ?? field, rule })))
+  }
 }

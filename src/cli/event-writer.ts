@@ -11,7 +11,7 @@ import { FoldLoop } from '../fold/fold-loop.ts'
 import { foldMoney } from '../fold/fold-money.ts'
 import { waitUntilFolded } from '../fold/lane-store.ts'
 import { openEventLog } from '../node/open-event-log.ts'
-import type { IntakeDeps } from '../orders/intake.ts'
+import type { FoldedIntake, IntakeDeps } from '../orders/intake.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { makeIdSource } from '../platform/ids.ts'
 import { claimNode } from '../platform/postgres/node-registry.ts'
@@ -22,15 +22,10 @@ const FOLD_MS_MAX = 60_000
 /** More for a file of orders, because a slow machine needs this per event. */
 const FOLD_MS_PER_EVENT = 5
 
-export interface EventWriter extends IntakeDeps {
-  /** Resolves when everything appended so far is folded. */
-  folded(): Promise<void>
-}
-
 /** Lends a writer to `work` and then releases its node number. */
 export async function withEventWriter<T>(
   context: CommandContext,
-  work: (writer: EventWriter) => Promise<T>,
+  work: (writer: FoldedIntake) => Promise<T>,
 ): Promise<T> {
   const db = await context.database()
   const problems: unknown[] = []

@@ -1,28 +1,30 @@
 /** Commands on rates, orders, other networks, payments and reversals. */
 import { readFile, stat } from 'node:fs/promises'
+import { perform } from '../accounts/operation.ts'
 import { feedDecoder } from '../catalog/feeds/feed-text.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
-import { appendMoney } from '../events/append-money.ts'
-import { EVENT_TYPE } from '../events/event.ts'
-import { listPayments } from '../ledger/payment-store.ts'
-import { recordPayment } from '../ledger/record-payment.ts'
-import { reversePayment } from '../ledger/reverse-payment.ts'
+import { findPayment, listPayments } from '../ledger/payment-store.ts'
 import { importNetwork } from '../networks/import-network.ts'
 import { type NetworkMap, readNetworkMap } from '../networks/network-map.ts'
 import { lockNetwork } from '../networks/network-store.ts'
 import { READY_MAPS } from '../networks/ready-network-maps.ts'
+import { approveOrderBy, rejectOrderBy } from '../operator/held-order-operations.ts'
+import { recordPaymentBy, reversePaymentBy } from '../operator/payment-operations.ts'
+import { setRatesBy } from '../operator/rate-operations.ts'
+import { reverseClicksBy } from '../operator/reversal-operations.ts'
 import { importOrders, importReturns } from '../orders/import-orders.ts'
+import type { FoldedIntake } from '../orders/intake.ts'
 import { decisionRefusal } from '../orders/order-states.ts'
-import { insertRates } from '../orders/rate-store.ts'
 import { readRates } from '../orders/read-rates.ts'
-import { releaseHeldOrders } from '../orders/release-held.ts'
-import { badRequest, notFound } from '../platform/errors/api-errors.ts'
-import type { Micros } from '../platform/money/money.ts'
+import { badRequest, notFound, wrongState } from '../platform/errors/api-errors.ts'
+import { formatExact, type Micros } from '../platform/money/money.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { withSessionLocks } from '../platform/postgres/session-locks.ts'
 import { requireText } from '../platform/text/characters.ts'
 import { CSV_BYTES_MAX } from '../platform/text/csv.ts'
-import { explainOrder, listHeldOrders } from '../reports/order-record-store.ts'
-import { acceptReversal, showReversal } from '../stats/reverse-clicks.ts'
+import { requireOrder } from '../reports/decide-order.ts'
+import { findOrderId, listHeldOrders } from '../reports/order-record-store.ts'
+import { asShell, namingOptions } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
 import { openRejects } from './rejects-file.ts'
@@ -34,15 +36,18 @@ export async function importRatesCommand(
   options: { readonly file: string; readonly source: string },
 ) {
   const source = requireText('source', options.source, NAME_LENGTH_MAX)
-  const rates = readRates(await readText(options.file), context.now().getTime())
-  const db = await context.database()
-  const counts = await insertRates(db, source, rates)
-  const released = await withEventWriter(context, async (writer) => {
-    const count = await releaseHeldOrders(writer)
-    if (count > 0) await writer.folded()
-    return count
+  const read = readRates(await readText(options.file), context.now().getTime())
+  const rates = read.map(({ day, currency, usdPerBase, currencyPerBase }) => ({
+    ...{ day, currency, usd_per_base: usdPerBase, currency_per_base: currencyPerBase },
+  }))
+  return withEventWriter(context, async (writer) => {
+    const call = { ...asShell(context, writer.db), body: { source, rates } }
+    const [imported] = await perform(
+      setRatesBy(() => writer),
+      call,
+    )
+    return imported
   })
-  return { rates: rates.length, ...counts, orders_released: released }
 }
 
 interface ImportOptions {
@@ -127,15 +132,22 @@ export async function recordPaymentCommand(
     readonly reference: string
   },
 ) {
-  const { merch_id: merchId } = await requireMerchant(await context.database(), options.merchant)
-  return withEventWriter(context, (writer) =>
-    recordPayment(writer, {
-      merchId,
-      amountMicros: options.amount,
-      paidOn: options.on,
-      reference: options.reference.trim(),
-    }),
-  )
+  const { amount, on: paid_on, reference, merchant: merch_id } = options
+  await requireMerchant(await context.database(), merch_id)
+  const body = { merch_id, amount_usd: formatExact(amount ?? 0), paid_on, reference }
+  return withEventWriter(context, async (writer) => {
+    const call = { ...asShell(context, writer.db), body }
+    const names = { amount_usd: 'amount', paid_on: 'on' }
+    return withoutTimes(
+      await namingOptions(
+        names,
+        perform(
+          recordPaymentBy(() => writer),
+          call,
+        ),
+      ),
+    )
+  })
 }
 
 export async function listPaymentsCommand(
@@ -151,28 +163,39 @@ export async function reversePaymentCommand(
   context: CommandContext,
   options: { readonly merchant: number; readonly reference: string; readonly reason: string },
 ) {
-  const { merch_id: merchId } = await requireMerchant(await context.database(), options.merchant)
-  return withEventWriter(context, (writer) =>
-    reversePayment(writer, {
-      merchId,
-      reference: options.reference.trim(),
-      reason: options.reason,
-    }),
-  )
+  const { reason } = options
+  const db = await context.database()
+  const { merch_id: merchId } = await requireMerchant(db, options.merchant)
+  const reference = options.reference.trim()
+  const payment = await findPayment(db, { merchId, reference })
+  if (payment === null) {
+    throw notFound(`The merchant has no payment ${reference}; souk payment list shows them`)
+  }
+  const wanted = { params: { payment_id: payment.eventId }, body: { reason } }
+  return withEventWriter(context, async (writer) => {
+    const call = { ...asShell(context, writer.db), ...wanted }
+    return withoutTimes(
+      await perform(
+        reversePaymentBy(() => writer),
+        call,
+      ),
+    )
+  })
 }
 
 export async function reverseCommand(
   context: CommandContext,
   options: { readonly click?: string; readonly result?: string; readonly reason: string },
 ) {
+  const { click = null, result = null, reason } = options
   return withEventWriter(context, async (writer) => {
-    const accepted = await acceptReversal(writer, {
-      clickId: options.click ?? null,
-      resultNumber: options.result ?? null,
-      reason: options.reason,
-    })
-    await writer.folded()
-    return showReversal(writer.db, accepted)
+    const call = { ...asShell(context, writer.db), body: { click, result, reason } }
+    return withoutTimes(
+      await perform(
+        reverseClicksBy(() => writer),
+        call,
+      ),
+    )
   })
 }
 
@@ -182,48 +205,66 @@ interface OrderOptions {
 }
 
 export const approveOrderCommand = (context: CommandContext, options: OrderOptions) =>
-  decideOrder(context, options, { kind: 'approve' })
+  decide(context, options, (writer, call) =>
+    perform(
+      approveOrderBy(() => writer),
+      call,
+    ),
+  )
 
 export const rejectOrderCommand = (
   context: CommandContext,
   { reason, ...options }: OrderOptions & { readonly reason: string },
-) => decideOrder(context, options, { kind: 'reject', reason })
+) =>
+  decide(context, options, (writer, call) =>
+    perform(
+      rejectOrderBy(() => writer),
+      { ...call, body: { reason } },
+    ),
+  )
 
-/** A person's word on an order that is held, or on one that is not locked yet; else refused. */
-async function decideOrder(
+/** The merchant's id of an order becomes ours, and the answer is as of `orders show`. */
+async function decide(
   context: CommandContext,
   { merchant, order: orderId }: OrderOptions,
-  decision: { readonly kind: 'approve' } | { readonly kind: 'reject'; readonly reason: string },
+  perform: (writer: FoldedIntake, call: DecisionCall) => Promise<unknown>,
 ) {
   const db = await context.database()
   const { merch_id: merchId } = await requireMerchant(db, merchant)
+  const key = { merchId, orderId }
+  const id = await findOrderId(db, key)
+  if (id === null) {
+    const known = await requireOrder(db, { ...key, now: context.now() })
+    const standing = { ...known, isTold: false }
+    throw wrongState({ field: 'order', rule: decisionRefusal(standing, 'approve') ?? '' })
+  }
   return withEventWriter(context, async (writer) => {
-    const known = await requireOrder(context, { merchId, orderId })
-    const standing = { ...known, isTold: known.accepted_at !== null }
-    const refusal = decisionRefusal(standing, decision.kind)
-    if (refusal !== null) throw badRequest([{ field: 'order', rule: refusal }])
-    const body = { order_id: orderId, ...decision }
-    await appendMoney(writer, EVENT_TYPE.orderDecision, [{ merchId, body }])
-    await writer.folded()
-    return requireOrder(context, { merchId, orderId })
+    await perform(writer, { ...asShell(context, writer.db), params: { order_id: id } })
+    return requireOrder(writer.db, { ...key, now: context.now() })
   })
+}
+
+type DecisionCall = ReturnType<typeof asShell<Db>> & {
+  readonly params: { readonly order_id: string }
 }
 
 export async function listHeldCommand(context: CommandContext) {
   return listHeldOrders(await context.database())
 }
 
-export function showOrderCommand(context: CommandContext, options: OrderOptions) {
-  return requireOrder(context, { merchId: options.merchant, orderId: options.order })
+export async function showOrderCommand(context: CommandContext, options: OrderOptions) {
+  const key = { merchId: options.merchant, orderId: options.order }
+  return requireOrder(await context.database(), { ...key, now: context.now() })
 }
 
-async function requireOrder(
-  context: CommandContext,
-  key: { readonly merchId: number; readonly orderId: string },
-) {
-  const order = await explainOrder(await context.database(), { ...key, now: context.now() })
-  if (order !== null) return order
-  throw notFound(`Merchant ${key.merchId} has no order ${key.orderId}`)
+/** Of an operation's record what the command prints: without the times of the record. */
+function withoutTimes<Entry extends RecordTimes>(entries: readonly Entry[]) {
+  return entries.map(({ datetime_created: _, datetime_updated: __, ...entry }) => entry)[0]
+}
+
+interface RecordTimes {
+  readonly datetime_created: string
+  readonly datetime_updated: string
 }
 
 async function readText(path: string): Promise<string> {

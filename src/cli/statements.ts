@@ -1,13 +1,16 @@
 /** Commands on statements, payouts, who owes, webhooks and scheduled deliveries. */
 import { join, resolve } from 'node:path'
+import { perform } from '../accounts/operation.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
 import { lastIssuableMonth, listStatements } from '../ledger/statement-store.ts'
+import { issueStatementsBy } from '../operator/payout-operations.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { makeFolder } from '../platform/files/make-folder.ts'
 import { replaceText } from '../platform/files/whole-file.ts'
 import { formatExact } from '../platform/money/money.ts'
 import { parseWebUrl } from '../platform/net/url.ts'
+import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestampOrNull, parseTimestamp } from '../platform/time/timestamp.ts'
 import { deliverReports, readBucket } from '../reports/deliver-reports.ts'
 import {
@@ -33,11 +36,20 @@ import {
   replayDelivery,
 } from '../webhooks/webhook-store.ts'
 import { requirePublisher } from './accounts.ts'
+import { asShell } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
 
 export async function issueStatementsCommand(context: CommandContext) {
-  const issued = await issueWithNotices(await context.database(), context.now())
-  return { issued: issued.map(toStatementRecord) }
+  const db = await context.database()
+  const issued = await issueStatements(context, db)
+  return {
+    issued: issued.map(({ datetime_created: _, datetime_updated: __, ...statement }) => statement),
+  }
+}
+
+function issueStatements(context: CommandContext, db: Db) {
+  const operation = issueStatementsBy((now) => issueWithNotices(db, now))
+  return perform(operation, asShell(context, db))
 }
 
 export async function listStatementsCommand(
@@ -83,7 +95,7 @@ export async function payoutsCommand(
     const rule = `the last month that is over, for a day at least, is ${last}`
     throw badRequest([{ field: 'month', rule }])
   }
-  await issueWithNotices(db, context.now())
+  await issueStatements(context, db)
   const { text, rows, totalMicros } = await payoutFile(db, month)
   await replaceText(options.out, text)
   return { path: options.out, rows, total_usd: formatExact(totalMicros) }

@@ -12,6 +12,7 @@ import { stepRoasMultipliers } from '../budgets/roas-store.ts'
 import { learnTraffic } from '../budgets/traffic-store.ts'
 import { refetchFeeds } from '../catalog/feeds/refetch-feeds.ts'
 import { retireViews } from '../events/view-totals.ts'
+import { type AgeingRow, listAgeing } from '../ledger/ageing.ts'
 import type { IssuedStatement } from '../ledger/statement-store.ts'
 import type { SealingKey } from '../node/config.ts'
 import { feedPriceRates } from '../orders/feed-rates.ts'
@@ -43,6 +44,7 @@ export const HEAVY_JOBS = {
   stepRoas: ({ db, nowMs }: HeavyWork): Promise<number> => stepRoasMultipliers(db, nowMs),
   issueStatements: ({ db, nowMs }: HeavyWork): Promise<IssuedStatement[]> =>
     issueWithNotices(db, new Date(nowMs)),
+  readAgeing: ({ db, nowMs }: HeavyWork): Promise<AgeingRow[]> => listAgeing(db, new Date(nowMs)),
   guardExploration: ({ db, nowMs }: HeavyWork): Promise<void> => guardExploration(db, nowMs),
   retireViews: (work: HeavyWork): Promise<number> => retireViews(work.db, work),
   async reconcile({ db, nowMs, keys }: HeavyWork): Promise<Reconciliation> {

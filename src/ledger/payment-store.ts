@@ -53,15 +53,43 @@ export async function findPayment(
   return { eventId: row.event_id, amountMicros, reversalId: row.reversal_event_id }
 }
 
+const LISTED = sql`
+  select event_id, merch_id, coalesce(name, '') as name, reference, paid_on, at,
+    amount_micros, reversed_at, reverse_reason
+  from merchant_payment left join merchant using (merch_id)`
+
 /** All recorded payments, the latest first; of one merchant, or of all if null. */
 export async function listPayments(db: Db, merchId: number | null) {
   const rows = await db.rows<ListedRow>(sql`
-    select event_id, merch_id, coalesce(name, '') as name, reference, paid_on, at,
-      amount_micros, reversed_at, reverse_reason
-    from merchant_payment left join merchant using (merch_id)
+    ${LISTED}
     where ${merchId}::int is null or merch_id = ${merchId}
     order by at desc, event_id desc`)
-  return rows.map((row) => ({
+  return rows.map(toListedPayment)
+}
+
+/** A page of payments, the latest first, with one more row than `limit` if there is one. */
+export async function listPaymentPage(
+  db: Db,
+  page: { readonly merchId: number | null; readonly before: string | null; readonly limit: number },
+): Promise<ListedPayment[]> {
+  const rows = await db.rows<ListedRow>(sql`
+    ${LISTED}
+    where (${page.merchId}::int is null or merch_id = ${page.merchId})
+      and (${page.before}::bigint is null or event_id < ${page.before})
+    order by event_id desc limit ${page.limit + 1}`)
+  return rows.map(toListedPayment)
+}
+
+/** The payment with this id; null if there is none. */
+export async function findPaymentById(db: Db, paymentId: string): Promise<ListedPayment | null> {
+  const row = await db.row<ListedRow>(sql`${LISTED} where event_id = ${paymentId}`)
+  return row === null ? null : toListedPayment(row)
+}
+
+export type ListedPayment = ReturnType<typeof toListedPayment>
+
+function toListedPayment(row: ListedRow) {
+  return {
     payment_id: row.event_id,
     merch_id: row.merch_id,
     merchant: row.name,
@@ -71,5 +99,5 @@ export async function listPayments(db: Db, merchId: number | null) {
     amount_usd: formatExact(row.amount_micros),
     reversed_at: formatTimestampOrNull(row.reversed_at),
     reverse_reason: row.reverse_reason,
-  }))
+  }
 }

@@ -2,7 +2,7 @@
 
 import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
-import type { IntakeDeps } from '../orders/intake.ts'
+import type { FoldedIntake, IntakeDeps } from '../orders/intake.ts'
 import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
 import { formatExact, type Micros, sumExact } from '../platform/money/money.ts'
 import { characterCount } from '../platform/text/characters.ts'
@@ -25,10 +25,7 @@ export interface NewPayment {
 }
 
 /** Records a payment and waits until it is folded. Throws a 400 that names every fault. */
-export async function recordPayment(
-  deps: IntakeDeps & { folded(): Promise<void> },
-  payment: NewPayment,
-) {
+export async function recordPayment(deps: FoldedIntake, payment: NewPayment) {
   const { merchId, amountMicros, paidOn, reference } = payment
   const faults = await faultsOf(deps, payment)
   if (faults.length > 0) throw badRequest(faults)
@@ -68,10 +65,10 @@ async function faultsOf(
   return [
     ...(amountMicros !== null && amountMicros > 0
       ? []
-      : [{ field: 'amount', rule: 'must be US dollars above 0, such as 120.50' }]),
-    ...(isPaidOn ? [] : [{ field: 'on', rule: 'must be a date, such as 2026-03-02' }]),
+      : [{ field: 'amount_usd', rule: 'must be US dollars above 0, such as 120.50' }]),
+    ...(isPaidOn ? [] : [{ field: 'paid_on', rule: 'must be a date, such as 2026-03-02' }]),
     ...(isPaidOn && paidOn > latestDay(now())
-      ? [{ field: 'on', rule: 'must not lie in the future' }]
+      ? [{ field: 'paid_on', rule: 'must not lie in the future' }]
       : []),
     ...(reference !== '' && characterCount(reference) <= REFERENCE_LENGTH_MAX
       ? []

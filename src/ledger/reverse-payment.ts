@@ -7,8 +7,8 @@
 
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
-import type { IntakeDeps } from '../orders/intake.ts'
-import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
+import type { FoldedIntake } from '../orders/intake.ts'
+import { type Fault, notFound, wrongState } from '../platform/errors/api-errors.ts'
 import { formatExact } from '../platform/money/money.ts'
 import { requireText } from '../platform/text/characters.ts'
 import { readAccount } from './debt-store.ts'
@@ -26,11 +26,11 @@ export interface WantedPaymentReversal {
 }
 
 /**
- * Reverses a payment and waits until that is folded. Throws a 404 for an unknown payment, a 400 for
- * one that was reversed before or for a missing reason.
+ * Reverses a payment and waits until that is folded. Throws a 404 for an unknown payment, a 409 for
+ * one that was reversed before, a 400 for a missing reason.
  */
 export async function reversePayment(
-  deps: IntakeDeps & { folded(): Promise<void> },
+  deps: FoldedIntake,
   { merchId, reference, ...wanted }: WantedPaymentReversal,
 ) {
   const reason = requireText('reason', wanted.reason, REASON_LENGTH_MAX)
@@ -39,14 +39,14 @@ export async function reversePayment(
     const message = `The merchant has no payment ${reference}; souk payment list shows them`
     throw notFound(message)
   }
-  if (payment.reversalId !== null) throw badRequest([REVERSED_ALREADY])
+  if (payment.reversalId !== null) throw wrongState(REVERSED_ALREADY)
   const body: PaymentReversalBody = { reference, reason }
   const id = deps.nextId()
   await appendMoney(deps, EVENT_TYPE.paymentReversal, [{ id, merchId, body }])
   await deps.folded()
   // Of two concurrent ones the fold takes the earlier one in the log.
   const reversed = await findPayment(deps.db, { merchId, reference })
-  if (reversed?.reversalId !== id) throw badRequest([REVERSED_ALREADY])
+  if (reversed?.reversalId !== id) throw wrongState(REVERSED_ALREADY)
   const until = new Date(deps.now())
   return {
     payment_id: payment.eventId,

@@ -39,6 +39,12 @@ export interface IntakeDeps extends MoneyWriter {
   readonly onWarned?: (merchId: number, kind: WarningKind) => void
 }
 
+/** The same for a caller that waits until its events count. */
+export interface FoldedIntake extends IntakeDeps {
+  /** Resolves when everything appended so far is folded. */
+  folded(): Promise<void>
+}
+
 /** Counts warnings for their merchant, in its record and in this process's metrics. */
 export async function noteWarnings(
   { db, now, onWarned }: IntakeDeps,

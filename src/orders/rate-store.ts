@@ -61,6 +61,36 @@ export function insertRates(
   })
 }
 
+export interface StoredRate {
+  readonly rate_id: string
+  readonly source: string
+  readonly day: string
+  readonly currency: string
+  readonly usd_per_base: string
+  readonly currency_per_base: string
+  readonly datetime_created: Date
+}
+
+/** A page of rates, the latest first, with one more row than `limit` if there is one. */
+export function listRatePage(
+  db: Db,
+  page: {
+    readonly currency: string | null
+    readonly source: string | null
+    readonly before: string | null
+    readonly limit: number
+  },
+): Promise<StoredRate[]> {
+  const { currency, source, before, limit } = page
+  return db.rows(sql`
+    select rate_id, source, day, currency, usd_per_base, currency_per_base, datetime_created
+    from exchange_rate
+    where (${currency}::text is null or currency = ${currency})
+      and (${source}::text is null or source = ${source})
+      and (${before}::bigint is null or rate_id < ${before})
+    order by rate_id desc limit ${limit + 1}`)
+}
+
 export interface RateDay {
   readonly currency: string
   readonly day: string

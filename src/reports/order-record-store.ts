@@ -132,6 +132,62 @@ export async function listHeldOrders(db: Db) {
   })
 }
 
+export interface HeldOrder {
+  readonly order_id: string
+  readonly checkout_id: string
+  readonly merch_id: number
+  readonly hold: HoldReason
+  readonly currency: string
+  readonly value: string
+  readonly ordered_at: Date
+  readonly accepted_at: Date
+}
+
+/** A page of held orders by our id, with one more row than `limit` if there is one. */
+export async function listHeldOrderPage(
+  db: Db,
+  page: { readonly after: string | null; readonly limit: number },
+): Promise<HeldOrder[]> {
+  const rows = await db.rows<HeldRow>(sql`
+    select merch_id, order_id, event_id, told, hold, accepted_at from merchant_order
+    where hold is not null and rejected_at is null and event_id > coalesce(${page.after}::bigint, 0)
+    order by event_id limit ${page.limit + 1}`)
+  return rows.map((row) => {
+    const waiting = mostTrusted(row.told.reports)
+    return {
+      order_id: row.event_id,
+      checkout_id: row.order_id,
+      merch_id: row.merch_id,
+      hold: row.hold,
+      currency: waiting.currency,
+      value: waiting.value,
+      ordered_at: new Date(waiting.ordered_at_ms),
+      accepted_at: row.accepted_at,
+    }
+  })
+}
+
+interface HeldRow extends Pick<OrderRow, 'merch_id' | 'order_id' | 'told'> {
+  readonly event_id: string
+  readonly hold: HoldReason
+  readonly accepted_at: Date
+}
+
+/** Whose order has this id of ours, and its id at the merchant; null if there is none. */
+export function findOrderKey(db: Db, eventId: string): Promise<OrderKey | null> {
+  return db.row(sql`
+    select merch_id as "merchId", order_id as "orderId" from merchant_order
+    where event_id = ${eventId}`)
+}
+
+/** Our id of an order; null if it is not reported yet. */
+export async function findOrderId(db: Db, key: OrderKey): Promise<string | null> {
+  const row = await db.row<{ event_id: string | null }>(sql`
+    select event_id from merchant_order
+    where merch_id = ${key.merchId} and order_id = ${key.orderId}`)
+  return row?.event_id ?? null
+}
+
 function readOrders(db: Db, condition: Sql, limit: number): Promise<OrderRow[]> {
   return db.rows(sql`
     select merch_id, order_id, event_id, told, source, ordered_at, accepted_at, currency, value,

@@ -32,6 +32,7 @@ import type { RateLimit } from '../node/config.ts'
 import type { Node } from '../node/node.ts'
 import { networkOperations } from '../operator/operations.ts'
 import { checkoutRoutes } from '../orders/checkout-routes.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
 import { intakeRoutes } from '../orders/routes.ts'
 import { shopViewRoutes } from '../orders/shop-view-routes.ts'
 import { UsualValues } from '../orders/usual-value.ts'
@@ -158,7 +159,7 @@ async function buildHttp(node: Node): Promise<Http> {
   if (isApi) {
     await http.register(pageRoutes(config))
     await http.register(accountRoutes({ keys }))
-    await http.register(operationRoutes({ db, keys, now }, operationsOf(node)))
+    await http.register(operationRoutes({ db, keys, now }, operationsOf(node, intake)))
     const { baseUrl, linkUrl, brand } = config
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
@@ -207,13 +208,13 @@ function keyGuard(node: Node): KeyGuard {
 }
 
 /** Every operation of the management API (docs/spec/management.md). */
-function operationsOf(node: Node): Operation[] {
+function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
   return [
     readMe(node.config),
     ...operationsForMerchants(node),
     readMerchantPerformance,
     ...publisherOperations,
-    ...networkOperations(),
+    ...networkOperations(node, intake),
   ]
 }
 

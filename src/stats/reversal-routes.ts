@@ -1,14 +1,23 @@
 /** The endpoint by which the operator reverses payments for invalid clicks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { writeAudit } from '../accounts/audit-store.ts'
 import { NETWORK } from '../accounts/permission.ts'
-import { type KeyGuard, NEEDS_KEY, needPermission, requireRight } from '../accounts/require-key.ts'
+import {
+  holderOf,
+  type KeyGuard,
+  NEEDS_KEY,
+  needPermission,
+  requireRight,
+} from '../accounts/require-key.ts'
 import { waitUntilFolded } from '../fold/lane-store.ts'
+import { auditedAppend } from '../orders/audited-append.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { type Db, isUnreachable } from '../platform/postgres/postgres.ts'
 import {
   type AcceptedReversal,
   acceptReversal,
+  reversalChange,
   reversalFaults,
   showReversal,
 } from './reverse-clicks.ts'
@@ -43,11 +52,12 @@ export const reversalRoutes =
       async (request, reply) => {
         requireRight(request, NETWORK)
         const { click = null, result = null, reason } = request.body
-        const accepted = await acceptReversal(deps, {
-          clickId: click,
-          resultNumber: result,
-          reason,
-        })
+        const wanted = { clickId: click, resultNumber: result, reason }
+        const context = { caller: holderOf(request), organization: NETWORK, requestId: request.id }
+        const accepted = await acceptReversal(
+          auditedAppend(deps, (tx) => writeAudit(tx, context, reversalChange(wanted))),
+          wanted,
+        )
         const { status, shown } = await folded(deps.db, accepted)
         return reply.code(status).send(ok(status, shown))
       },

@@ -1,11 +1,12 @@
 /** Reverses clicks found invalid later, by their id, or all clicks of an auction result. */
 
+import type { Change } from '../accounts/audit-store.ts'
 import { appendMoney, REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import type { ReversalBody } from '../fold/fold-reversals.ts'
 import { listEntriesOfEvents } from '../ledger/store.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
-import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
+import { badRequest, type Fault, notFound, wrongState } from '../platform/errors/api-errors.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { textFaults } from '../platform/text/characters.ts'
@@ -30,7 +31,7 @@ export interface AcceptedReversal {
 /**
  * Accepts a reversal. Resolves when it is durable; the fold then reverses the payment.
  *
- * Throws a 400 for an invalid request, a 404 for an unknown click, and a 400 when all clicks were
+ * Throws a 400 for an invalid request, a 404 for an unknown click, and a 409 when all clicks were
  * reversed before.
  */
 export async function acceptReversal(
@@ -42,7 +43,7 @@ export async function acceptReversal(
   const clicks = await findClicksToReverse(deps.db, key)
   if (clicks.length === 0) throw notFound('No such click')
   const open = clicks.filter(({ isReversed }) => !isReversed)
-  if (open.length === 0) throw badRequest([reversedAlready(key.field)])
+  if (open.length === 0) throw wrongState(reversedAlready(key.field))
   const news = open.map(({ clickId, pubId, merchId }) => {
     const body: ReversalBody = { click_id: clickId, reason }
     return { pubId, merchId, body }
@@ -52,13 +53,13 @@ export async function acceptReversal(
 }
 
 /**
- * The clicks and ledger entries of a folded reversal. Throws a 400 when another reversal of the
+ * The clicks and ledger entries of a folded reversal. Throws a 409 when another reversal of the
  * same clicks came earlier in the log.
  */
 export async function showReversal(db: Db, { field, clickIds, events }: AcceptedReversal) {
   const eventIds = events.map(({ id }) => id)
   const clicks = await listClicksReversedBy(db, { clickIds, eventIds })
-  if (clicks.length === 0) throw badRequest([reversedAlready(field)])
+  if (clicks.length === 0) throw wrongState(reversedAlready(field))
   const lines = await listEntriesOfEvents(db, eventIds)
   return {
     clicks,
@@ -76,6 +77,12 @@ export async function showReversal(db: Db, { field, clickIds, events }: Accepted
       })),
     })),
   }
+}
+
+/** The entry of a reversal in the audit log. */
+export function reversalChange({ clickId, resultNumber, reason }: WantedReversal): Change {
+  const target = clickId === null ? `result:${resultNumber}` : `click:${clickId}`
+  return { action: 'click.reverse', target: target.toLowerCase(), after: { reason } }
 }
 
 const reversedAlready = (field: ReversalField): Fault => ({

@@ -90,6 +90,11 @@ export function notFound(message: string): ApiError {
   return new ApiError('notFound', { message })
 }
 
+/** A 409 for a record whose state does not allow the change; the fault names its field. */
+export function wrongState(fault: Fault): ApiError {
+  return new ApiError('wrongState', { message: `${fault.field}: ${fault.rule}`, data: [fault] })
+}
+
 /** A 413 that names the maximum size. */
 export function tooLarge(bytesMax: number): ApiError {
   const size = bytesMax % MIB === 0 ? `${bytesMax / MIB} MiB` : `${bytesMax / KIB} KiB`
