@@ -1,6 +1,6 @@
 /**
- * What AMP's component for services with this interface does, step by step, from an AMP cache's
- * origin: configuration, LinkMate, beacons. AMP runs no tag of ours; the service answers it.
+ * Does what AMP's component for this interface does, step by step, from an AMP cache's origin:
+ * configuration, LinkMate, beacons. AMP runs none of our tags; the service answers it.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -16,11 +16,11 @@ const network = await startNetwork({ after })
 const { web, service } = network
 const product = `${web.host('kettles')}/p/1?x=%C3%A4&y=a+b#part`
 
-test('an AMP page gets its configuration, its links byte for byte, and its beacons counted', async (t) => {
+test('serves an AMP page its configuration and links byte for byte, and counts its beacons', async (t) => {
   const article = `${web.host('amp.daily')}/story`
   web.publish('/amp', '<!doctype html><title>AMP</title>')
   const { page } = await openPage(t)
-  // Another origin than the article's, as pages in an AMP cache have.
+  // An origin other than the article's, as for pages in an AMP cache.
   await page.goto(`${web.host('daily-cache')}/amp`)
   const seen = await page.evaluate(
     async ({ base, url, raw }) => {
@@ -90,7 +90,7 @@ test('the snippet "amp" leads a link of an AMP page to the shop, and leaves smar
   const json =
     /snippet: amp -->[\s\S]*?"application\/json">([\s\S]*?)<\/script>/.exec(readme)?.[1] ?? ''
   const { output, attribute, vars } = JSON.parse(json.replace('YOUR-SLUG', 'daily'))
-  // As the component does it: a full match decides, and every value is encoded.
+  // Like the component: a full match decides, and every value is encoded.
   const filter = new RegExp(`^${attribute.href}$`)
   assert.doesNotMatch('https://link.example/9007199254740993', filter)
   assert.match(product, filter)

@@ -42,7 +42,7 @@ function openSession() {
   return { jobs, session, applied, fired, find, answer }
 }
 
-test('the first link of an id asks, and all get the outcome, those found later at once', () => {
+test('requests one auction per id, and gives its outcome to all links, later ones at once', () => {
   const { jobs, applied, fired, find, answer } = openSession()
   const [first, other, second] = [find(ID), find(OTHER_ID), find(ID)]
   assert.equal(jobs.length, 2)
@@ -58,7 +58,7 @@ test('the first link of an id asks, and all get the outcome, those found later a
   assert.deepEqual([jobs.length, jobs[2]], [3, { _url: PIXEL }])
 })
 
-test('an auction is asked by its id, the session and the reader’s choice, past every cache', () => {
+test('requests an auction by id with session and consent, bypassing caches', () => {
   const { jobs, find } = openSession()
   find(ID)
   find(OTHER_ID)
@@ -70,7 +70,7 @@ test('an auction is asked by its id, the session and the reader’s choice, past
   assert.notEqual(second?.searchParams.get('t'), t)
 })
 
-test('an answer that leads nowhere on the web, or comes after the page, changes nothing', () => {
+test('ignores an outcome without a web URL, and one that arrives after the page is left', () => {
   for (const redirect_url of [
     '',
     'javascript:alert(1)',
@@ -91,7 +91,7 @@ test('an answer that leads nowhere on the web, or comes after the page, changes 
   assert.deepEqual([jobs.length, applied, fired], [1, [], []])
 })
 
-test('a reader who comes back gets known outcomes at once; what had no answer is asked again', () => {
+test('reuses known outcomes when a reader returns, and requests only the missing ones', () => {
   const { jobs, session, applied, find, answer } = openSession()
   find(ID)
   answer(0)
@@ -107,7 +107,7 @@ test('a reader who comes back gets known outcomes at once; what had no answer is
   assert.equal(applied.at(-1)?.[0], unknown)
 })
 
-test('a link that the page wants no auction for has none; an answer without a pixel fires none', () => {
+test('runs no auction for a link that the page excludes, and fires no pixel without one', () => {
   const { jobs, applied, find, answer } = openSession()
   assert.equal(find(ID, { _isLeft: true })._id, ID, 'it is counted all the same')
   assert.equal(jobs.length, 0)

@@ -1,6 +1,4 @@
-/**
- * One auction for each distinct smart link of a page session (interface 4.6; section 6, rule 4).
- */
+/** Runs one auction for each distinct smart link of a page session. */
 import { randomNumber } from './hidden-image.ts'
 import type { AuctionResult, Link } from './link.ts'
 import type { PageSession, Parts } from './page-session.ts'
@@ -11,9 +9,10 @@ interface AuctionAnswer {
 }
 
 /**
- * The function returned takes a link and its auction id: the first of an id runs the auction, all
- * get its outcome through `apply`. It is asked once, never again: a smart link that got no answer
- * runs its auction when it is clicked. An answer without a web address to go to counts as none.
+ * The returned function takes a link and its auction id. The first link of an id runs the auction;
+ * all links of that id get its outcome through `apply`. A failed request is not repeated: the link
+ * then runs its auction when it is clicked. An answer without a web URL to redirect to counts as
+ * failed.
  */
 export const makeAuctions = (
   { _service, _queue, _consent, _links }: Parts,
@@ -21,7 +20,7 @@ export const makeAuctions = (
   apply: (link: Link, result: AuctionResult) => void,
   fireTrackers: FireTrackers,
 ): ((link: Link, id: string) => void) => {
-  /** By auction id; undefined until the answer comes. */
+  /** By auction id; undefined until the response arrives. */
   const results: Record<string, AuctionResult | undefined> = {}
   return (link, id) => {
     link._id = id

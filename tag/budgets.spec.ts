@@ -1,6 +1,6 @@
 /**
- * What the tags may cost a reader: bytes over the network, and time on a slow phone. The figures
- * are printed with the run.
+ * Limits of the tags' cost to a reader: bytes over the network and time on a slow phone. The run
+ * prints the figures.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -16,13 +16,13 @@ import { startNetwork } from './testing/network.ts'
 
 const LINKS = 500
 /**
- * What the tag may do at a stretch, in looks at every link of the page. A plain loop that only
- * looks, in the same page on the same machine, is the measure: milliseconds are the machine's own.
+ * Limit of one task, in scans of every link of the page. The unit is a plain loop over the links in
+ * the same page on the same machine, because milliseconds depend on the machine.
  */
 const LOOKS_MAX = 2
-/** A phone of the slow half, as browsers' own tools emulate it: for the figures printed. */
+/** A phone of the slower half, as browsers' own tools emulate it: for the printed figures. */
 const CPU_SLOWDOWN = 6
-/** Chance (a collection of garbage, a cold cache) only lengthens a task: the best run counts. */
+/** Garbage collection or a cold cache only lengthens a task, so the best run counts. */
 const RUNS_MAX = 6
 
 const network = await startNetwork({ after }, { goods: LINKS })
@@ -35,7 +35,7 @@ test('the tags keep their size budgets', (t) => {
   assert.ok(isWithinBudget, lines.join('\n'))
 })
 
-test('a tag one byte over its budget fails the build, with its name', () => {
+test('fails the build and names the tag when a tag is one byte over its budget', () => {
   const entry = { file: 'souk.js', immutable_file: '', bytes: 9, integrity: '' }
   const over = { ...entry, gzip_bytes: 4601, budget_gzip_bytes: 4600 }
   const { lines, isWithinBudget } = reportSizes({ 'souk.js': over })
@@ -45,7 +45,7 @@ test('a tag one byte over its budget fails the build, with its name', () => {
   assert.equal(reportSizes({ 'souk.js': full }).isWithinBudget, true)
 })
 
-test('a versioned file is what its name, its hash and the manifest say', async () => {
+test('a versioned file matches its name, its hash and the manifest', async () => {
   for (const { file, immutable_file, integrity, gzip_bytes } of Object.values(manifest)) {
     const bytes = readFileSync(join(TAGS, file))
     assert.ok(bytes.equals(readFileSync(join(TAGS, immutable_file))), file)
@@ -56,7 +56,7 @@ test('a versioned file is what its name, its hash and the manifest say', async (
   }
 })
 
-test('the service sends a tag packed to whoever takes it so, whatever stands before it', async () => {
+test('serves a compressed tag to clients that accept it, wherever the encoding is listed', async () => {
   for (const { file, immutable_file, gzip_bytes } of Object.values(manifest)) {
     for (const name of [file, immutable_file]) {
       const packed = await fetchRaw(name, 'gzip, deflate, br')
@@ -72,9 +72,9 @@ test('the service sends a tag packed to whoever takes it so, whatever stands bef
   }
 })
 
-// A CDN that ignores `Vary: Origin` would else keep the first page's origin, and browsers of all
-// other pages refuse the tag of the README, with `integrity` and `crossorigin`.
-test('a tag is the same whichever page asks: what a cache keeps of one serves all', async () => {
+// A CDN that ignores `Vary: Origin` would keep the first page's origin, and browsers would refuse
+// the README's tag with `integrity` and `crossorigin` on all other pages.
+test('serves the same tag to every origin, so that shared caches may store it', async () => {
   for (const { file, immutable_file } of Object.values(manifest)) {
     for (const name of [file, immutable_file]) {
       for (const origin of [undefined, 'https://daily.example', 'https://weekly.example']) {
@@ -86,7 +86,7 @@ test('a tag is the same whichever page asks: what a cache keeps of one serves al
   }
 })
 
-/** As it comes over the network: `fetch` unpacks. */
+/** As sent over the network: `fetch` decompresses. */
 async function fetchRaw(name: string, accepted: string, origin?: string) {
   const headers = { 'accept-encoding': accepted, ...(origin !== undefined && { origin }) }
   const asked = get(`${network.service}/tag/${name}`, { headers })
@@ -99,14 +99,14 @@ interface TraceEvent {
   readonly ph: string
   readonly pid: number
   readonly tid: number
-  /** Begin, duration and processor time, in microseconds. */
+  /** Start, duration and processor time, in microseconds. */
   readonly ts: number
   readonly dur?: number
   readonly tdur?: number
   readonly args: { readonly name?: string; readonly data?: { readonly url?: string } }
 }
 
-/** The least that anything must do to know the links of a page, in one task. */
+/** The minimal work to know the links of a page, in one task. */
 const LOOK = `{
   const seen = new Map()
   for (const anchor of document.links) {
@@ -117,9 +117,9 @@ const LOOK = `{
 }`
 
 /**
- * The longest task with a script of the tag in it, and the longest look, in milliseconds.
- * Processor time, because other tests run beside this one; but never more than the clock on the
- * wall says, because the kernel may count it in steps of 10 ms.
+ * The longest task that runs a script of the tag, and the longest scan, in milliseconds. Processor
+ * time, because other tests run at the same time; but never more than wall-clock time, because the
+ * kernel may count in steps of 10 ms.
  */
 async function longestTasksMs(page: Page, work: () => Promise<unknown>) {
   const browser = page.context().browser()

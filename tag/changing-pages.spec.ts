@@ -1,6 +1,4 @@
-/**
- * Pages that change under the tag: what frameworks, lists and other scripts do to links.
- */
+/** Pages that change while the tag runs: what frameworks, lists and other scripts do to links. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openPage, passTime } from './testing/browser.ts'
@@ -12,10 +10,10 @@ const { web, service } = network
 const [first, second] = visits.ids
 
 for (const [name, button] of [
-  ['a page that draws its links anew', 'draw'],
+  ['a page that redraws its links', 'draw'],
   ['a list that shows only what is in view', 'scroll'],
 ] as const) {
-  test(`${name} has each place of a link counted once, and led on at once`, async (t) => {
+  test(`${name} counts each place of a link once, and restores its outcome at once`, async (t) => {
     const { page, quiet, auctions, url, errors } = await visit(t, 'redrawn.html')
     await passTime(page, 1_200)
     await quiet()
@@ -37,7 +35,7 @@ for (const [name, button] of [
   })
 }
 
-test('anchors that have left the page are forgotten', async (t) => {
+test('forgets anchors that have left the page', async (t) => {
   const { page, quiet } = await visit(t, 'redrawn.html')
   await page.evaluate(() => {
     const gone = Array.from(document.links, (anchor) => new WeakRef(anchor))
@@ -50,7 +48,7 @@ test('anchors that have left the page are forgotten', async (t) => {
   assert.equal(await page.evaluate('countGone()'), 0)
 })
 
-test('an anchor leaves the page as it was written, and is led on when it comes back', async (t) => {
+test('restores a removed anchor, and applies the outcome again when it returns', async (t) => {
   const { page, quiet, auctions, url } = await visit(t, 'smart-links.html')
   const run = auctions.length
   const left = await page.evaluateHandle(() => {
@@ -71,7 +69,7 @@ test('an anchor leaves the page as it was written, and is led on when it comes b
 const HEAD = `<!doctype html><title>A page</title>
   <script async src="{service}/tag/souk.js" data-publisher="daily"></script>`
 
-test('what a script of the page adds to an outcome’s address stays, and costs nothing', async (t) => {
+test('keeps what a script of the page adds to an outcome’s URL, at no extra cost', async (t) => {
   web.publish(
     '/labelled.html',
     `${HEAD}<a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/5">raw</a>
@@ -102,8 +100,8 @@ test('what a script of the page adds to an outcome’s address stays, and costs 
   assert.deepEqual(errors, [])
 })
 
-test('links that a framework writes anew when it wakes up are led on again', async (t) => {
-  // Svelte gives each anchor of the served page its own address once more.
+test('applies the outcome again when a framework rewrites links during hydration', async (t) => {
+  // Svelte sets each anchor of the served page to its own URL once more.
   web.publish(
     '/hydrated.html',
     `${HEAD}<a id="smart" href="{service}/{smart 1}">smart</a> <a id="raw" href="{kettles}/p/5">raw</a>
@@ -128,7 +126,7 @@ test('links that a framework writes anew when it wakes up are led on again', asy
   assert.deepEqual(errors, [])
 })
 
-test('a page that never stops writing its addresses anew has its way', async (t) => {
+test('gives up on a page that never stops rewriting its URLs', async (t) => {
   web.publish(
     '/stubborn.html',
     `${HEAD}${'<a href="{service}/{smart 1}">smart</a> '.repeat(200)}
@@ -153,7 +151,7 @@ test('a page that never stops writing its addresses anew has its way', async (t)
   assert.deepEqual(errors, [])
 })
 
-test('a page that replaces its body, and runs its scripts again, counts each article once', async (t) => {
+test('counts each article once on a page that replaces its body and runs its scripts again', async (t) => {
   web.publish(
     '/replaced.html',
     `<!doctype html><title>A page</title><body>
@@ -190,7 +188,7 @@ test('a page that replaces its body, and runs its scripts again, counts each art
   assert.deepEqual(errors, [])
 })
 
-test('a new `souk` for the next article holds there, and what it does not name stays', async (t) => {
+test('applies a new `souk` object from the next article on, and keeps settings it does not name', async (t) => {
   const { page, quiet } = await visit(t, 'settings.html')
   await page.evaluate(() => {
     Object.assign(window, { souk: { u1: 'sport' } })
@@ -201,7 +199,7 @@ test('a new `souk` for the next article holds there, and what it does not name s
   assert.equal(await attribute(page, 'in', 'rel'), null)
 })
 
-test('links in a text that a reader writes are left alone', async (t) => {
+test('leaves links alone in a text that the reader edits', async (t) => {
   const draft = `<a href="{kettles}/p/6">raw</a> <a href="{service}/{smart 2}">smart</a>`
   web.publish(
     '/editor.html',

@@ -50,7 +50,7 @@ async function eventCount(): Promise<number> {
   return Number(row?.count)
 }
 
-test('a page with the tag is described link by link, and nobody was there', async () => {
+test('describes a page with the tag link by link, without counting a visit', async () => {
   const before = await eventCount()
   const trackers = web.trackers.length
   const url = publish(ARTICLE + TAG)
@@ -80,10 +80,10 @@ test('a page with the tag is described link by link, and nobody was there', asyn
   assert.match(text, /\+ a smart link {2}\$0\.0075 a click/)
 })
 
-test('what a page still tells as its check ends is not recorded either', async () => {
+test('records nothing that a page sends while its check ends', async () => {
   const before = await eventCount()
-  // Only under the policy, which the second visit obeys: the first waits for the page to be quiet.
-  const telling = `<script>
+  // Only the second visit obeys the policy: the first waits for the page to be quiet.
+  const reporting = `<script>
     document.addEventListener('securitypolicyviolation', () => setInterval(() => {
       fetch('{service}/api/v1/events/impressions/page_impression/', {
         method: 'POST', keepalive: true, body: JSON.stringify({
@@ -93,7 +93,7 @@ test('what a page still tells as its check ends is not recorded either', async (
       }).catch(() => undefined)
     }, 20))
   </script><iframe src="/nothing"></iframe>`
-  await check(publish(telling + ARTICLE + TAG, { 'content-security-policy': "frame-src 'none'" }))
+  await check(publish(reporting + ARTICLE + TAG, { 'content-security-policy': "frame-src 'none'" }))
   assert.equal(await eventCount(), before)
 })
 
@@ -103,7 +103,7 @@ test('a check leaves nothing in the temporary folder', async (t) => {
   assert.deepEqual(await readdir(folder), [])
 })
 
-test('a page that keeps writing a new `souk` is described like any other', async () => {
+test('describes a page that keeps replacing its `souk` like any other', async () => {
   const replacing = `<script>
     setInterval(() => { window.souk = { consent: 'full' } })
   </script>`
@@ -113,7 +113,7 @@ test('a page that keeps writing a new `souk` is described like any other', async
   assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
 })
 
-test('a page whose `souk` nobody may change, or is a text, is described like any other', async () => {
+test('describes a page whose `souk` is frozen or a text like any other', async () => {
   for (const souk of ['Object.freeze({ consent: "full" })', '"daily"']) {
     const result = await check(publish(`<script>souk = ${souk}</script>${ARTICLE}${TAG}`))
     assert.deepEqual(result.blocked, [], souk)
@@ -121,13 +121,13 @@ test('a page whose `souk` nobody may change, or is a text, is described like any
   }
 })
 
-test('the service of a page is told by the name of its tag, whatever the address goes on with', async () => {
+test('finds a page’s service by the name of its tag, whatever query the URL has', async () => {
   const result = await check(publish(ARTICLE + TAG.replace('souk.js', '$&?v=2026/11/28')))
   assert.equal(result.service, service)
   assert.deepEqual(result.blocked, [])
 })
 
-test('a page without the tag is shown as it would be with it, under the publisher named', async (t) => {
+test('shows a page without the tag as it would be with it, for the given publisher', async (t) => {
   const folder = await temporaryFolder(t, 'souk-check-')
   const screenshot = join(folder, 'page.png')
   const url = publish(ARTICLE)
@@ -142,7 +142,7 @@ test('a page without the tag is shown as it would be with it, under the publishe
   assert.equal((await stat(screenshot)).mode & 0o777, 0o600)
 })
 
-test('a page that is checked reads nothing of other hosts that its readers could not', async () => {
+test('a checked page can read nothing of other hosts that its readers could not', async () => {
   web.publish('/kept', '{"secret":"of the network"}', { 'content-type': 'application/json' })
   const kept = `http://127.0.0.1:${web.port}/kept`
   const curious = ['/api/v1/auction/?a=1', '?x=/api/v1/auction/?'].map(
@@ -156,14 +156,14 @@ test('a page that is checked reads nothing of other hosts that its readers could
   assert.deepEqual(result.totals, { links: 4, auctioned: 3, waiting: 0, left: 1 })
 })
 
-test('a smart link that was never made is not taken for one whose auction is slow', async (t) => {
+test('reports a smart link that does not exist as such, not as a slow auction', async (t) => {
   const { page, quiet } = await openPage(t)
   await page.goto(`${publish(`<a href="${service}/9007199254740993">x</a>${TAG}`)}#souk-debug`)
   await quiet()
-  await page.getByText('has not answered yet, or there is no such link').waitFor()
+  await page.getByText('has not answered yet, or the link does not exist').waitFor()
 })
 
-test('what blocks the tag is named, with the line that puts it right', async () => {
+test('names what blocks the tag, with the line that fixes it', async () => {
   const policy = "default-src 'none'; script-src 'self'; connect-src 'self'"
   const url = publish(ARTICLE + TAG, { 'content-security-policy': policy })
   const result = await check(url)
@@ -175,7 +175,7 @@ test('what blocks the tag is named, with the line that puts it right', async () 
   assert.equal(result.totals.auctioned, 3, 'and still what it would do')
 })
 
-test('refused consent, other link tags and an unknown publisher are reported', async () => {
+test('reports refused consent, other link tags and an unknown publisher', async () => {
   const refused = `<script>window.__tcfapi = (command, version, listener) => listener({
     gdprApplies: true, eventStatus: 'tcloaded', purpose: { consents: {} } }, true)</script>`
   const other = '<script async src="https://s.skimresources.com/js/1.skimlinks.js"></script>'
@@ -192,11 +192,11 @@ test('refused consent, other link tags and an unknown publisher are reported', a
   assert.equal(unknown.totals.links, 0)
 })
 
-test('a tag that names another publisher than the one meant is told', async () => {
+test('reports a tag that names another publisher than expected', async () => {
   const result = await check(publish(ARTICLE + TAG), { publisher: 'weekly' })
   assert.equal(result.publisher, 'daily')
-  const told = 'The tag on the page earns for publisher daily, not for weekly: '
-  assert.deepEqual(result.blocked, [`${told}write data-publisher="weekly" into it.`])
+  const message = 'The tag on the page earns for publisher daily, not for weekly: '
+  assert.deepEqual(result.blocked, [`${message}write data-publisher="weekly" into it.`])
   const same = await check(publish(ARTICLE + TAG), { publisher: 'Daily' })
   assert.deepEqual(same.blocked, [])
 })
@@ -209,7 +209,7 @@ test('souk check-page says what a click earns, and finds the publisher by its do
   const args = ['check-page', publish(ARTICLE), '--out', picture]
   const result = await souk<CheckPageResult>(env, ...args)
   assert.equal(result.publisher, 'daily')
-  // One bidder pays the reserve of a cent; three quarters are the publisher's.
+  // One bidder pays the reserve of a cent; three quarters go to the publisher.
   assert.deepEqual(
     result.links.map(({ earns }) => earns),
     ['0.0075', '0.0075', null, null],
@@ -219,13 +219,13 @@ test('souk check-page says what a click earns, and finds the publisher by its do
   assert.match(stdout, /4 links: 3 auctioned/)
 })
 
-test('a page that does not load is said so', async () => {
+test('reports a page that does not load', async () => {
   await assert.rejects(check('http://127.0.0.1:1/'), (error: { data?: unknown }) =>
     JSON.stringify(error.data).includes('must load'),
   )
 })
 
-test('of an error page whose publisher nobody tells the address is questioned, not the tag', async () => {
+test('suggests a wrong URL, not a missing tag, when a page answers with an error', async () => {
   await assert.rejects(check(`${service}/9007199254740993`), (error: ApiError) => {
     const rule = 'is answered with 404: is the address right?'
     assert.deepEqual(error.data, [{ field: 'url', rule }])
@@ -233,7 +233,7 @@ test('of an error page whose publisher nobody tells the address is questioned, n
   })
 })
 
-test('a page that is not there is said so, whatever stands in its place', async () => {
+test('reports a missing page, whatever its body contains', async () => {
   const { blocked } = await check(`${service}/9007199254740993`, { publisher: 'daily' })
   assert.equal(blocked[0], 'The page is answered with 404: is the address right?')
 })

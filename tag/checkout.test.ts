@@ -10,7 +10,7 @@ const KEPT = ['k'.repeat(32)]
 const read = (input: OrderInput) => readCheckout(input, KEPT)
 const product = (fields: object) => read({ ...ORDER, products: [{ ...fields }] }).products[0]
 
-test('an order is taken with its fields beside its products or inside of `order`', () => {
+test('accepts an order with its fields beside its products or inside of `order`', () => {
   const products = [{ id: 'p', price: '5.00', quantity: 2 }]
   const expected = { ...ORDER, click_ids: KEPT, is_new_customer: null }
   for (const input of [
@@ -24,19 +24,19 @@ test('an order is taken with its fields beside its products or inside of `order`
   }
 })
 
-test('an order without its id, value or currency is told which; a value of nothing is one', () => {
+test('names the missing field of an order without id, value or currency; a value of 0 is valid', () => {
   for (const name of ['id', 'value', 'currency']) {
     for (const empty of [null, undefined, '']) {
       assert.throws(
         () => read({ order: { ...ORDER, [name]: empty } }),
-        (told) => told === `order.${name} is missing`,
+        (given) => given === `order.${name} is missing`,
       )
     }
   }
   assert.equal(read({ ...ORDER, value: 0 }).order.value, '0.00')
 })
 
-test('ids become text, currencies capital, and numbers decimals without binary dust', () => {
+test('converts ids to text, currencies to capitals, and numbers to short decimals', () => {
   const { order } = read({ id: 7, value: 0.1 + 0.2, currency: 'usd' })
   assert.deepEqual([order.id, order.value, order.currency], ['7', '0.30', 'USD'])
   for (const [value, written] of [
@@ -52,7 +52,7 @@ test('ids become text, currencies capital, and numbers decimals without binary d
   assert.deepEqual(product({ id: 12, price: 1 }), { id: '12', price: '1.00', quantity: 1 })
 })
 
-test('amounts have as many decimals as shops print, and no more than the service takes', () => {
+test('keeps as many decimals as shops print, and no more than the service accepts', () => {
   for (const [currency, amount] of [
     ['USD', '1234.57'],
     ['JPY', '1235'],
@@ -69,12 +69,12 @@ test('amounts have as many decimals as shops print, and no more than the service
   }
 })
 
-test('a currency that is none, or a value that is no amount, is left to the service', () => {
+test('leaves an invalid currency or value to the service', () => {
   assert.equal(read({ ...ORDER, currency: 'US$' }).order.currency, 'US$')
   assert.equal(read({ ...ORDER, value: '$12' }).order.value, 'NaN')
 })
 
-test('a product without a price costs nothing, and no order', () => {
+test('keeps an order when a product has no price', () => {
   for (const price of [undefined, null, '', '$12', '1,50', -1, Number.NaN]) {
     assert.equal(product({ price })?.price, '0.00')
   }
@@ -82,12 +82,12 @@ test('a product without a price costs nothing, and no order', () => {
 
 test('a product has the currency of its order, whatever it says', () => {
   for (const currency of ['usd', 'EUR', '', null]) {
-    const told = product({ id: 'p', price: '1.00', currency })
-    assert.deepEqual(told, { id: 'p', price: '1.00', quantity: 1 })
+    const given = product({ id: 'p', price: '1.00', currency })
+    assert.deepEqual(given, { id: 'p', price: '1.00', quantity: 1 })
   }
 })
 
-test('click ids that the shop names, as a list or with commas, stand for the remembered ones', () => {
+test('uses click ids that the shop names, as a list or with commas, instead of the stored ones', () => {
   const idsOf = (named: object) => read({ ...ORDER, ...named }).order.click_ids
   assert.deepEqual(idsOf({}), KEPT)
   assert.deepEqual(idsOf({ cids: '', click_ids: null }), KEPT)
@@ -96,53 +96,53 @@ test('click ids that the shop names, as a list or with commas, stand for the rem
   assert.deepEqual(idsOf({ click_ids: [] }), [])
 })
 
-test('whether a customer is new is true, false or not known', () => {
-  const toldOf = (is_new_customer: unknown) => read({ ...ORDER, is_new_customer }).order
-  const told = [true, false, 1, 'true', null, undefined].map((one) => toldOf(one).is_new_customer)
-  assert.deepEqual(told, [true, false, null, null, null, null])
+test('whether a customer is new is true, false or unknown', () => {
+  const orderOf = (is_new_customer: unknown) => read({ ...ORDER, is_new_customer }).order
+  const given = [true, false, 1, 'true', null, undefined].map((one) => orderOf(one).is_new_customer)
+  assert.deepEqual(given, [true, false, null, null, null, null])
 })
 
-test('a text that only describes is cut to what the service takes; what is not there stays so', () => {
+test('cuts descriptive texts to the service’s limits; missing ones stay missing', () => {
   const long = 'x'.repeat(3_000)
   const texts = { name: 255, brand: 100, image_url: 2048, size: 20, color: 20 }
-  const told = product({
+  const given = product({
     id: 'p',
     price: '1',
     sku: long,
     ...Object.fromEntries(Object.keys(texts).map((name) => [name, long])),
   })
   for (const [name, length] of Object.entries(texts)) {
-    assert.equal(told?.[name], 'x'.repeat(length), name)
+    assert.equal(given?.[name], 'x'.repeat(length), name)
   }
-  assert.equal(told?.sku, long)
+  assert.equal(given?.sku, long)
   const bare = product({ id: 'p', price: '1', name: null, size: 38 })
   assert.deepEqual([bare?.name, bare?.size, bare && 'brand' in bare], [null, '38', false])
 })
 
-test('a product goes by its id, else by its name, else by its place in the order', () => {
-  const told = [
+test('identifies a product by its id, else its name, else its position in the order', () => {
+  const given = [
     { id: 0, name: 'n' },
     { id: '', name: 'Kettle' },
     { name: null },
     { id: 'x'.repeat(101) },
   ]
-  const { products } = read({ ...ORDER, products: told })
+  const { products } = read({ ...ORDER, products: given })
   assert.deepEqual(
     products.map(({ id }) => id),
     ['0', 'Kettle', '3', 'x'.repeat(100)],
   )
 })
 
-test('a quantity is a whole number, at least one, also where it is a text', () => {
-  const told = [undefined, '', null, 0, -2, 0.25, 'many', '3', 2, 1.5]
+test('a quantity is a whole number, at least one, also when given as text', () => {
+  const given = [undefined, '', null, 0, -2, 0.25, 'many', '3', 2, 1.5]
   assert.deepEqual(
-    told.map((quantity) => product({ quantity })?.quantity),
+    given.map((quantity) => product({ quantity })?.quantity),
     [1, 1, 1, 1, 1, 1, 1, 3, 2, 2],
   )
 })
 
-test('what is sent otherwise than it was told is said, and nothing of the rest', () => {
-  const told = {
+test('lists corrected values for test mode, and only those', () => {
+  const given = {
     ...{ id: 7, value: 99.999, currency: 'usd' },
     products: [
       { id: 'a', price: 0, quantity: '2', currency: 'usd' },
@@ -159,8 +159,8 @@ test('what is sent otherwise than it was told is said, and nothing of the rest',
     'products[3].id: undefined is sent as 4',
     'products[3].price: null is sent as 0.00',
   ]
-  const { products, ...order } = told
-  for (const input of [told, { order, products }]) {
+  const { products, ...order } = given
+  for (const input of [given, { order, products }]) {
     assert.deepEqual(findChanges(input, read(input)), changes)
   }
   assert.deepEqual(findChanges(ORDER, read(ORDER)), [])

@@ -1,13 +1,14 @@
 /**
- * An order as the service takes it (reports, Merchant checkout call).
+ * Converts a shop's order into the body of the checkout call (POST
+ * /api/v1/events/conversions/checkout/).
  */
 
 type Fields = Record<string, unknown>
 
-/** What a shop hands over: as documented, or with the order's fields beside `products`. */
+/** A shop's order: as documented, or with the order's fields beside `products`. */
 export interface OrderInput extends Fields {
   order?: Fields
-  /** Null where a template writes what is not there. */
+  /** Null when a shop's template prints null. */
   products?: Fields[] | null
 }
 
@@ -16,8 +17,8 @@ export interface CheckoutEvent {
   products: Fields[]
 }
 
-const ID_LENGTH = 100 // What the service takes for a product.
-/** Texts that only describe are cut to what the service takes: none is worth losing an order. */
+const ID_LENGTH = 100 // A product in the form that the service accepts.
+/** Cuts descriptive texts to the service's limits, so that a long name does not lose the order. */
 const LENGTHS: Fields & Record<string, number> = {
   name: 255,
   brand: 100,
@@ -26,7 +27,7 @@ const LENGTHS: Fields & Record<string, number> = {
   color: 20,
 }
 
-/** Throws a sentence for the shop's developer when something that must be there is not. */
+/** Throws an error for the shop's developer when a required field is missing. */
 export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEvent => {
   const { products, order = input } = input
   const { is_new_customer } = order
@@ -42,16 +43,16 @@ export const readCheckout = (input: OrderInput, click_ids: string[]): CheckoutEv
       id: `${order.id}`,
       value: Number(order.value).toFixed(decimals),
       currency,
-      // `cids`, comma-separated, is the other way in which the service takes them.
+      // The service also accepts a comma-separated list, `cids`.
       click_ids: order.click_ids || (order.cids ? `${order.cids}`.split(',') : click_ids),
-      // True, false or not known: what a 1 means only the shop knows.
+      // True, false or unknown: only the shop knows whether its 1 means true.
       is_new_customer: typeof is_new_customer === 'boolean' ? is_new_customer : null,
     },
     products: read,
   }
 }
 
-/** What is sent otherwise than a shop's developer may have meant it, a sentence each. */
+/** One sentence for each value that is sent in a corrected form, for test mode. */
 export const findChanges = (input: OrderInput, { order, products }: CheckoutEvent): string[] => [
   ...changes('order', input.order || input, order),
   ...products.flatMap((sent, at) =>
@@ -59,20 +60,20 @@ export const findChanges = (input: OrderInput, { order, products }: CheckoutEven
   ),
 ]
 
-const changes = (path: string, told: Fields, sent: Fields): string[] =>
+const changes = (path: string, given: Fields, sent: Fields): string[] =>
   ['id', 'value', 'price', 'quantity'].flatMap((name) => {
-    const [before, after] = [`${told[name]}`, `${sent[name]}`]
+    const [before, after] = [`${given[name]}`, `${sent[name]}`]
     return before === after || parseFloat(before) === parseFloat(after)
       ? []
       : `${path}.${name}: ${before} is sent as ${after}`
   })
 
 /**
- * Prices and quantities only divide the order's value among its products: one that the service
- * would refuse is worth no order. An order has one currency, which its products need not name.
+ * Prices and quantities only divide the order's value among its products, so the tag corrects
+ * invalid ones instead of losing the order. Products use the currency of their order.
  */
-const readProduct = (told: Fields, at: number, decimals: number): Fields => {
-  const { currency: _, ...product } = told
+const readProduct = (given: Fields, at: number, decimals: number): Fields => {
+  const { currency: _, ...product } = given
   const read: Fields = {
     ...product,
     id: idOf(product, at),
@@ -85,15 +86,16 @@ const readProduct = (told: Fields, at: number, decimals: number): Fields => {
   return read
 }
 
-/** A product without an id goes by its name, or its place: neither is worth losing an order. */
+/** A product without an id is identified by its name, else by its position. */
 const idOf = ({ id, name }: Fields, at: number): string =>
   `${isEmpty(id) ? (isEmpty(name) ? at + 1 : name) : id}`.slice(0, ID_LENGTH)
 
 const isEmpty = (value: unknown): boolean => value == null || value === ''
 
 /**
- * Those that shops print: never more than the service takes, whose table of ISO 4217 is too long
- * for every page of a shop. What is no currency it refuses by name.
+ * The decimals that shops print, never more than the service accepts. The full ISO 4217 table would
+ * be too long for each page of a shop; the service rejects unknown currencies with an error that
+ * names them.
  */
 const decimalsOf = (currency: string): number => {
   try {

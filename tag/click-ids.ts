@@ -1,28 +1,29 @@
 /**
- * The click ids a shop remembers for its visitors: first-party, newest first, no longer than the
- * merchant's window (economics 4, attribution step 2).
+ * Stores the click ids of a shop's visitors: first-party, newest first, for the merchant's
+ * attribution window.
  *
- * A cookie rather than local storage, because checkouts often live on another host of the same
- * shop. Browsers may shorten its life (tag/README.md); a server-to-server call is the remedy.
+ * A cookie rather than local storage, because a checkout often runs on another host of the same
+ * shop. Browsers may shorten its life (tag/README.md); reporting orders from the shop's server
+ * avoids that.
  */
 
 const COOKIE = 'souk_clicks'
-/** 32 lower-case hex characters, as the redirect mints them: nothing else is kept. */
+/** 32 lower-case hex characters, the format of the redirect; anything else is ignored. */
 const CLICK_ID = /^[0-9a-f]{32}$/
 const ID_LENGTH = 32
-/** Twenty are under 1 kB, which every request to the shop carries. */
+/** Twenty ids are under 1 kB. Each request to the shop carries them. */
 const CLICK_IDS_MAX = 20
 const DAY_SECONDS = 86_400
 const BASE = 36
 
 export interface ClickIds {
-  /** Whether the reader landed on this page, with an id that was not known. */
+  /** True when the reader landed on this page with a new click id. */
   readonly _isLanding: boolean
   /** Newest first. */
   _list(): string[]
 }
 
-/** Keeps the click id that the landing address carries in `parameter`, if any. */
+/** Stores the click id that the landing URL carries in `parameter`, if any. */
 export const openClickIds = (parameter: string, windowDays: number): ClickIds => {
   const windowSeconds = windowDays * DAY_SECONDS
   const list = (): string[] => {
@@ -30,13 +31,13 @@ export const openClickIds = (parameter: string, windowDays: number): ClickIds =>
     for (const click of read(windowSeconds)) ids.push(idOf(click))
     return ids
   }
-  // A shop's own script may have tidied the address before this one came to it.
+  // A shop's own script may have removed the parameter before the tag loaded.
   const [page] = performance.getEntriesByType('navigation')
-  // The other name of `URL`: pages call variables of their own so.
-  const told = new webkitURL(page?.name || location.href).searchParams.get(parameter)
-  /** The click that led here, if any. */
-  const id = CLICK_ID.exec(`${told}`)?.[0]
-  // A reload of the landing page must not make an old click young again.
+  // An alias of `URL`, because pages define variables named `URL`.
+  const given = new webkitURL(page?.name || location.href).searchParams.get(parameter)
+  /** The click id in the landing URL, if any. */
+  const id = CLICK_ID.exec(`${given}`)?.[0]
+  // Reloading the landing page must not renew an old click.
   const _isLanding = !!id && !list().includes(id)
   if (_isLanding) {
     write([`${id}.${nowSeconds().toString(BASE)}`, ...read(windowSeconds)], windowSeconds)
@@ -45,7 +46,7 @@ export const openClickIds = (parameter: string, windowDays: number): ClickIds =>
     _isLanding,
     _list() {
       const ids = list()
-      // Where cookies are refused, the page of the landing knows its own.
+      // Without cookies, only the landing page itself knows its click.
       if (id && !ids.includes(id)) ids.push(id)
       return ids
     },
@@ -54,7 +55,7 @@ export const openClickIds = (parameter: string, windowDays: number): ClickIds =>
 
 const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 
-/** A click is kept as its id, a dot, and when it came, in seconds. */
+/** A stored click is its id, a dot and its time in seconds. */
 const idOf = (click: string): string => click.slice(0, ID_LENGTH)
 
 const read = (windowSeconds: number): string[] => {
@@ -67,12 +68,12 @@ const read = (windowSeconds: number): string[] => {
   return clicks
 }
 
-/** Written for the widest domain the browser allows: the shop's own, below the public suffix. */
+/** Uses the widest domain that the browser allows: the shop's own, below the public suffix. */
 const write = (clicks: string[], windowSeconds: number): void => {
   const cookie = `${COOKIE}=${clicks.slice(0, CLICK_IDS_MAX).join('~')}`
   const secure = location.protocol === 'https:' ? ';secure' : ''
   const labels = location.hostname.split('.')
-  // The last label alone is never a shop's; Firefox tells the shop's developer of each refusal.
+  // Skips the top-level label, which is never the shop's; Firefox logs each rejected attempt.
   for (let first = labels.length - 2; first >= -1; first--) {
     const domain = first < 0 ? '' : `;domain=${labels.slice(first).join('.')}`
     const terms = `;path=/;samesite=lax;max-age=${windowSeconds}${domain}${secure}`
@@ -80,7 +81,7 @@ const write = (clicks: string[], windowSeconds: number): void => {
   }
 }
 
-/** The page's cookies, after a change if any; none where it may not even ask, as in a sandbox. */
+/** Sets a cookie if given, and returns the page's cookies; empty where a sandbox forbids access. */
 const cookies = (change = ''): string => {
   try {
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser

@@ -1,4 +1,4 @@
-/** What the reader allowed decides what happens, before any identifier exists (decisions 4.6). */
+/** Consent decides what happens before any identifier exists (tag/README.md, Consent). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { passTime } from './testing/browser.ts'
@@ -27,11 +27,11 @@ for (const [title, fixture, hash, expected] of [
   ['opted out in GPP', 'consent-gpp.html', '', { consent: CONTEXTUAL, source: 'gpp' }],
   ['did not opt out in GPP', 'consent-gpp.html', '#agreed', { consent: FULL, source: 'gpp' }],
 ] as const) {
-  test(`a reader who ${title} is treated so`, async (t) => {
+  test(`a reader who ${title} is handled accordingly`, async (t) => {
     const before = web.trackers.length
     const visited = await visit(t, fixture + hash)
     const { page, url, errors } = visited
-    await page.locator('[data-souk-auction]').waitFor() // A silent tool is waited for.
+    await page.locator('[data-souk-auction]').waitFor() // The tag waits for a silent tool.
     await visited.quiet()
     const { auctions } = visited
     const word = expected.consent === FULL ? 'full' : 'contextual'
@@ -47,14 +47,14 @@ for (const [title, fixture, hash, expected] of [
 }
 
 for (const fixture of ['consent-tcf.html', 'consent-gpp.html']) {
-  test(`a reader whom no law asked has not agreed: the publisher's default holds (${fixture})`, async (t) => {
+  test(`uses the publisher’s default where no law asked the reader (${fixture})`, async (t) => {
     const { auctions } = await visit(t, `${fixture}#not-asked`)
     const [auction] = auctions
     assert.deepEqual([auction?.get('consent'), auction?.get('consent_source')], ['unknown', ''])
   })
 }
 
-test('a reader who refuses after the auctions is told of to no third party any more', async (t) => {
+test('sends no third party anything after a reader refuses', async (t) => {
   const before = web.trackers.length
   const { page, quiet } = await visit(t, 'scrolling.html', async (page) => {
     await page.addInitScript(() => {
@@ -73,7 +73,7 @@ test('a reader who refuses after the auctions is told of to no third party any m
   assert.equal(fired().length, 2)
 })
 
-test('Global Privacy Control wins over everything a page says', async (t) => {
+test('Global Privacy Control wins over every setting of the page', async (t) => {
   const before = web.trackers.length
   const { auctions, url } = await visit(t, 'consent-tcf.html#agreed', async (page) => {
     await page.addInitScript(() =>
@@ -90,7 +90,7 @@ for (const [title, said, expected] of [
   ['refuses', { gdprApplies: true, purpose: { consents: {} } }, 'contextual tcf'],
   ['agrees', { gdprApplies: true, purpose: { consents: { 1: true } } }, 'full tcf'],
 ] as const) {
-  test(`a consent tool that loads 700 ms after the tag is asked, and the reader ${title}`, async (t) => {
+  test(`asks a consent tool that loads 700 ms after the tag, and the reader ${title}`, async (t) => {
     const visited = await visit(t, 'single-page.html', async (page) => {
       await page.addInitScript((data) => {
         addEventListener('load', () =>
@@ -115,7 +115,7 @@ for (const [title, said, expected] of [
   })
 }
 
-test('a consent tool that loads after the first article and refuses wins from the next one on', async (t) => {
+test('obeys a refusal in a tool that loads after the first article, from the next article on', async (t) => {
   const visited = await visit(t, 'single-page.html', async (page) => {
     await page.addInitScript(() => Object.assign(window, { souk: { consent: 'full' } }))
   })

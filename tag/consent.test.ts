@@ -1,4 +1,6 @@
-/** What each word of a consent tool comes to; consent.spec.ts tries some of them on pages. */
+/**
+ * How each answer of a consent tool is interpreted; consent.spec.ts tries some of them on pages.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { watchConsent } from './consent.ts'
@@ -8,16 +10,16 @@ type Tool = readonly unknown[] | 'broken'
 
 interface Page {
   readonly gpc?: boolean
-  /** What each tool tells as soon as it is asked, in this order; an empty list: nothing. */
+  /** What each tool answers at once, in order; an empty list: nothing. */
   readonly tcf?: Tool
   readonly gpp?: Tool
   readonly settings?: PageSettings
 }
 
-/** A reader on such a page: their choice after a while, and what the tools tell later. */
+/** A reader on such a page: their choice after a while, and the tools' later answers. */
 function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const told: Record<string, (word: unknown) => void> = {}
+  const listeners: Record<string, (word: unknown) => void> = {}
   const tool = (name: string, words: Tool | undefined) =>
     words &&
     ((command: string, ...rest: unknown[]) => {
@@ -25,7 +27,7 @@ function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
       const asked = name === 'tcf' ? ['addEventListener', 2] : ['addEventListener']
       assert.deepEqual([command, ...rest.slice(0, -1)], asked)
       const listener = rest.at(-1) as (word: unknown) => void
-      told[name] = listener
+      listeners[name] = listener
       words.forEach((word) => void listener(word))
     })
   const define = (target: object, name: string, value: unknown) =>
@@ -44,7 +46,7 @@ function open(t: TestContext, { gpc, tcf, gpp, settings = {} }: Page) {
     return consent_source === null ? consent : `${consent} (${consent_source})`
   }
   const write = (souk: PageSettings) => Object.assign(window, { souk })
-  return { after, told, write }
+  return { after, listeners, write }
 }
 
 const tcf = (...purposes: number[]) => ({
@@ -55,7 +57,7 @@ const gpp = (parsedSections: unknown, signalStatus = 'ready') => ({
   pingData: { signalStatus, parsedSections },
 })
 
-test('any refusal wins over any permission, and the first of them is named', async (t) => {
+test('any refusal wins over any permission, and the first refusal is reported', async (t) => {
   const [yes, no, full] = [[tcf(1, 2)], [tcf(2, 3)], { consent: 'full' } as const]
   const [sold, kept] = [[gpp({ usnat: { SaleOptOut: 2 } })], [gpp({ usnat: { SaleOptOut: 1 } })]]
   const contextual = { consent: 'contextual' } as const
@@ -83,7 +85,7 @@ test('any refusal wins over any permission, and the first of them is named', asy
   }
 })
 
-test('a sale or sharing that the reader has opted out of, in any state’s section, is a refusal', async (t) => {
+test('an opt-out of sale or sharing in any state’s section is a refusal', async (t) => {
   const expected: [unknown, string][] = [
     [{ usnat: { SharingOptOut: 1, SaleOptOut: 2 } }, 'contextual (gpp)'],
     [{ usca: [{ SaleOptOut: 1 }, { Gpc: false }] }, 'contextual (gpp)'],
@@ -101,60 +103,60 @@ test('a sale or sharing that the reader has opted out of, in any state’s secti
     [undefined, 'unknown'],
   ]
   for (const [sections, choice] of expected) {
-    const told = await open(t, { gpp: [gpp(sections)] }).after(0)
-    assert.equal(told, choice, JSON.stringify(sections))
+    const listeners = await open(t, { gpp: [gpp(sections)] }).after(0)
+    assert.equal(listeners, choice, JSON.stringify(sections))
     t.mock.timers.reset()
   }
 })
 
-test('a tool that says nothing for a second has refused, until it speaks', async (t) => {
+test('a tool that is silent for a second counts as a refusal until it answers', async (t) => {
   for (const [name, word] of [
     ['tcf', tcf(1)],
     ['gpp', gpp({ usnat: { SaleOptOut: 2 } })],
   ] as const) {
-    const { after, told } = open(t, { [name]: [] })
+    const { after, listeners } = open(t, { [name]: [] })
     assert.equal(await after(999), 'not yet')
     assert.equal(await after(1), `contextual (${name})`)
-    told[name]?.(word)
+    listeners[name]?.(word)
     assert.equal(await after(0), `full (${name})`)
-    told[name]?.(null)
+    listeners[name]?.(null)
     const still = name === 'tcf' ? 'contextual' : 'full'
     assert.equal(await after(0), `${still} (${name})`, 'an answer that says nothing')
     t.mock.timers.reset()
   }
 })
 
-test('a banner that is up is waited for like a tool that says nothing', async (t) => {
+test('waits for an open banner as for a silent tool', async (t) => {
   const shown = { ...tcf(), eventStatus: 'cmpuishown' }
   const answered = { ...tcf(1), eventStatus: 'useractioncomplete' }
-  const { after, told } = open(t, { tcf: [shown] })
+  const { after, listeners } = open(t, { tcf: [shown] })
   assert.equal(await after(600), 'not yet')
-  told.tcf?.(answered)
+  listeners.tcf?.(answered)
   assert.equal(await after(0), 'full (tcf)')
   t.mock.timers.reset()
   const silent = open(t, { tcf: [shown] })
   assert.equal(await silent.after(1_000), 'contextual (tcf)')
 })
 
-test('one tool that has spoken does not speak for the other', async (t) => {
-  const { after, told } = open(t, { tcf: [tcf(1)], gpp: [] })
+test('an answer of one tool does not stand for the other', async (t) => {
+  const { after, listeners } = open(t, { tcf: [tcf(1)], gpp: [] })
   assert.equal(await after(500), 'not yet')
-  told.gpp?.(gpp({ usnat: { SaleOptOut: 2 } }))
+  listeners.gpp?.(gpp({ usnat: { SaleOptOut: 2 } }))
   assert.equal(await after(0), 'full (tcf)')
 })
 
-test('a tool that throws has not heard the reader: a refusal at once, whatever another may say', async (t) => {
+test('a tool that throws is a refusal at once, whatever another may answer', async (t) => {
   const { after } = open(t, { tcf: 'broken', gpp: [] })
   assert.equal(await after(0), 'contextual (tcf)')
 })
 
-test('a choice that the page or its tool changes counts from then on', async (t) => {
+test('a choice that the page or its tool changes applies from then on', async (t) => {
   const settings: PageSettings = { consent: 'full' }
-  const { after, told, write } = open(t, { tcf: [tcf(1)], settings })
+  const { after, listeners, write } = open(t, { tcf: [tcf(1)], settings })
   assert.equal(await after(0), 'full (tcf)')
-  told.tcf?.(tcf())
+  listeners.tcf?.(tcf())
   assert.equal(await after(0), 'contextual (tcf)')
-  told.tcf?.(tcf(1))
+  listeners.tcf?.(tcf(1))
   settings.consent = 'contextual'
   assert.equal(await after(0), 'contextual (page)')
   write({ consent: 'full' })
@@ -162,10 +164,10 @@ test('a choice that the page or its tool changes counts from then on', async (t)
   write({ consent: 'contextual' })
   assert.equal(await after(0), 'contextual (page)')
   write({})
-  assert.equal(await after(0), 'full (tcf)', 'what the page has taken back holds no more')
+  assert.equal(await after(0), 'full (tcf)', 'a withdrawn permission no longer applies')
 })
 
-test('a tool that loads late is asked when it comes, for ten seconds and at each request', async (t) => {
+test('asks a late tool when it loads, for ten seconds and at each request', async (t) => {
   for (const [name, word, choice] of [
     ['__tcfapi', tcf(), 'contextual (tcf)'],
     ['__tcfapi', tcf(1), 'full (tcf)'],
@@ -198,7 +200,7 @@ test('a tool that loads late is asked when it comes, for ten seconds and at each
   }
 })
 
-test('a late tool that has not answered counts as a refusal, one that throws too', async (t) => {
+test('a late tool that has not answered or that throws counts as a refusal', async (t) => {
   for (const answer of [() => undefined, () => assert.fail('broken')]) {
     const { after } = open(t, { settings: { consent: 'full' } })
     assert.equal(await after(0), 'full (page)')

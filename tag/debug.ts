@@ -1,6 +1,6 @@
 /**
- * Loaded by the page tag when the address ends in `#souk-debug`, and by `souk check-page`:
- * `souk.report()` says what the tag does link by link, the overlay shows it.
+ * Loaded by the page tag when the URL ends in `#souk-debug`, and by `souk check-page`.
+ * `souk.report()` returns what the tag does with each link; the overlay shows it.
  */
 import type { DebugTools } from '../src/check-page/page-report.ts'
 import { outlineLinks, showOverlay } from './overlay.ts'
@@ -13,7 +13,7 @@ const tools: DebugTools = {
   probe: probePolicy,
   outline: () => void outlineLinks(reportPage()),
 }
-// One that nobody may change, or that is a text, has another in its place.
+// A frozen object or a text is replaced by a new object.
 window.souk = Object.isExtensible(window.souk)
   ? Object.assign(window.souk as SoukGlobal, tools)
   : { ...window.souk, ...tools }

@@ -1,6 +1,4 @@
-/**
- * When anything at all fails, the page is exactly as it was and every link still works.
- */
+/** After any failure the page is unchanged and every link still works. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,11 +13,11 @@ const ARTICLE = `<!doctype html><meta charset="utf-8"><title>Ten kettles</title>
 a <a href="https://shop.example/p/1">raw one</a> and <a href="/about">us</a>.</p></main>
 <script async src="/tag/souk.js" data-publisher="demo"></script>`
 
-/** The parts of the page that the tag could have touched. */
+/** The parts of the page that the tag could have changed. */
 const markup = (page: Page): Promise<string> =>
   page.evaluate(() => document.documentElement.outerHTML)
 
-/** The same article with no tag to change it. */
+/** The same article without a tag. */
 async function untouched(page: Page, { articleUrl }: StandIn): Promise<string> {
   await page.route('**/tag/souk.js', (route) => route.fulfill({ status: 404 }))
   await page.goto(articleUrl)
@@ -28,7 +26,7 @@ async function untouched(page: Page, { articleUrl }: StandIn): Promise<string> {
   return text
 }
 
-/** When the page asked for its configuration, by its own clock. */
+/** When the page requested its configuration, by its own clock. */
 const askedAtMs = (page: Page): Promise<number[]> =>
   page.evaluate(() =>
     performance
@@ -38,8 +36,8 @@ const askedAtMs = (page: Page): Promise<number[]> =>
   )
 
 /**
- * How many calls to the service a page has open: a server hears of one that is given up a moment
- * after the next has come.
+ * Open requests of a page, counted in the page: a server notices an aborted one only after the next
+ * has arrived.
  */
 function countOpen(page: Page): { readonly openMax: number } {
   const asked = { open: 0, openMax: 0 }
@@ -62,11 +60,11 @@ const everywhere = (answer: Answer): Record<Call, Answer> => ({
   pixel: answer,
 })
 
-/** The tag's first pause is a second; clocks within a browser tick a little apart. */
+/** The tag's first pause is a second; clocks within a browser differ slightly. */
 const FIRST_PAUSE_MS = 950
-/** A step of a page's clock that a test moves on. */
+/** A step by which a test advances a page's clock. */
 const STEP_MS = 5
-/** When the tag gives a call up. */
+/** The tag's timeout of a request. */
 const CALL_MS = 8_000
 
 const GARBAGE = [
@@ -82,7 +80,7 @@ const GARBAGE = [
   '{"data":[{"amp_config":null,"smart_links":[null],"auction_result":{}}]}',
 ]
 
-/** They wait most of the time, so four fit into the time of one. */
+/** They wait most of the time, so four take the time of one. */
 suite('a failing service', { concurrency: 4 }, () => {
   for (const [name, answer] of [
     ['breaks every connection', { isCut: true }],
@@ -91,17 +89,17 @@ suite('a failing service', { concurrency: 4 }, () => {
     ['answers 404', { status: 404, body: '{}' }],
     ...GARBAGE.map((body): [string, Answer] => [`answers ${body || 'nothing'}`, { body }]),
   ] satisfies [string, Answer][]) {
-    test(`a service that ${name} to the first question changes nothing`, async (t) => {
+    test(`a service that ${name} to the first request changes nothing`, async (t) => {
       const service = await startStandIn(t, { article: ARTICLE, answers: { config: answer } })
       const { page, errors } = await openPage(t)
       const before = await untouched(page, service)
       await page.goto(service.articleUrl)
       await until(() => service.calls.length > 0)
-      // The back-off's first pause is a second: nothing may come of the answer until then.
+      // The back-off's first pause is a second: until then nothing may follow the response.
       await page.waitForTimeout(300)
       assert.equal(await markup(page), before)
       assert.deepEqual(errors, [])
-      // On a busy machine the 300 ms above may have been a second.
+      // On a busy machine the 300 ms above may have taken a second.
       const [first = 0, second = Number.POSITIVE_INFINITY] = await askedAtMs(page)
       const pauseMs = second - first
       assert.ok(pauseMs > FIRST_PAUSE_MS, `asked again after ${pauseMs} ms`)
@@ -120,7 +118,7 @@ suite('a failing service', { concurrency: 4 }, () => {
     })
   }
 
-  test('a service in trouble is asked less and less, then no more', async (t) => {
+  test('backs off from a failing service, then stops', async (t) => {
     const links = Array.from(
       { length: 50 },
       (_, at) => `<a href="{link}/${9_007_199_254_740_993n + BigInt(at)}">x</a>`,
@@ -131,8 +129,8 @@ suite('a failing service', { concurrency: 4 }, () => {
     })
     const { page } = await openPage(t)
     await page.goto(service.articleUrl)
-    // Pauses of 1 and 2, then 4 and 8 seconds after two questions at a time; then silence. Reports
-    // have pauses of their own: the page impression goes out four times.
+    // Pauses of 1 and 2, then 4 and 8 seconds after two requests at a time; then silence. Reports
+    // back off separately: the page impression is sent four times.
     const asked = (call: Call) => service.calls.filter((seen) => seen.call === call).length
     await until(() => asked('auction') + asked('linkmate') >= 4)
     await page.waitForTimeout(9_000)
@@ -158,8 +156,8 @@ suite('a failing service', { concurrency: 4 }, () => {
       })
       const { page, errors } = await openPage(t)
       if (answer === null) await page.route(/\/api\/v1\/(events|pixel)\//, (route) => route.abort())
-      // By the page's own clock, which stands still between steps: however busy the machine is, a
-      // pause of the tag would show.
+      // By the page's own clock, which stops between steps: a pause of the tag shows on a busy
+      // machine too.
       await page.clock.install({ time: 0 })
       await page.clock.pauseAt(1_000)
       await page.goto(service.articleUrl)
@@ -175,7 +173,7 @@ suite('a failing service', { concurrency: 4 }, () => {
     })
   }
 
-  test('a slow service is given up after eight seconds, and the page never waits for it', async (t) => {
+  test('aborts a request to a slow service after eight seconds, without delaying the page', async (t) => {
     const service = await startStandIn(t, {
       article: ARTICLE,
       answers: { ...everywhere({ delayMs: 10_000 }), config: {} },
@@ -193,7 +191,7 @@ suite('a failing service', { concurrency: 4 }, () => {
     assert.ok(asked.openMax <= 4, `${asked.openMax} at a time`)
   })
 
-  test('a reader who goes offline keeps a page whose links work', async (t) => {
+  test('links still work after a reader goes offline', async (t) => {
     const service = await startStandIn(t, {
       article: ARTICLE,
       answers: { config: { delayMs: 500 } },
@@ -228,7 +226,7 @@ suite('a failing service', { concurrency: 4 }, () => {
     })
   }
 
-  test('a strict policy without unsafe-inline or unsafe-eval is all the tag needs', async (t) => {
+  test('works under a strict policy without unsafe-inline or unsafe-eval', async (t) => {
     const policy =
       "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self'; style-src 'none'; " +
       "require-trusted-types-for 'script'"
@@ -264,7 +262,7 @@ suite('a failing service', { concurrency: 4 }, () => {
     assert.ok(service.openAtOnceMax <= 4, `${service.openAtOnceMax} at a time`)
   })
 
-  test('an old browser, without what the tag needs, keeps its page', async (t) => {
+  test('leaves the page alone in an old browser without the features it needs', async (t) => {
     const service = await startStandIn(t, { article: ARTICLE })
     const { page, errors } = await openPage(t)
     const before = await untouched(page, service)

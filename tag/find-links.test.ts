@@ -17,7 +17,7 @@ const service: Service = {
   domains: ['magazine.example'],
 }
 
-/** What the tag makes of an address on a page of `www.news.example`. */
+/** The tag's verdict on a URL on a page of `www.news.example`. */
 function verdictOf(href: string, settings: PageSettings = {}, of: Service = service): string {
   return judge(new URL(href, 'https://www.news.example/a/'), 'www.news.example', {
     _service: of,
@@ -25,7 +25,7 @@ function verdictOf(href: string, settings: PageSettings = {}, of: Service = serv
   })
 }
 
-test('a smart link is known in every form, and its id is kept to the last digit', () => {
+test('recognises a smart link in every form, and keeps the last digit of its id', () => {
   const id = '9007199254740993' // 2^53 + 1: the first that a number would change
   for (const form of ['', '/', '?u1=x', '/?u1=x', '?u1=x?amp=true', '/?amp=true', '#top']) {
     assert.equal(verdictOf(`${LINK}/${id}${form}`), id, form)
@@ -35,14 +35,14 @@ test('a smart link is known in every form, and its id is kept to the last digit'
   assert.equal(verdictOf(`HTTPS://GO.EXAMPLE:443/${id}`), id, 'written oddly')
 })
 
-test('numbers that are no 64-bit id are no smart links', () => {
+test('numbers that are not a 64-bit id are not smart links', () => {
   assert.equal(verdictOf(`${LINK}/${MAX_ID}`), MAX_ID)
   for (const path of ['9223372036854775808', '99999999999999999999', '0', '007', '-5', '1.5']) {
     assert.equal(verdictOf(`${LINK}/${path}`), OURS, path)
   }
 })
 
-test('other addresses of ours are left alone', () => {
+test('leaves other URLs of the service alone', () => {
   for (const url of [
     `${LINK}/`,
     `${LINK}/link/?url=https%3A%2F%2Fshop.example%2F1&publisher_slug=demo`,
@@ -55,7 +55,7 @@ test('other addresses of ours are left alone', () => {
   }
 })
 
-test('where our address has a path, only what lies under it is ours', () => {
+test('where our URL has a path, only URLs below it are ours', () => {
   const id = '9007199254740993'
   const below: Service = { ...service, _own: ['//souk.example/go/'] }
   for (const path of [id, `${id}/`, `${id}?u1=x`, `api/v1/redirect/?a=${id}&uid_service=1`]) {
@@ -66,13 +66,13 @@ test('where our address has a path, only what lies under it is ours', () => {
   }
 })
 
-test('a copy of a link that an auction has led elsewhere is the same smart link', () => {
+test('recognises a copy of a link that an auction has redirected', () => {
   const result = 'uid_service=1&ar=AQE&url=https%3A%2F%2Fshop.example%2F7&uuid=u&u1=x'
   const copy = `https://auction.example/api/v1/redirect/?a=9007199254740993&${result}`
   assert.equal(verdictOf(copy), '9007199254740993')
 })
 
-test('a wrapper of another tag around one of ours is left alone', () => {
+test('leaves another tag’s wrapper around one of our links alone', () => {
   const url = `${LINK}/9007199254740993`
   const encoded = encodeURIComponent(url)
   // Some write escapes in lower case, some escape no slashes.
@@ -102,7 +102,7 @@ test('the article’s host and the publisher’s domains are not outside', () =>
   assert.equal(verdictOf('https://x.example/', {}, { ...service, domains: ['x.www.example'] }), RAW)
 })
 
-test('what is not on the web is no link to sell', () => {
+test('does not sell links to anything but web pages', () => {
   const hosted = ['ftp://shop.example/1', 'app+https://shop.example/1']
   for (const url of [
     ...hosted,
@@ -115,7 +115,7 @@ test('what is not on the web is no link to sell', () => {
   }
 })
 
-test('#donotlink at the end is obeyed, elsewhere it is part of the address', () => {
+test('obeys #donotlink at the end only', () => {
   assert.equal(verdictOf('https://shop.example/p#donotlink'), DO_NOT_LINK)
   assert.equal(verdictOf(`${LINK}/9007199254740993#DoNotLink`), DO_NOT_LINK)
   assert.equal(verdictOf('https://shop.example/p#donotlinks'), RAW)
@@ -123,7 +123,7 @@ test('#donotlink at the end is obeyed, elsewhere it is part of the address', () 
   assert.equal(verdictOf('https://shop.example/p#locklink'), RAW)
 })
 
-test('links that carry another address are looked into unless the page says not to', () => {
+test('unwraps links that contain another URL unless the page forbids it', () => {
   const wrapper = 'https://click.other.example/?url=https%3A%2F%2Fshop.example%2F1'
   assert.equal(verdictOf(wrapper), RAW)
   assert.equal(verdictOf(wrapper, { unwrap: false }), WRAPPED)
@@ -136,7 +136,7 @@ test('the short form gives the id it was made from', () => {
   fc.assert(
     fc.property(ids, (id) => {
       const code = encodeBase62(id)
-      // One in two thousand looks like a word; it keeps its redirect at the click.
+      // One in two thousand looks like a word; it still redirects at the click.
       const isWord = /^(.[a-z]+|[A-Z]+)$/.test(code)
       assert.equal(verdictOf(`${LINK}/${code}`), isWord ? OURS : id)
       assert.equal(verdictOf(`${LINK}/${code}/?u1=a`), isWord ? OURS : id)
@@ -144,7 +144,7 @@ test('the short form gives the id it was made from', () => {
   )
 })
 
-test('a short form without digits is one wherever its capitals stand', () => {
+test('recognises a short form without digits by the position of its capitals', () => {
   for (const [code, id] of [
     ['SHNBQNozbs', '382831851200319488'],
     ['SHNBqnozbs', '382831875403957856'],
@@ -153,7 +153,7 @@ test('a short form without digits is one wherever its capitals stand', () => {
   }
 })
 
-test('pages that share the link host are not taken for short forms', () => {
+test('pages on the link host are not mistaken for short forms', () => {
   for (const path of [
     'newsletter',
     'Newsletter',
@@ -166,7 +166,7 @@ test('pages that share the link host are not taken for short forms', () => {
   }
 })
 
-test('no address makes it throw', () => {
+test('never throws, whatever the URL', () => {
   fc.assert(
     fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (url) => {
       assert.equal(typeof verdictOf(url), 'string')

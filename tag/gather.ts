@@ -1,4 +1,4 @@
-/** Runs once, so long after the first of many calls: all that come meanwhile are answered by it. */
+/** Runs a task once, a fixed time after the first of many calls. */
 export const gather = (run: () => void, ms: number): (() => void) => {
   let calls = 0
   return () => {

@@ -1,43 +1,45 @@
-/** A link of the page, as the tag found it and as it left it. */
+/** A link of the page: its original state and the changes that the tag made. */
 import type { Verdict } from './find-links.ts'
 
 export type Anchor = HTMLAnchorElement | HTMLAreaElement
 
 export interface Link {
   _anchor: Anchor
-  /** Its address as the page wrote it. */
+  /** Its `href` as the page wrote it. */
   _text: string | null
-  /** The same, absolute. */
+  /** The same as an absolute URL. */
   _href: string
   _verdict: Verdict
-  /** The page wants no auction for it, and nothing changed: audit mode, or `rel="noauction"`. */
+  /** The link is counted but not changed: audit mode, or `rel="noauction"`. */
   _isLeft: boolean
-  /** True when LinkMate was asked for the smart link. */
+  /** True when LinkMate was asked for a smart link. */
   _raw?: boolean
   _id?: string
-  /** Undefined in a place of its own; told of before in that of another anchor. */
+  /**
+   * Undefined before its impression is sent; set when another anchor in the same place was counted.
+   */
   _isViewed?: boolean | undefined
   _result?: AuctionResult
-  /** How its address begins that the outcome gave it. */
+  /** The start of the URL that the outcome set. */
   _outcome?: string | undefined
-  /** Ends the watch for a reader who sees it. */
+  /** Stops watching whether the reader sees the link. */
   _unwatch?: () => void
-  /** What an outcome has changed: attributes before and after, and texts. */
+  /** The changes of an outcome: attributes before and after, and texts. */
   _changes?: [Attributes, Attributes, ReplacedText[]]
 }
 
 /** The values of what an outcome changes. */
 export type Attributes = (string | null)[]
 
-/** An element whose text was replaced, what it held, and what it says instead. */
+/** An element whose text was replaced, with the old and the new text. */
 export type ReplacedText = [Element, Node[], string]
 
-/** Interface 2.5, and whether anybody won. */
+/** The auction's response, and whether it has a winner. */
 export interface AuctionResult {
   id: string
   auction_id: string
   redirect_url: string
-  /** false: nobody bid, and the product is that of the original page. */
+  /** false: nobody bid, and the product is the original page's. */
   has_winner?: boolean | undefined
   product?: {
     name?: string

@@ -1,4 +1,4 @@
-/** What is asked of LinkMate and what comes of its answer, without a browser. */
+/** Requests to LinkMate and the effect of its responses, without a browser. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Link } from './link.ts'
@@ -61,7 +61,7 @@ function openPage({
 const urlsOf = (body: { links: { raw_url: string }[] }) => body.links.map(({ raw_url }) => raw_url)
 const [A, B, C] = ['https://a.example/', 'https://b.example/', 'https://c.example/'] as const
 
-test('each address is asked for once a session, in the order of the page, in one call a look', () => {
+test('requests each URL once a session, in the order of the page, in one call per scan', () => {
   const { linkmate, jobs, take, bodies } = openPage()
   for (const href of [B, A, B]) take(href)
   linkmate._ask()
@@ -74,7 +74,7 @@ test('each address is asked for once a session, in the order of the page, in one
   assert.equal(jobs[0]?._again, REPEATS, 'the same again gives the same')
 })
 
-test('an answer makes smart what still leads where it was asked for, and what is found later', () => {
+test('an answer makes links smart that still have the requested URL, and later copies', () => {
   const { linkmate, adopted, take, answer, answers } = openPage()
   take(A)
   const changed = take(B)
@@ -92,7 +92,7 @@ test('an answer makes smart what still leads where it was asked for, and what is
   assert.equal(adopted.length, 3, 'none twice')
 })
 
-test('a link that cannot earn stays as it is, and is asked for again when the reader comes back', () => {
+test('leaves a link that cannot earn, and asks again when the reader returns', () => {
   const { linkmate, session, adopted, take, bodies, answer } = openPage()
   for (const href of [A, B]) take(href)
   linkmate._ask()
@@ -109,7 +109,7 @@ test('a link that cannot earn stays as it is, and is asked for again when the re
   assert.ok(adopted.includes(`${A} 1`))
 })
 
-test('an answer that comes after the reader has left the article makes no link smart', () => {
+test('ignores an answer that arrives after the reader has left the article', () => {
   const { linkmate, session, adopted, take, answer, answers } = openPage()
   take(A)
   linkmate._ask()
@@ -120,7 +120,7 @@ test('an answer that comes after the reader has left the article makes no link s
   assert.deepEqual(adopted, [`${A} 1`], 'it is known when they come back')
 })
 
-test('an answer reads the addresses of no links but its own: a read costs the browser a parse', () => {
+test('an answer reads only the URLs of its own links, because each read costs a parse', () => {
   const { linkmate, adopted, take, answer } = openPage()
   const reads: string[] = []
   for (const href of [A, B, C]) {
@@ -132,7 +132,7 @@ test('an answer reads the addresses of no links but its own: a read costs the br
   assert.deepEqual([adopted, reads], [[`${B} 2`], [B]])
 })
 
-test('only members are asked for, only links that the page leaves to us, none that is too long', () => {
+test('requests only for members, and only links that the page permits and that are short enough', () => {
   const long = (length: number) => A.padEnd(length, 'x')
   const asked = (page: Parameters<typeof openPage>[0], more?: Partial<Link>) => {
     const { linkmate, take, bodies } = openPage(page)
@@ -146,7 +146,7 @@ test('only members are asked for, only links that the page leaves to us, none th
   assert.deepEqual(asked({ settings: { selector: 'shop' } }), [`${B}shop`])
 })
 
-test('a selector that is none selects no link, and the look at the page goes on', () => {
+test('an invalid selector selects no link, and the scan continues', () => {
   const { linkmate, jobs, take } = openPage({ settings: { selector: '.a >' } })
   const matches = (): never => {
     throw new SyntaxError('not a valid selector')
@@ -156,7 +156,7 @@ test('a selector that is none selects no link, and the look at the page goes on'
   assert.deepEqual([link._raw, jobs], [undefined, []])
 })
 
-test('the article is named by its title, each as long as the service takes; without one it has none', () => {
+test('names the article by its title, cut to the service’s limit, or not at all', () => {
   for (const [page, article] of [
     [{}, { name: 'A title', url: ARTICLE }],
     [{ title: '' }, { name: null, url: ARTICLE }],
@@ -170,7 +170,7 @@ test('the article is named by its title, each as long as the service takes; with
   }
 })
 
-test('a link is locked to its shop by its own mark or by the page, and unwrapped unless refused', () => {
+test('locks a link to its shop by its own mark or the page’s, and unwraps unless refused', () => {
   const asked = (settings: PageSettings) => {
     const { linkmate, take, bodies } = openPage({ settings })
     for (const href of [A, `${A}#locklink`, `${A}#LockLink`, `${A}#locklinks`]) take(href)

@@ -1,4 +1,4 @@
-/** Smart links for raw ones (interface 4.5), for members of the partner program. */
+/** Requests smart links for raw links, for members of the partner program (LinkMate). */
 import type { Link } from './link.ts'
 import type { PageSession, Parts } from './page-session.ts'
 import { REPEATS } from './request-queue.ts'
@@ -9,31 +9,31 @@ interface LinkmateAnswer {
 }
 
 export interface Linkmate {
-  /** A raw link of the page, if the publisher and the page want it to become a smart link. */
+  /** Whether the publisher and the page allow a raw link to become a smart link. */
   _take(link: Link): void
   /**
-   * Asks for what was taken, in the order it was taken, each address once a visit. The service
-   * takes 500 at a time; a look at the page finds fewer.
+   * Requests each URL once per visit, in the order of the page. The service accepts 500 per call;
+   * one scan of the page finds fewer.
    */
   _ask(): void
 }
 
-/** The service's limit of an article's name. */
+/** The service's limit for an article's name. */
 const NAME_MAX = 255
 /**
- * Not more than 2,048 as it is and 6,000 percent-encoded (decisions 4.1): one longer address would
- * make the service refuse the whole call. The page's own is cut: what makes it so long comes last.
+ * At most 2,048 characters plain and 6,000 percent-encoded (docs/spec/limits.md): a longer URL
+ * would make the service reject the whole call. The page's own URL is cut at its end.
  */
 const URL_MAX = 2000
 
-/** `adopt` gets each link that has a smart link now, `done` is called after each answer. */
+/** `adopt` gets each link that now has a smart link; `done` is called after each response. */
 export const makeLinkmate = (
   { _service, _queue, _settings, _links }: Parts,
   session: PageSession,
   adopt: (link: Link, id: string) => void,
   done: () => void,
 ): Linkmate => {
-  /** The smart link of each address that can earn; others stay as they are. */
+  /** The smart link of each URL that can earn. */
   const ids: Record<string, string> = {}
   let fresh: object[] = []
 
@@ -45,7 +45,7 @@ export const makeLinkmate = (
       try {
         if (selector && !link._anchor.matches(selector)) return
       } catch {
-        return // No selector: it selects nothing.
+        return // An invalid selector selects nothing.
       }
       link._raw = true
       const id = ids[_href]
@@ -64,7 +64,7 @@ export const makeLinkmate = (
         _url: `${_service._base}/api/v1/publishers/${_service.publisher_id}/linkmate/smart_links/`,
         _body: toJson({
           article: {
-            // A form or an image named `title` has that place, and no `slice`.
+            // A form or an image named `title` replaces `document.title`, and has no `slice`.
             name: document.title.slice?.(0, NAME_MAX) || null,
             url: session._sourceUrl.slice(0, URL_MAX),
           },
@@ -74,7 +74,7 @@ export const makeLinkmate = (
         _done(answer) {
           const [{ smart_links }] = (answer as LinkmateAnswer).data as [LinkmateAnswer['data'][0]]
           for (const { auction_id, url, is_monetizable } of smart_links) {
-            // A link that cannot earn would only lead its readers through us.
+            // A link that cannot earn stays direct: a redirect would only slow its readers down.
             if (is_monetizable !== false) ids[url] = auction_id
           }
           if (session._asked !== _asked) return
@@ -84,7 +84,7 @@ export const makeLinkmate = (
           }
           done()
         },
-        // The same links again give the same smart links.
+        // The same links give the same smart links again.
         _again: REPEATS,
       })
       fresh = []

@@ -20,7 +20,7 @@ const CLICK = 'a'.repeat(32)
 const LATER_CLICK = 'b'.repeat(32)
 const DAY_MS = 86_400_000
 
-/** A shop of its own below the merchant's domain: its orders can be told from other tests'. */
+/** A separate shop below the merchant's domain, so that its orders differ from other tests'. */
 async function openShop(t: Test, prepare?: (page: Page) => Promise<void>) {
   const watched = await openPage(t)
   const calls: { url: string; body: string }[] = []
@@ -43,7 +43,7 @@ interface OrderBody {
   readonly products: readonly unknown[]
 }
 
-/** The orders of this id that the service has in its log. */
+/** The orders of this id in the service's log. */
 async function orders(id: string): Promise<OrderBody[]> {
   await app.settled()
   const rows = await app.node.database.rows<{ body: string }>(sql`
@@ -56,7 +56,7 @@ async function orders(id: string): Promise<OrderBody[]> {
 
 const cookies = async (page: Page): Promise<string> => page.evaluate(() => document.cookie)
 
-test('a landing’s click ids are kept newest first and sent with the order', async (t) => {
+test('stores a landing’s click ids newest first and sends them with the order', async (t) => {
   const { page, go, checkouts, errors } = await openShop(t)
   await go(`/merchant-landing.html?cid=${CLICK}`)
   await go(`/merchant-landing.html?cid=${LATER_CLICK}`)
@@ -83,7 +83,7 @@ test('a landing’s click ids are kept newest first and sent with the order', as
   assert.deepEqual(errors, [])
 })
 
-test('pages seen after a click are told; a landing names its click, and no view its page', async (t) => {
+test('reports page views after a click; a landing names its click, a view never names its page', async (t) => {
   const { go } = await openShop(t)
   const [earlier, click] = ['d'.repeat(32), 'c'.repeat(32)]
   const views = () =>
@@ -105,7 +105,7 @@ test('pages seen after a click are told; a landing names its click, and no view 
   )
 })
 
-test('what an address of the shop says of its buyer stays in the shop', async (t) => {
+test('never sends the query of a shop’s URL, which may identify the buyer', async (t) => {
   const { go, calls } = await openShop(t)
   await go(`/merchant-landing.html?cid=${CLICK}&visitor=joe`)
   await go('/merchant-thanks.html?email=jane%40mail.example#jane')
@@ -114,7 +114,7 @@ test('what an address of the shop says of its buyer stays in the shop', async (t
   for (const body of bodies) assert.doesNotMatch(body, /jane|joe/)
 })
 
-test('an order is sent once, however often its page is looked at', async (t) => {
+test('sends an order once, however often its page is loaded', async (t) => {
   const { page, go, quiet, checkouts } = await openShop(t)
   for (let visit = 0; visit < 3; visit++) await go('/merchant-thanks.html')
   assert.equal(checkouts().length, 1)
@@ -126,7 +126,7 @@ test('an order is sent once, however often its page is looked at', async (t) => 
   assert.equal(checkouts().length, 2, 'nor after another order')
 })
 
-test('a reload of the landing page does not make an old click young again', async (t) => {
+test('a reload of the landing page does not renew an old click', async (t) => {
   const { page, go } = await openShop(t)
   await go(`/merchant-landing.html?cid=${CLICK}`)
   const before = await cookies(page)
@@ -137,7 +137,7 @@ test('a reload of the landing page does not make an old click young again', asyn
   assert.ok(now.endsWith(before.replace('souk_clicks=', '')), `${before} is not the end of ${now}`)
 })
 
-test('click ids are forgotten after the merchant’s window', async (t) => {
+test('forgets click ids after the merchant’s window', async (t) => {
   const { page, go, checkouts } = await openShop(t, async (page) => {
     await page.clock.install({ time: Date.now() - 40 * DAY_MS })
   })
@@ -149,7 +149,7 @@ test('click ids are forgotten after the merchant’s window', async (t) => {
   assert.deepEqual(events[0].order.click_ids, [LATER_CLICK])
 })
 
-test('a click is known on every host of the shop that it came to, and on no other', async (t) => {
+test('a click is known on every host of its shop, and on no other', async (t) => {
   const { page, quiet, checkouts } = await openShop(t)
   const visit = async (host: string, path: string) => {
     await page.goto(`${web.host(host)}${path}`)
@@ -162,7 +162,7 @@ test('a click is known on every host of the shop that it came to, and on no othe
   assert.deepEqual(JSON.parse(checkouts()[0]?.body ?? '').events[0].order.click_ids, [CLICK])
 })
 
-test('the newest twenty clicks of a visitor are kept, and no more', async (t) => {
+test('keeps the newest twenty clicks of a visitor', async (t) => {
   const { page, go } = await openShop(t)
   await go('/merchant-landing.html')
   await page.evaluate(() => {
@@ -177,7 +177,7 @@ test('the newest twenty clicks of a visitor are kept, and no more', async (t) =>
   assert.deepEqual([numbers.length, numbers[0], Number(numbers.at(-1))], [20, CLICK, 18])
 })
 
-test('the click’s parameter, its window and test mode are said on the script', async (t) => {
+test('reads the click’s parameter, its window and test mode from the script element', async (t) => {
   const { page, go, calls, checkouts } = await openShop(t)
   const tag = '<script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"'
   web.publish(
@@ -190,25 +190,25 @@ test('the click’s parameter, its window and test mode are said on the script',
   const { value = '', expires = 0 } = cookie ?? {}
   assert.ok(value.startsWith(`${LATER_CLICK}.`) && !value.includes('~'), value)
   assert.ok(Math.abs(expires - Date.now() / 1_000 - 86_400) < 600, 'forgotten after a day')
-  const told = calls.length
+  const before = calls.length
   await go('/trial.html')
   await page.evaluate(() =>
     Reflect.get(window, 'souk')('checkout', { id: 'T-1', value: 1, currency: 'usd' }),
   )
   assert.match(await page.locator('#souk-test').innerText(), /"id": "T-1"/)
-  assert.deepEqual([calls.length, checkouts()], [told, []])
+  assert.deepEqual([calls.length, checkouts()], [before, []])
 })
 
-test('whatever else a landing address carries is not kept', async (t) => {
+test('stores nothing else of a landing URL', async (t) => {
   const { page, go, calls } = await openShop(t)
   for (const value of ['', 'x', 'A'.repeat(32), `${CLICK}0`, '<script>', `${CLICK};a=b`]) {
     await go(`/merchant-landing.html?cid=${encodeURIComponent(value)}`)
   }
   assert.equal(await cookies(page), '')
-  assert.deepEqual(calls, [], 'nothing is told of visitors who did not come through us')
+  assert.deepEqual(calls, [], 'reports nothing of visitors who did not come through us')
 })
 
-test('calls made before and after the tag has loaded are both taken', async (t) => {
+test('accepts calls made before and after the tag has loaded', async (t) => {
   const { page, go, quiet, checkouts } = await openShop(t)
   await go('/merchant-call.html')
   await page.locator('#buy').click()
@@ -223,7 +223,7 @@ test('calls made before and after the tag has loaded are both taken', async (t) 
   assert.equal((await orders('late')).length, 1)
 })
 
-test('a shop of two networks tells both of an order, once each', async (t) => {
+test('reports an order of a shop in two networks to both, once each', async (t) => {
   const other = await startStandIn(t, { article: '' })
   const { page, go, quiet, checkouts, errors } = await openShop(t)
   web.publish(
@@ -239,24 +239,24 @@ test('a shop of two networks tells both of an order, once each', async (t) => {
   )
   await quiet()
   const isOther = ({ url }: { url: string }) => url.startsWith(other.origin)
-  const told = (calls: { body: string }[]) =>
+  const reports = (calls: { body: string }[]) =>
     calls.map(({ body }) => {
       const { organization_id, events } = JSON.parse(body)
       return [organization_id, events[0].order.id]
     })
   const [here, there] = [checkouts().filter((call) => !isOther(call)), checkouts().filter(isOther)]
-  assert.deepEqual(told(here), [
+  assert.deepEqual(reports(here), [
     [network.merchId, 'on the page'],
     [network.merchId, 'called'],
   ])
-  assert.deepEqual(told(there), [
+  assert.deepEqual(reports(there), [
     [7, 'on the page'],
     [7, 'called'],
   ])
   assert.deepEqual(errors, [])
 })
 
-test('beside the page tag, what a page writes into souk still reaches that', async (t) => {
+test('beside the page tag, settings written into souk still reach it', async (t) => {
   const { page, requests, quiet, errors } = await openPage(t)
   const goods = [1, 2].map((at) => `${web.host('kettles')}/p/${at}`)
   const url = `${web.host('daily')}/both.html`
@@ -283,7 +283,7 @@ test('beside the page tag, what a page writes into souk still reaches that', asy
   assert.deepEqual(errors, [])
 })
 
-test('click ids that the shop itself names are sent, in either spelling', async (t) => {
+test('sends click ids that the shop itself names, in either spelling', async (t) => {
   const { page, go, quiet, checkouts } = await openShop(t)
   await go(`/merchant-landing.html?cid=${CLICK}`)
   const named = { cids: `${LATER_CLICK},${CLICK}` }
@@ -298,7 +298,7 @@ test('click ids that the shop itself names are sent, in either spelling', async 
   assert.deepEqual(sent, [[CLICK], [LATER_CLICK, CLICK], []])
 })
 
-test('what a shop’s templates leave empty or write otherwise costs no order', async (t) => {
+test('keeps an order when a shop’s templates leave fields empty or write them differently', async (t) => {
   const { page, go, quiet } = await openShop(t)
   await go('/merchant-landing.html')
   const order = { value: '1.00', currency: 'USD' }
@@ -314,7 +314,7 @@ test('what a shop’s templates leave empty or write otherwise costs no order', 
   for (const id of ['E-1', 'E-2', 'E-3', 'E-4']) assert.equal((await orders(id)).length, 1, id)
 })
 
-test('an order that could not be delivered is delivered from the next page', async (t) => {
+test('delivers an undelivered order from the next page', async (t) => {
   const { page, go, quiet, checkouts, errors } = await openShop(t)
   await page.route('**/conversions/checkout/', (route) => route.abort())
   await page.goto(`${web.host('kettles')}/merchant-thanks.html`)
@@ -330,7 +330,7 @@ test('an order that could not be delivered is delivered from the next page', asy
   assert.deepEqual(errors, [])
 })
 
-test('a browser without beacons loses no order', async (t) => {
+test('keeps an order in a browser without beacons', async (t) => {
   const { page, go, checkouts, errors } = await openShop(t, async (page) => {
     await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'sendBeacon'))
   })
@@ -341,11 +341,11 @@ test('a browser without beacons loses no order', async (t) => {
   assert.deepEqual(errors, [])
 })
 
-test('test mode shows what would be sent and sends nothing', async (t) => {
+test('test mode shows the message and sends nothing', async (t) => {
   const { page, go, calls } = await openShop(t)
   const panel = page.locator('#souk-test')
   await go('/merchant-landing.html#souk-test')
-  assert.match(await panel.innerText(), /page view: not sent\s+"no click is known/)
+  assert.match(await panel.innerText(), /page view: not sent\s+"no click is stored/)
   await panel.locator('summary').click()
   assert.doesNotMatch(await panel.innerText(), /page view/, 'folded, it covers nothing')
   await go(`/merchant-landing.html?cid=${CLICK}&souk-test`)
@@ -367,13 +367,13 @@ test('test mode shows what would be sent and sends nothing', async (t) => {
     currency: 'usd',
     products,
   })
-  const told = await page.locator('#souk-test').innerText()
-  assert.match(told, /products\[1\]\.id: .* as no id[\s\S]*products\[1\]\.price: .* as 0\.00/)
-  assert.doesNotMatch(told, /products\[0\]/)
+  const corrected = await page.locator('#souk-test').innerText()
+  assert.match(corrected, /products\[1\]\.id: .* as no id[\s\S]*products\[1\]\.price: .* as 0\.00/)
+  assert.doesNotMatch(corrected, /products\[0\]/)
   assert.deepEqual(calls, [])
 })
 
-test('a shop whose page is broken or whose storage is forbidden is left in peace', async (t) => {
+test('does not disturb a shop whose page is broken or whose storage is forbidden', async (t) => {
   const { page, go, checkouts, errors } = await openShop(t, async (page) => {
     await page.addInitScript(() => {
       for (const name of ['localStorage', 'sessionStorage']) {

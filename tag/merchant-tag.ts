@@ -1,9 +1,9 @@
 /**
  * The merchant tag: `<script async src="{base_url}/tag/souk-merchant.js" data-merchant="ID">`.
  *
- * Landing: the click id in the address is remembered, first-party. Page view: told to the service
- * for visitors who came through it, and for nobody else. Checkout: `window.SOUK_ORDER` or
- * `souk('checkout', {...})`, once per order. It never throws into the shop's page.
+ * Landing: stores the click id of the URL in a first-party cookie. Page view: reported only for
+ * visitors who came through the service. Checkout: `window.SOUK_ORDER` or `souk('checkout',
+ * {...})`, once per order. The tag never throws into the shop's page.
  */
 import { findChanges, type OrderInput, readCheckout } from './checkout.ts'
 import { openClickIds } from './click-ids.ts'
@@ -14,7 +14,7 @@ import { toJson } from './to-json.ts'
 
 interface Command {
   (command: string, input?: OrderInput): void
-  /** Calls made before the tag had loaded. */
+  /** Calls made before the tag loaded. */
   q?: ArrayLike<unknown>[]
 }
 interface ShopWindow {
@@ -23,7 +23,7 @@ interface ShopWindow {
 }
 
 const main = (): void => {
-  // An image or a form whose name is `currentScript` has that place, and no text of its own.
+  // An image or form named `currentScript` shadows that property and has no `text`.
   let script = document.currentScript as HTMLScriptElement
   if (script?.text == null)
     script = document.querySelector('script[data-merchant]') as typeof script
@@ -49,7 +49,7 @@ const main = (): void => {
     if (isTest) {
       showMessage(isRepeat ? 'checkout (a repeat: suppressed)' : 'checkout', message(event))
       const changes = findChanges(input, event)
-      if (changes[0]) showMessage('checkout: not sent as told', changes)
+      if (changes[0]) showMessage('checkout: corrected', changes)
     }
     if (!isRepeat) post?.(toJson(message(event)))
   }
@@ -58,7 +58,7 @@ const main = (): void => {
     try {
       if (command === 'checkout' && input) checkout(input)
     } catch (problem) {
-      // The shop's developer sees it in test mode, the buyer never.
+      // Shown to the shop's developer in test mode only, never to a buyer.
       if (isTest) showMessage('checkout: not sent', problem)
     }
   }
@@ -72,23 +72,24 @@ const main = (): void => {
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', readPage)
   else readPage()
 
-  // Last: a browser set up for privacy may have no `sendBeacon`, which must cost no order.
+  // Sent last: browsers with strict privacy settings may lack `sendBeacon`, and the order must
+  // still be sent.
   const click_ids = clicks._list()
   if (click_ids[0]) {
     const view = message({ click_ids: click_ids.slice(0, 1), is_landing: clicks._isLanding })
     if (isTest) showMessage('page view', view)
     else navigator.sendBeacon(`${endpoint}page_view/`, toJson(view))
-  } else if (isTest) showMessage('page view: not sent', 'no click is known: come through a link')
+  } else if (isTest) showMessage('page view: not sent', 'no click is stored')
 }
 
-/** On a page of thanks the query may name the buyer. */
+/** The query of a thank-you page may contain personal data of the buyer. */
 const bare = (address: string): string => address.replace(/[?#].*/, '')
 
-/** The page tag reads its settings from the object that it found: what a page writes goes there. */
+/** The page tag reads its settings from the object it found, so later settings go there. */
 const shareName = (take: Command, before: Command | undefined): Command => {
   const souk: Command = (command, input) => {
     take(command, input)
-    // Another network's tag; or the page's queue, which is for those that load later.
+    // Another network's tag, or the page's queue for tags that load later.
     if (typeof before === 'function') before(command, input)
   }
   return before

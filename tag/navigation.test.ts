@@ -1,4 +1,7 @@
-/** What counts as another article, without a browser: page-tag.spec.ts tries real navigations. */
+/**
+ * Which changes count as another article, without a browser: page-tag.spec.ts tries real
+ * navigations.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { watchPage } from './navigation.ts'
@@ -42,7 +45,7 @@ function openPage(t: TestContext, { hasNavigationApi = true } = {}) {
   return { location, events, navigation, settled, change: () => change() }
 }
 
-test('an address is another article unless only what scrolls or tracks differs', (t) => {
+test('a URL is another article unless only its tracking or scroll position differs', (t) => {
   const { location, change, settled } = openPage(t)
   for (const [from, to, done] of [
     ['', '', 'scan'],
@@ -76,7 +79,7 @@ test('an address is another article unless only what scrolls or tracks differs',
   }
 })
 
-test('changes gather for a fifth of a second, and are looked at once', (t) => {
+test('collects changes for a fifth of a second, then scans once', (t) => {
   const { change, settled } = openPage(t)
   change()
   assert.deepEqual(settled(150), [])
@@ -88,8 +91,8 @@ test('changes gather for a fifth of a second, and are looked at once', (t) => {
   assert.deepEqual(settled(), ['scan'])
 })
 
-test('a change of address is heard of with the Navigation API and without it', (t) => {
-  for (const [hasNavigationApi, tell] of [
+test('notices a change of the URL with the Navigation API and without it', (t) => {
+  for (const [hasNavigationApi, change] of [
     [true, ({ navigation }) => navigation.dispatchEvent(new Event('currententrychange'))],
     [true, ({ events }) => events.dispatchEvent(new Event('popstate'))],
     [false, ({ events }) => events.dispatchEvent(new Event('popstate'))],
@@ -97,13 +100,13 @@ test('a change of address is heard of with the Navigation API and without it', (
   ] as [boolean, (page: ReturnType<typeof openPage>) => unknown][]) {
     const page = openPage(t, { hasNavigationApi })
     page.location.href = `${HERE}/2`
-    tell(page)
+    change(page)
     assert.deepEqual(page.settled(), ['land'])
     t.mock.timers.reset()
   }
 })
 
-test('a page that comes back from the cache is landed on at once, a first load is not', (t) => {
+test('lands at once on a page from the back/forward cache, but not at a first load', (t) => {
   const { events, settled } = openPage(t)
   events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }))
   assert.deepEqual(settled(0), [])
@@ -111,7 +114,7 @@ test('a page that comes back from the cache is landed on at once, a first load i
   assert.deepEqual(settled(0), ['land'])
 })
 
-test('an address that changes soon after a scroll is one that the reader has scrolled to', (t) => {
+test('treats a URL that changes soon after a scroll as scrolled to', (t) => {
   const { location, events, change, settled } = openPage(t)
   const move = (path: string): string[] => {
     location.href = HERE + path

@@ -1,8 +1,8 @@
 /**
- * When does a reader land on a page? (interface 6, rule 1)
+ * Detects when a reader lands on a page.
  *
- * At the first load, at the activation of a prerendered page, when a page comes back from the
- * back/forward cache, and when a single-page application shows another article.
+ * A landing is the first load, the activation of a prerendered page, a return from the back/forward
+ * cache, or another article in a single-page application.
  */
 import { gather } from './gather.ts'
 
@@ -15,19 +15,18 @@ export const heard = (type: string): Promise<unknown> =>
   new Promise((resolve) => document.addEventListener(type, resolve))
 
 /**
- * Changes of a page gather this long before it is looked at again: frameworks change hundreds of
- * nodes at a time, and single-page applications the address first and the article soon after.
+ * How long changes are collected before the page is scanned. Frameworks change hundreds of nodes at
+ * a time; single-page applications change the URL first and the article soon after.
  */
 const SETTLE_MS = 200
 
-/** A page that shows one article below the other changes its address so soon after a scroll. */
+/** A page with one article below the other changes its URL within this time after a scroll. */
 const SCROLL_MS = 1500
 
 /**
- * Calls `land` for every landing after the first, and `scan` when the page has changed otherwise.
- * `land` learns whether the reader has only scrolled from one article to another.
- * The page's own `history` functions are never replaced: where there is no Navigation API, the
- * change of the article's nodes tells of the change of its address.
+ * Calls `land` for every landing after the first, and `scan` after other changes of the page.
+ * `land` gets whether the reader only scrolled to another article. The page's `history` functions
+ * are never replaced: without the Navigation API, changed nodes reveal a changed URL.
  */
 export const watchPage = (land: (isScroll?: boolean) => void, scan: () => void): void => {
   let article = articleAddress()
@@ -45,20 +44,20 @@ export const watchPage = (land: (isScroll?: boolean) => void, scan: () => void):
   try {
     ;(window as unknown as BrowserWindow).navigation.addEventListener('currententrychange', look)
   } catch {
-    // No Navigation API: no such name, or that of a page's menus or of a frame on another host.
+    // No Navigation API: the name is missing, or refers to a menu or a frame from another host.
   }
   addEventListener('popstate', look)
   const noteScroll = (): void => {
     scrolledMs = Date.now()
   }
-  // Scrolls of an element do not bubble.
+  // Scroll events of an element do not bubble.
   addEventListener('scroll', noteScroll, true)
   addEventListener('pageshow', (event) => event.persisted && land())
 }
 
 /**
- * The address without what only scrolls or tracks, and without a last slash: pages tidy such things
- * up. `#/path` and `#!path` are pages.
+ * The URL without tracking parameters, scroll positions and a trailing slash, which pages change by
+ * themselves. `#/path` and `#!path` are pages.
  */
 export const articleAddress = (): string =>
   location.href

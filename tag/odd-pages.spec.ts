@@ -1,4 +1,4 @@
-/** The tags on pages that other people's scripts, words and settings make odd. */
+/** The tags on pages with unusual scripts, texts and settings. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -10,7 +10,7 @@ const { web, service } = network
 const shop = web.host('kettles')
 const CLICK = 'a'.repeat(32)
 
-/** A page of the shop, and the click ids and answers of the orders that it sends. */
+/** A page of the shop, with the click ids and responses of the orders that it sends. */
 async function openShop(t: Parameters<typeof openPage>[0]) {
   const watched = await openPage(t)
   const orders: { ids: string[]; status: number }[] = []
@@ -29,7 +29,7 @@ async function openShop(t: Parameters<typeof openPage>[0]) {
 
 let articles = 0
 
-/** An article with a smart link and a raw one, and what its page holds besides. */
+/** An article with a smart link, a raw one, and extra elements. */
 async function visitArticle(
   t: Parameters<typeof visit>[0],
   rest: string,
@@ -60,7 +60,7 @@ test('without cookies an order has the click of its own page', async (t) => {
   assert.deepEqual(orders, [{ ids: [CLICK], status: 201 }])
 })
 
-test('no cookie is asked for at a top-level domain, of which Firefox complains', async (t) => {
+test('tries no cookie at a top-level domain, because Firefox would log a warning', async (t) => {
   const { page, go } = await openShop(t)
   await page.addInitScript(() => {
     const own = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie')
@@ -78,7 +78,7 @@ test('no cookie is asked for at a top-level domain, of which Firefox complains',
   assert.deepEqual(await page.evaluate('asked'), ['kettles.localhost'])
 })
 
-test('a sandboxed frame, which may not ask for cookies, sends its order', async (t) => {
+test('a sandboxed frame without access to cookies sends its order', async (t) => {
   const { orders, go } = await openShop(t)
   web.publish(
     '/framed.html',
@@ -88,7 +88,7 @@ test('a sandboxed frame, which may not ask for cookies, sends its order', async 
   assert.deepEqual(orders, [{ ids: [CLICK], status: 201 }])
 })
 
-test('a setting that a template leaves empty is as if it were not there', async (t) => {
+test('ignores a setting that a template leaves empty', async (t) => {
   const { page, go } = await openShop(t)
   web.publish(
     '/empty.html',
@@ -102,7 +102,7 @@ test('a setting that a template leaves empty is as if it were not there', async 
   assert.ok(Math.abs(expires - Date.now() / 1_000 - 30 * 86_400) < 600)
 })
 
-test('a shop that tidies its address before the tag has loaded keeps the click', async (t) => {
+test('keeps the click of a shop that cleans its URL before the tag has loaded', async (t) => {
   const { page, go } = await openShop(t)
   web.publish(
     '/tidy.html',
@@ -120,7 +120,7 @@ test('a shop that tidies its address before the tag has loaded keeps the click',
   assert.deepEqual(view?.events, [{ click_ids: [CLICK], is_landing: true }])
 })
 
-test('an image named currentScript does not stand in for the merchant tag', async (t) => {
+test('the merchant tag ignores an image named currentScript', async (t) => {
   const { requests, go } = await openShop(t)
   web.publish(
     '/shadowed.html',
@@ -129,11 +129,11 @@ test('an image named currentScript does not stand in for the merchant tag', asyn
 <script src="{service}/tag/souk-merchant.js" data-merchant="{shopid}"></script>`,
   )
   await go('/shadowed.html')
-  const told = requests.filter((request) => request.includes('/checkout/'))
-  assert.deepEqual(told, [`${service}/api/v1/events/conversions/checkout/`])
+  const sent = requests.filter((request) => request.includes('/checkout/'))
+  assert.deepEqual(sent, [`${service}/api/v1/events/conversions/checkout/`])
 })
 
-test('an image named currentScript does not stand in for the page tag', async (t) => {
+test('the page tag ignores an image named currentScript', async (t) => {
   web.publish(
     '/article.html',
     `<!doctype html><title>A page</title>
@@ -146,7 +146,7 @@ test('an image named currentScript does not stand in for the page tag', async (t
   assert.ok(!requests.some((request) => request.startsWith(`${web.host('trackers')}/api/`)))
 })
 
-test('menus named navigation do not stand in for the API that a browser lacks', async (t) => {
+test('menus named navigation are not mistaken for the API that a browser lacks', async (t) => {
   const menus = '<nav id="navigation"></nav><nav id="navigation"></nav>'
   const { page } = await visitArticle(t, menus, '', async (page) => {
     await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
@@ -154,7 +154,7 @@ test('menus named navigation do not stand in for the API that a browser lacks', 
   await bothEarn(page)
 })
 
-test('a page whose Promise is a library’s, older than `allSettled`, has its links earn', async (t) => {
+test('links earn on a page whose Promise comes from a library without `allSettled`', async (t) => {
   const { page } = await visitArticle(t, '<script>delete Promise.allSettled</script>')
   await bothEarn(page)
 })
@@ -180,7 +180,7 @@ for (const [name, souk] of Object.entries({
   })
 }
 
-test('a page that returns to the settings of an earlier article has these, not the last ones', async (t) => {
+test('a page that returns to an earlier article’s settings gets those', async (t) => {
   const { page, quiet } = await visitArticle(t, '<script>souk = first = { u1: "first" }</script>')
   const u1After = async (path: string, souk: string) => {
     await page.evaluate(`souk = ${souk}; history.pushState({}, '', '${path}')`)
@@ -191,18 +191,18 @@ test('a page that returns to the settings of an earlier article has these, not t
   assert.equal(await u1After('/first', 'first'), 'first')
 })
 
-test('a page with variables named URL and Blob has its links earn', async (t) => {
+test('links earn on a page with variables named URL and Blob', async (t) => {
   const script = '<script>var URL = "https://daily.example/"; class Blob {}</script>'
   const { page } = await visitArticle(t, script)
   await bothEarn(page)
 })
 
-test('a form named title does not keep raw links from earning', async (t) => {
+test('raw links earn on a page with a form named title', async (t) => {
   const { page } = await visitArticle(t, '<form name="title"></form>')
   await bothEarn(page)
 })
 
-test('a tag’s own name tells where the service is, whatever its address goes on with', async (t) => {
+test('a tag’s own name locates the service, whatever query its URL has', async (t) => {
   const { page } = await visitArticle(t, '', '?v=2026/11/28#/tag/x')
   await bothEarn(page)
   const { orders, go } = await openShop(t)

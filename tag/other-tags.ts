@@ -1,8 +1,8 @@
 /**
- * Tags of other services that rewrite links or hold them back, known by the addresses they load.
+ * Known tags of other services that rewrite or hold back links, recognised by the URLs they load.
  *
- * Two tags on one page can each wrap what the other made; the remedy is a line in the other's
- * configuration that leaves our hosts alone.
+ * Two tags on one page may each wrap the other's links. To prevent this, the publisher excludes our
+ * hosts in the other tag's configuration.
  */
 
 interface KnownTag {

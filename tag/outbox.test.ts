@@ -1,4 +1,4 @@
-/** An order's way out of the browser, with a network that answers when the test says so. */
+/** Delivery of an order from the browser, with a network that answers when the test says so. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { openOutbox, readList, writeList } from './outbox.ts'
@@ -6,7 +6,7 @@ import { holdFetches } from './testing/held-fetches.ts'
 
 const URL_OF_ORDERS = 'https://souk.example/orders'
 
-/** A browser's storage, or one that forbids it. */
+/** A browser's storage, or one that forbids access. */
 function setStorage(kept: Map<string, string> | null): void {
   const forbid = () => {
     throw new DOMException('no', 'SecurityError')
@@ -29,7 +29,7 @@ function openBrowser(t: TestContext, kept: Map<string, string> | null = new Map(
   return { sent, bodies, waiting, after, answer }
 }
 
-test('an order is told without cookies or preflight, by a call that outlives the page', (t) => {
+test('sends an order without cookies or preflight, by a request that outlives the page', (t) => {
   const { sent } = openBrowser(t)
   openOutbox(URL_OF_ORDERS)('1')
   const [{ answer: _, ...call } = {}, ...more] = sent
@@ -37,7 +37,7 @@ test('an order is told without cookies or preflight, by a call that outlives the
   assert.deepEqual([call, more], [{ ...expected, keepalive: true, credentials: 'omit' }, []])
 })
 
-test('orders are told one after the other and kept until each is answered', async (t) => {
+test('sends orders one at a time and keeps each until it is answered', async (t) => {
   const { bodies, waiting, answer } = openBrowser(t)
   const post = openOutbox(URL_OF_ORDERS)
   for (const body of ['1', '2']) post(body)
@@ -48,7 +48,7 @@ test('orders are told one after the other and kept until each is answered', asyn
   assert.deepEqual([bodies(), waiting()], [['1', '2'], []], 'a refusal is an answer')
 })
 
-test('what gets no answer is tried four times, later each time, and again from the next page', async (t) => {
+test('tries four times with growing pauses, and again from the next page', async (t) => {
   for (const status of [0, 429, 500]) {
     const kept = new Map<string, string>()
     const { sent, waiting, after, answer } = openBrowser(t, kept)
@@ -72,7 +72,7 @@ test('what gets no answer is tried four times, later each time, and again from t
   }
 })
 
-test('an answer begins the tries anew for the order behind it', async (t) => {
+test('an answer restarts the retries for the next order', async (t) => {
   const { sent, after, answer } = openBrowser(t)
   const post = openOutbox(URL_OF_ORDERS)
   for (const body of ['1', '2']) post(body)
@@ -83,14 +83,14 @@ test('an answer begins the tries anew for the order behind it', async (t) => {
   assert.equal(sent.length, 8)
 })
 
-test('of a service that is away for long the newest five orders are kept', (t) => {
+test('keeps the newest five orders while the service is away for long', (t) => {
   const { waiting } = openBrowser(t)
   const post = openOutbox(URL_OF_ORDERS)
   for (let at = 1; at <= 7; at++) post(String(at))
   assert.deepEqual(waiting(), ['3', '4', '5', '6', '7'])
 })
 
-test('an order that another tab left in the storage stays there until it is answered', async (t) => {
+test('keeps an order that another tab stored until it is answered', async (t) => {
   const { waiting, bodies, answer } = openBrowser(t)
   const [one, other] = [openOutbox(URL_OF_ORDERS), openOutbox(URL_OF_ORDERS)]
   one('1')

@@ -1,22 +1,23 @@
 /**
- * Messages that must arrive: kept in local storage until the service has answered, tried again
- * after a pause and on the next page. Without local storage they live as long as the page.
+ * Delivers messages that must arrive. They stay in local storage until the service responds, and
+ * are retried after a pause and on the next page. Without local storage they last as long as the
+ * page.
  */
 
 import { toJson } from './to-json.ts'
 
-/** A shop that cannot be reached for this many orders of one visitor is not reached at all. */
+/** Orders of one visitor that are kept while the service is unreachable. */
 const MESSAGES_MAX = 5
 const FIRST_PAUSE_MS = 2000
 const TRIES_MAX = 4
-/** Statuses from here on say "not now" (429) or "broken" (5xx); below them lie answers. */
+/** Statuses from here on are temporary (429) or failures (5xx); lower ones are final. */
 const REFUSED = 429
 
-/** Reads a list from local storage; empty when there is none or it may not be used. */
+/** Reads a list from local storage; empty when storage is empty or forbidden. */
 export const readList = (key: string): string[] => {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(key) || '[]')
-    // A page that patches arrays had the tag of an older release write one text instead.
+    // An older release stored a text when the page had patched `Array`.
     return Array.isArray(list) ? list : []
   } catch {
     return []
@@ -27,7 +28,7 @@ export const writeList = (key: string, list: string[]): void => {
   try {
     localStorage.setItem(key, toJson(list))
   } catch {
-    // Storage is full or forbidden: the list lives as long as the page.
+    // Storage is full or forbidden: the list lasts as long as the page.
   }
 }
 
@@ -38,20 +39,20 @@ export const openOutbox = (url: string): ((body: string) => void) => {
   let isSending = false
   const change = (edit: (list: string[]) => string[]): void => {
     waiting = edit(waiting)
-    // Read each time: another tab may have left an order there.
+    // Read each time: another tab may have added an order.
     writeList(key, edit(readList(key)))
   }
   const send = (): void => {
     const body = waiting[0]
     if (!body || isSending) return
     isSending = true
-    // text/plain, so that no preflight stands between a thank-you page and the order.
+    // text/plain avoids a preflight, which a thank-you page may not live to see.
     fetch(url, { method: 'POST', body, keepalive: true, credentials: 'omit' })
       .then(({ status }) => {
         if (status >= REFUSED) throw status
         tries = 0
         change((list) => {
-          // Not by `filter`, which old libraries of pages replace.
+          // Without `filter`, which old libraries replace.
           const others: string[] = []
           for (const other of list) if (other !== body) others.push(other)
           return others
@@ -60,7 +61,7 @@ export const openOutbox = (url: string): ((body: string) => void) => {
       .catch(() => FIRST_PAUSE_MS << tries++)
       .then((pauseMs) => {
         isSending = false
-        // After an answer there is no pause.
+        // No pause after a response.
         if (tries < TRIES_MAX) setTimeout(send, pauseMs as number)
       })
   }

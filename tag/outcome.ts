@@ -1,11 +1,9 @@
-/**
- * What an auction's outcome does to an anchor, and how to take it back.
- */
+/** Applies an auction's outcome to an anchor, and reverts it. */
 import type { Anchor, Attributes, AuctionResult, Link, ReplacedText } from './link.ts'
 import type { PageSettings } from './settings.ts'
 import { toJson } from './to-json.ts'
 
-/** What an outcome changes on an anchor. */
+/** The attributes that an outcome changes. */
 const CHANGED = ['href', 'rel', 'data-souk-auction']
 const read = (anchor: Anchor): Attributes => {
   const values: Attributes = []
@@ -13,15 +11,16 @@ const read = (anchor: Anchor): Attributes => {
   return values
 }
 
-/** Sends the anchor's readers to the outcome (rule 5) and lets the page see it. */
+/** Points the anchor to the outcome's URL and publishes the outcome to the page. */
 export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSettings): void => {
   const { _anchor } = link
   link._result = result
   const before = read(_anchor)
-  // Off the network our redirect forwards at once only readers whose browser says which site they
-  // come from (decisions, wrapper URLs); by default browsers say the site and no more.
+  // Outside the network our redirect forwards at once only if the browser sends a referrer
+  // (docs/spec/links-and-tags.md#unattributed-wrapper-redirects). Browsers send the origin by
+  // default.
   if (link._raw && result.has_winner === false) {
-    // WebKit never forgets a link's `noreferrer`, whatever its `rel` says later: it stays as it is.
+    // WebKit keeps honouring a link's first `noreferrer`, so the link stays as it is.
     if (navigator.vendor[0] === 'A' && _anchor.rel.includes('noreferrer')) return
     _anchor.relList.replace('noreferrer', 'noopener')
   }
@@ -33,7 +32,7 @@ export const applyOutcome = (link: Link, result: AuctionResult, settings: PageSe
   _anchor.dispatchEvent(new CustomEvent('souk:auction', { bubbles: true, detail: result }))
 }
 
-/** Puts an anchor back as the page wrote it; what the page has changed since stays. */
+/** Restores an anchor, except for later changes of the page. */
 export const takeBack = ({ _anchor, _changes, _unwatch }: Link): void => {
   _unwatch?.()
   if (!_changes) return
@@ -50,11 +49,11 @@ export const takeBack = ({ _anchor, _changes, _unwatch }: Link): void => {
 }
 
 /**
- * `u1` and `utm_source` go along to the click's report; they never change the auction. A raw link
- * may have parameters of the same names: those are its shop's.
+ * Copies `u1` and `utm_source` to the click's report; they do not affect the auction. A raw link's
+ * own parameters of these names belong to its shop.
  */
 const labels = ({ _raw, _href }: Link, { u1 }: PageSettings): string =>
-  // The service takes the first of two, so a link's own label wins.
+  // The service uses the first of two values, so a link's own label wins.
   [
     ...((!_raw && _href.match(/[?&](u1|utm_source)=[^?&#]*/g)) || []),
     u1 ? `&u1=${encodeURIComponent(u1)}` : '',
@@ -62,12 +61,13 @@ const labels = ({ _raw, _href }: Link, { u1 }: PageSettings): string =>
     .join('')
     .replace(/\?/g, '&')
 
-/** Stands for a value that is not known; no attribute can hold this character. */
+/** Marks an unknown value; no attribute can contain this character. */
 const UNKNOWN = '\0'
 
 /**
  * Fills `data-souk-text="{price} at {merchant}"` on the anchor or inside it. Without a winner, or
- * when a value is unknown, the original stays. Always text, never HTML: names come from shops.
+ * when a value is unknown, the original text stays. Inserted as text, never as HTML: names come
+ * from shops.
  */
 const fillTexts = (anchor: Element, { product, has_winner }: AuctionResult): ReplacedText[] => {
   const replaced: ReplacedText[] = []

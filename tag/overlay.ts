@@ -1,11 +1,11 @@
 /**
- * The overlay that `#souk-debug` on a live page opens: every link outlined, and a list of what the
- * tag does with it and why. Loaded on demand; readers never get these bytes.
+ * The overlay that `#souk-debug` opens on a live page: it outlines every link and lists what the
+ * tag does with it. Loaded on demand, so readers never download it.
  */
 import type { LinkReport, LinkStatus, PageReport } from '../src/check-page/page-report.ts'
 import { probePolicy } from './probe.ts'
 
-/** Of words on white too, so each has a contrast of 4.5 : 1 (WCAG 1.4.3). */
+/** Also used for text on white, so each has a contrast of 4.5 : 1 (WCAG 1.4.3). */
 const COLOURS: Record<LinkStatus, string> = {
   auctioned: '#0a7d33',
   waiting: '#a56200',
@@ -28,13 +28,13 @@ p { margin: 4px 0 0 }`
 const CONSENT: Record<string, string> = {
   full: 'given',
   contextual: 'refused',
-  unknown: 'not known to the page: the account’s default holds',
+  unknown: 'unknown to the page: the account’s default applies',
 }
 
 const REFRESH_MS = 1000
 const NAME = 'Souk on this page'
 
-/** Draws around every link what becomes of it; the function returned takes that back. */
+/** Outlines every link in the colour of its state; the returned function removes the outlines. */
 export const outlineLinks = (page: PageReport | null): (() => void) => {
   const before = new Map<HTMLElement, string>()
   const shown = Array.from(document.links).filter((anchor) => navigator.souk?._links?.has(anchor))
@@ -70,7 +70,7 @@ export const showOverlay = (report: () => PageReport | null): void => {
     const page = report()
     takeOutlinesBack()
     takeOutlinesBack = outlineLinks(page)
-    // Redrawn only when something is new: a list that jumps cannot be read.
+    // Redrawn only after a change: a list that jumps cannot be read.
     const drawn = JSON.stringify([page, forbidden])
     if (drawn !== shown) root.replaceChildren(panel(page, { forbidden, close }))
     shown = drawn
@@ -107,7 +107,7 @@ const panel = (
 
 const notes = (page: PageReport, forbidden: readonly string[]): HTMLElement[] => {
   const others = page.other_tags.map(
-    (name) => `${name} is on the page: tell it to leave our hosts alone.`,
+    (name) => `${name} is on the page: exclude our hosts in its settings.`,
   )
   return [...forbidden, ...page.blocked, ...others].map((text) => element('p', text))
 }

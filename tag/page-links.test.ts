@@ -1,4 +1,4 @@
-/** When the links of a page are told of, without a browser. */
+/** When the links of a page are counted, without a browser. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Anchor } from './link.ts'
@@ -9,7 +9,7 @@ import type { Job } from './request-queue.ts'
 const LINK = 'https://go.example'
 const REDIRECT = 'https://souk.example/api/v1/redirect/'
 
-/** An anchor that holds its attributes and nothing else. */
+/** An anchor with attributes only. */
 function makeAnchor(address: string) {
   const attributes = new Map([['href', address]])
   return {
@@ -37,17 +37,17 @@ function makeAnchor(address: string) {
   }
 }
 
-/** A page with so many smart links, each auctioned; `view` brings one of them into view. */
+/** A page with this many auctioned smart links; `view` brings one of them into view. */
 function openPage(t: TestContext, count: number) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const links = Array.from({ length: count }, (_, at) => makeAnchor(`${LINK}/${at + 1}`))
   const watched = new Map<unknown, (entries: { intersectionRatio: number }[]) => void>()
   class Observer {
-    readonly #told: (entries: { intersectionRatio: number }[]) => void
-    constructor(told: (entries: { intersectionRatio: number }[]) => void) {
-      this.#told = told
+    readonly #notify: (entries: { intersectionRatio: number }[]) => void
+    constructor(notify: (entries: { intersectionRatio: number }[]) => void) {
+      this.#notify = notify
     }
-    observe = (anchor: unknown) => void watched.set(anchor, this.#told)
+    observe = (anchor: unknown) => void watched.set(anchor, this.#notify)
     disconnect = () => undefined
   }
   const page = {
@@ -86,7 +86,7 @@ function openPage(t: TestContext, count: number) {
   return { links, view, viewable, pageLinks }
 }
 
-test('a page that changes all the time has the addresses of its links read once', (t) => {
+test('reads the URLs of a constantly changing page’s links once', (t) => {
   const { links, pageLinks } = openPage(t, 50)
   const reads = () => links.reduce((sum, link) => sum + link.reads, 0)
   const before = reads()
@@ -95,13 +95,13 @@ test('a page that changes all the time has the addresses of its links read once'
   const [link] = links
   link?.setAttribute('href', `${LINK}/1`)
   pageLinks._scan()
-  assert.match(link?.getAttribute('href') ?? '', /redirect/, 'what is written anew is led on again')
+  assert.match(link?.getAttribute('href') ?? '', /redirect/, 'the outcome is applied again')
   link?.setAttribute('href', `${LINK}/2`)
   pageLinks._scan()
   assert.match(link?.getAttribute('href') ?? '', /redirect.*a=2&/, 'and so is another link')
 })
 
-test('a reader who scrolls has one call a second for what was seen, not one a link', (t) => {
+test('sends one request a second for viewed links while the reader scrolls', (t) => {
   const { view, viewable } = openPage(t, 50)
   for (let at = 0; at < 50; at++) {
     view(at)

@@ -1,6 +1,6 @@
 /**
- * The links of one page session: found, judged, auctioned once per id, counted once per occurrence
- * (interface 6, rules 3 to 6).
+ * The links of one page session: finds them, classifies them, runs one auction per id and counts
+ * each occurrence once.
  */
 import { makeAuctions } from './auctions.ts'
 import { IGNORED, judge, RAW } from './find-links.ts'
@@ -14,36 +14,36 @@ import { watchView } from './viewable.ts'
 
 export interface PageLinks {
   /**
-   * Looks at the page again, at most 50 new links at a time; links it knows already cost next to
-   * nothing. True when there are more: the page gets a breath first.
+   * Scans the page for at most 50 new links; known links cost next to nothing. Returns true when
+   * more remain, so that the page can respond to the reader in between.
    */
   _scan(): unknown
-  /** Sends what has gathered: the reader may be about to leave. */
+  /** Sends collected events: the reader may be about to leave. */
   _flush(): void
-  /** Ends the visit: every anchor is again as the page wrote it. */
+  /** Ends the visit and restores every anchor. */
   _end(): void
-  /** Begins another visit of the session: links with an outcome get it once more. */
+  /** Starts another visit of the session: links with an outcome get it again. */
   _begin(): void
-  /** Whether its links are all where they were: the reader has only scrolled away and back. */
+  /** Whether all its links are still in place: the reader only scrolled away and back. */
   _isThere(): unknown
 }
 
-/** The look at them, and later the answers for them: a few milliseconds each on a slow phone. */
+/** New links per scan, and later their outcomes: a few milliseconds each on a slow phone. */
 const LINKS_AT_ONCE = 50
 /**
- * Frameworks that wake up a served page (Svelte) write each address once more: such links are led
- * on again. A page that goes on writing them has its way in the end.
+ * Frameworks that hydrate a served page (Svelte) write each URL once more, so the tag applies the
+ * outcome again. A page that keeps rewriting a URL wins in the end.
  */
 const AGAIN_MAX = 1000
-/** Views gather this long, so that scrolling does not send one call a link. */
+/** Views are collected this long, so that scrolling does not send a request per link. */
 const GATHER_MS = 1000
 
 export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   parts._links = new Map()
   const { _settings, _links } = parts
   let again = 0
-  let room = LINKS_AT_ONCE // What the last look had left; at zero the next one goes on with it.
-  const flush = tellLinks(session, _links, parts._service.brand)
+  let room = LINKS_AT_ONCE // New links left for this scan; at zero the next one continues.
+  const flush = countLinks(session, _links, parts._service.brand)
   const viewed = gather(flush, GATHER_MS)
   const fireTrackers = makeTrackers(parts)
   const apply = (link: Link, result: AuctionResult): void => {
@@ -52,7 +52,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
       applyOutcome(link, result, _settings)
       watchView(link, () => fireTrackers('viewable_impression', result), viewed)
     } catch {
-      // What a page's scripts have patched breaks this link at most.
+      // An error caused by patched built-ins affects this link only.
     }
   }
   const adopt = makeAuctions(parts, session, apply, fireTrackers)
@@ -70,7 +70,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
         for (const link of _links.values()) {
           const text = link._anchor.getAttribute('href')
           const isOwn = text === link._text && (!link._outcome || again++ > AGAIN_MAX)
-          // What a page adds to an outcome's address changes nothing.
+          // Additions of the page to an outcome's URL change nothing.
           const isLed = link._outcome && text?.startsWith(link._outcome)
           if (link._anchor.isConnected && (isOwn || isLed)) continue
           takeBack(link)
@@ -99,7 +99,7 @@ export const watchLinks = (parts: Parts, session: PageSession): PageLinks => {
   }
 }
 
-/** Whether some are smart and each still leads where the page had it lead. */
+/** Whether any smart link remains and each still has the URL that the page gave it. */
 const areThere = (links: Parts['_links']): unknown => {
   let hasSmart: unknown
   for (const { _anchor, _href, _id } of links.values()) {
@@ -110,8 +110,8 @@ const areThere = (links: Parts['_links']): unknown => {
 }
 
 /**
- * Whether the page keeps a link from us: marked so, or in a text that a reader writes. Not by
- * `closest` or `matches`, which pages replace by functions of their own.
+ * Whether the page excludes a link: marked so, or in a text that the reader edits. Without
+ * `closest` or `matches`, which pages replace by their own functions.
  */
 const isKept = (anchor: Anchor): boolean => {
   let element: Element | null = anchor
@@ -119,9 +119,9 @@ const isKept = (anchor: Anchor): boolean => {
   return !!element || anchor.isContentEditable
 }
 
-/** Tells of each smart link as often as it has stood on the page at one time. */
-const tellLinks = (session: PageSession, links: Parts['_links'], brand: string): (() => void) => {
-  const told: Record<string, number> = {}
+/** Counts each smart link as often as it appears on the page at the same time. */
+const countLinks = (session: PageSession, links: Parts['_links'], brand: string): (() => void) => {
+  const counted: Record<string, number> = {}
   return (): void => {
     for (const type of ['', 'viewable_']) {
       const events: object[] = []
@@ -129,8 +129,8 @@ const tellLinks = (session: PageSession, links: Parts['_links'], brand: string):
       for (const { _id, _isViewed } of links.values()) {
         if (!_id || (type && !_isViewed)) continue
         counts[_id] ||= 0
-        // Another anchor in the same place is no news: pages draw their links anew.
-        told[`${type}${_id},${counts[_id]++}`] ||= events.push({ auction_id: _id })
+        // Another anchor in the same place is not counted again: pages redraw their links.
+        counted[`${type}${_id},${counts[_id]++}`] ||= events.push({ auction_id: _id })
       }
       session._send(`${brand}_link_${type}impression`, events)
     }

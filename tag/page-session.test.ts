@@ -24,7 +24,7 @@ function begin(consent: Consent = { consent: 'full', consent_source: 'tcf' }) {
   return { session, jobs, bodies, location, consent }
 }
 
-test('a session begins with one page impression, which may be told again: it counts once', () => {
+test('a session starts with one page impression, which may be resent: it counts once', () => {
   const { session, jobs, bodies } = begin()
   assert.deepEqual(
     jobs.map(({ _url, _again }) => [_url, _again]),
@@ -46,7 +46,7 @@ test('a session begins with one page impression, which may be told again: it cou
   ])
 })
 
-test('events go out a hundred a call, none of them again, and the list is empty after', () => {
+test('sends a hundred events per call, each once, and empties the list', () => {
   const { session, jobs, bodies } = begin()
   for (const [count, sizes] of [
     [0, []],
@@ -76,7 +76,7 @@ test('events go out a hundred a call, none of them again, and the list is empty 
   }
 })
 
-test('events are of the page on which they began, with the reader’s choice as it is now', () => {
+test('events carry the page on which they started, with the reader’s current consent', () => {
   const { session, bodies, location, consent } = begin()
   location.href = 'https://news.example/another'
   Object.assign(consent, { consent: 'contextual', consent_source: 'page' })
@@ -88,7 +88,7 @@ test('events are of the page on which they began, with the reader’s choice as 
   )
 })
 
-test('every session has a UUID of version 4 of its own', () => {
+test('every session has its own version 4 UUID', () => {
   const uuids = Array.from({ length: 2_000 }, () => begin().session._uuid)
   const version4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
   for (const uuid of uuids) assert.match(uuid, version4)

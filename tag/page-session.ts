@@ -1,6 +1,4 @@
-/**
- * One reader on one article: its UUID and the events that carry it (interface 4.7 and 6).
- */
+/** One reader's visit to one article: its UUID and the events that carry it. */
 import type { Consent } from './consent.ts'
 import type { Link } from './link.ts'
 import { REPEATS, type RequestQueue } from './request-queue.ts'
@@ -11,15 +9,15 @@ export interface PageSession {
   _uuid: string
   _sourceUrl: string
   /**
-   * Auctions and addresses that were asked about since the reader came to the article. Another list
-   * for each visit: answers of an earlier one are for nobody, and what had none is asked again.
+   * Auctions and URLs requested in this visit. Each visit has its own list: late responses of an
+   * earlier visit are ignored, and unanswered requests are sent again.
    */
   _asked: Record<string, number>
-  /** One event per entry, at most 100 a call; empties the list. */
+  /** Sends one event per entry, at most 100 per call, and empties the list. */
   _send(type: string, events: object[], again?: number): void
 }
 
-/** Interface section 8. */
+/** The interface's limit of events per call. */
 const EVENTS_PER_CALL = 100
 
 /** What every part of the tag works with. */
@@ -27,13 +25,13 @@ export interface Parts {
   _settings: PageSettings
   _service: Service
   _queue: RequestQueue
-  /** The reader's choice as it is now. */
+  /** Returns the reader's current choice. */
   _consent: () => Consent
-  /** The links of the present page session. */
+  /** The links of the current page session. */
   _links: Map<Element, Link>
 }
 
-/** Begins a page session: a new UUID, then its one page impression (rules 1 and 2). */
+/** Starts a page session: a new UUID and its page impression. */
 export const beginSession = (
   { _service, _queue, _consent }: Parts,
   previous_url: string,
@@ -59,14 +57,14 @@ export const beginSession = (
       })
     }
   }
-  // Counted once per session by the service, so it may be repeated after any failure.
+  // The service counts it once per session, so it may be repeated after any failure.
   _send('page_impression', [{}], REPEATS)
   return { _uuid, _sourceUrl, _asked: {}, _send }
 }
 
 /**
- * A version 4 UUID: how the address ends that a browser makes for a file. `crypto.randomUUID` is on
- * https pages only. `webkitURL` is the other name of `URL` in every browser (URL standard, 6.1):
- * pages call variables of their own `URL`, and shapes in their drawings `Blob`.
+ * A version 4 UUID, taken from the URL that a browser generates for a blob. `crypto.randomUUID`
+ * exists only on https pages. `webkitURL` is an alias of `URL` in every browser (URL standard,
+ * 6.1); pages define their own variables named `URL` and `Blob`.
  */
 const makeUuid = (): string => webkitURL.createObjectURL(new File([], '')).slice(-36)

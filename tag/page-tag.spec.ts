@@ -1,6 +1,6 @@
 /**
- * The page tag on pages a person can open, against the real service (interface section 6): what
- * the service has recorded is what counts, not what the page thinks it sent.
+ * The page tag on real pages against the real service. Assertions use the service's records, not
+ * the page's view.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -17,7 +17,7 @@ const { web, service } = network
 const [first, second, third] = visits.ids
 const kettles = (at: number): string => `${web.host('kettles')}/p/${at}`
 
-test('one auction per smart link, one impression per occurrence, the same new address for all', async (t) => {
+test('runs one auction per smart link, counts one impression per occurrence, and rewrites all alike', async (t) => {
   const { page, errors, auctions, url } = await visit(t, 'smart-links.html')
   assert.deepEqual(auctions.map((query) => query.get('a')).sort(), [first, second].sort())
   const uuids = new Set(auctions.map((query) => query.get('uuid')))
@@ -64,7 +64,7 @@ test('one auction per smart link, one impression per occurrence, the same new ad
   assert.deepEqual(errors, [])
 })
 
-test('each tracker is fired once per page and event, hidden, with {RAND} filled in', async (t) => {
+test('fires each tracker once per page and event, hidden, with {RAND} filled in', async (t) => {
   const before = web.trackers.length
   const { page, requests } = await visit(t, 'smart-links.html')
   const fired = web.trackers.slice(before).map(({ path }) => path)
@@ -77,7 +77,7 @@ test('each tracker is fired once per page and event, hidden, with {RAND} filled 
   assert.equal(pixels.length, 2, 'one pixel per auction')
 })
 
-test('raw links of a member become smart links, in the order of the page, each asked for once', async (t) => {
+test('makes a member’s raw links smart, in the order of the page, requesting each once', async (t) => {
   const bodies: string[] = []
   const { page, errors, url } = await visit(t, 'raw-links.html', async (page) => {
     page.on('request', (request) => {
@@ -103,7 +103,7 @@ test('raw links of a member become smart links, in the order of the page, each a
   assert.equal((await redirectOf(page, 'quiet')).searchParams.get('url'), quiet(1))
   assert.equal((await redirectOf(page, 'wrapped')).searchParams.get('url'), kettles(3))
   await redirectOf(page, 'two')
-  // Off the network the redirect asks which site a reader comes from: this link may say so now.
+  // Outside the network the redirect needs a referrer: this link may send one now.
   assert.equal((await redirectOf(page, 'hidden')).searchParams.get('url'), quiet(2))
   assert.equal(await attribute(page, 'hidden', 'rel'), 'noopener sponsored nofollow')
   for (const id of ['foreign', 'donotlink', 'noauction', 'ignored', 'local', 'mail']) {
@@ -151,7 +151,7 @@ test('a link starts to earn on an open page once its merchant has joined the net
   assert.deepEqual(errors, [])
 })
 
-test('in WebKit, which never forgets a noreferrer, an unsold link that has it stays as it is', async (t) => {
+test('in WebKit, which never forgets a noreferrer, leaves an unsold link that has it unchanged', async (t) => {
   const { page } = await visit(t, 'raw-links.html', async (page) => {
     await page.addInitScript(() =>
       Object.defineProperty(navigator, 'vendor', { value: 'Apple Computer, Inc.' }),
@@ -176,13 +176,13 @@ test('a click on a rewritten link lands at the shop with a click id and is recor
     { ...click },
     {
       ...{ auction_id: first, reason: 0, merch_id: network.merchId },
-      // The browser tells other sites its site and no more.
+      // The browser sends other sites its origin only.
       ...{ u1: 'table', utm_source: 'letter', referrer: `${new URL(url).origin}/` },
     },
   )
 })
 
-test('an outcome is carried by the anchor and can be shown as text, never as HTML', async (t) => {
+test('publishes an outcome on the anchor, where it can be shown as text but never as HTML', async (t) => {
   const { page, errors } = await visit(t, 'text.html')
   const outcome = JSON.parse((await attribute(page, 'won', 'data-souk-auction')) ?? '')
   assert.equal(outcome.product.price, '49.99')
@@ -210,7 +210,7 @@ test('another article in a single-page application is another page session', asy
   assert.deepEqual(one.links, [first, second].sort())
   assert.deepEqual(two.links, [second, third].sort())
   assert.deepEqual(two.referrers, [url])
-  // Where the page scrolls to is no other article.
+  // Scrolling the page is not another article.
   await page.evaluate(() => history.pushState({}, '', '#part'))
   await page.evaluate(() =>
     history.replaceState({}, '', `${location.pathname}?utm_source=x&msclkid=y`),
@@ -220,9 +220,9 @@ test('another article in a single-page application is another page session', asy
   assert.deepEqual(errors, [])
 })
 
-test('an anchor that the page uses for another link keeps nothing of the first one', async (t) => {
+test('an anchor that the page reuses for another link keeps nothing of the first one', async (t) => {
   const { page, quiet, errors } = await visit(t, 'text.html')
-  const told = (id: string) =>
+  const shown = (id: string) =>
     page.locator(`#${id}`).evaluate((anchor: HTMLAnchorElement) => ({
       text: anchor.textContent,
       rel: anchor.getAttribute('rel'),
@@ -230,25 +230,25 @@ test('an anchor that the page uses for another link keeps nothing of the first o
     }))
   const lead = (id: string, href: string) =>
     page.locator(`#${id}`).evaluate((anchor, to) => anchor.setAttribute('href', to), href)
-  assert.match((await told('won')).text ?? '', /^\$49\.99 at/)
+  assert.match((await shown('won')).text ?? '', /^\$49\.99 at/)
   await lead('won', '/of-our-own')
   await lead('scripted', `${web.host('quiet')}/p/1`)
   await quiet()
   const words = { text: 'the original words', rel: null, merchant: undefined }
-  assert.deepEqual(await told('won'), words)
-  assert.equal((await told('scripted')).merchant, 'The quiet shop')
+  assert.deepEqual(await shown('won'), words)
+  assert.equal((await shown('scripted')).merchant, 'The quiet shop')
 
-  // The same where it comes with another article.
+  // The same when another article arrives with it.
   await lead('won', kettles(1))
   await quiet()
   await page.evaluate(() => history.pushState({}, '', '/another-article'))
   await lead('won', '/of-our-own')
   await quiet()
-  assert.deepEqual(await told('won'), words)
+  assert.deepEqual(await shown('won'), words)
   assert.deepEqual(errors, [])
 })
 
-test('what the page itself has changed on a link stays when its outcome is taken back', async (t) => {
+test('keeps the page’s own changes to a link when its outcome is reverted', async (t) => {
   const { page, quiet } = await visit(t, 'text.html')
   const anchor = page.locator('#won')
   await anchor.evaluate((one: HTMLAnchorElement) => {
@@ -263,7 +263,7 @@ test('what the page itself has changed on a link stays when its outcome is taken
   assert.equal(await attribute(page, 'won', 'data-souk-auction'), null)
 })
 
-test('a copy that the page makes of a link is counted, and led elsewhere by the next auction', async (t) => {
+test('counts a copy of a link, and the next auction redirects it elsewhere', async (t) => {
   const visited = await visit(t, 'late-links.html')
   const { page, quiet, url } = visited
   await page.evaluate(() => {
@@ -281,12 +281,12 @@ test('a copy that the page makes of a link is counted, and led elsewhere by the 
   assert.equal((await redirectOf(page, 'copy')).searchParams.get('uuid'), now)
 })
 
-test('an article with a very long address has its raw links made smart', async (t) => {
+test('makes the raw links of an article with a very long URL smart', async (t) => {
   const { page } = await visit(t, `raw-links.html?fbclid=${'x'.repeat(3000)}`)
   await redirectOf(page, 'one')
 })
 
-test('without the Navigation API the change of the article tells of the change of its address', async (t) => {
+test('without the Navigation API, the changed article reveals the changed URL', async (t) => {
   const { page, quiet, url } = await visit(t, 'single-page.html', async (page) => {
     await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'))
   })
@@ -297,7 +297,7 @@ test('without the Navigation API the change of the article tells of the change o
   assert.deepEqual(links, [second, third].sort())
 })
 
-test('a page that comes back from the back/forward cache is a new page session', async (t) => {
+test('a page that returns from the back/forward cache is a new page session', async (t) => {
   const { page, quiet, url } = await visit(t, 'smart-links.html', async (page) => {
     await page.addInitScript(() =>
       addEventListener('pageshow', ({ persisted }) =>
@@ -321,7 +321,7 @@ test('a page that comes back from the back/forward cache is a new page session',
   assert.equal(recorded.pages, 3)
   assert.equal(recorded.sessions, 3)
   assert.equal(recorded.links.length, 24)
-  assert.deepEqual(recorded.referrers, [null, search, search], 'reached as it was at first')
+  assert.deepEqual(recorded.referrers, [null, search, search], 'reached as at first')
 })
 
 test('a prerendered page does nothing until a reader sees it', async (t) => {
@@ -343,7 +343,7 @@ test('a prerendered page does nothing until a reader sees it', async (t) => {
   await redirectOf(page, 'plain')
 })
 
-test('links added later are found; a known one runs no second auction', async (t) => {
+test('finds links added later, and runs no second auction for a known one', async (t) => {
   const { page, quiet, auctions: before, url } = await visit(t, 'late-links.html')
   assert.equal(before.length, 1)
   await page.locator('#more').click()
@@ -370,7 +370,7 @@ test('audit mode counts and changes nothing', async (t) => {
   assert.deepEqual(links, [first])
 })
 
-test('the settings of the page are obeyed', async (t) => {
+test('obeys the settings of the page', async (t) => {
   const bodies: string[] = []
   const { page } = await visit(t, 'settings.html', async (page) => {
     page.on('request', (request) => {
@@ -399,7 +399,7 @@ test('a second copy of the tag on a page does nothing', async (t) => {
   assert.equal((await network.recorded(url)).pages, 1)
 })
 
-test('the tag leaves one global and no layout shift', async (t) => {
+test('adds one global and causes no layout shift', async (t) => {
   const { page } = await visit(t, 'smart-links.html', async (page) => {
     await page.addInitScript(() => {
       Object.assign(window, { before: new Set(Object.getOwnPropertyNames(window)), shifts: [] })
@@ -412,7 +412,7 @@ test('the tag leaves one global and no layout shift', async (t) => {
     const before = Reflect.get(window, 'before') as Set<string>
     return Object.getOwnPropertyNames(window).filter((name) => !before.has(name))
   })
-  // Elements with an id are globals of the browser's own making, but no own properties.
+  // The browser creates globals for elements with an id, but they are not own properties.
   assert.deepEqual(
     added.filter((name) => !['before', 'shifts'].includes(name)),
     ['souk'],

@@ -1,4 +1,4 @@
-/** Which loads of a link Chromium makes are paid clicks (docs/spec/clicks.md#frames). */
+/** Which loads of a link in Chromium are paid clicks (docs/spec/clicks.md#frames). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,16 +12,16 @@ import { startApi } from '../test/support/api.ts'
 import { KETTLE, makeMarket, until } from '../test/support/market.ts'
 import { openPage } from './testing/browser.ts'
 
-const HERE = 'http://localhost:0' // The service's own address, which the cookie needs.
+const HERE = 'http://localhost:0' // The service's own host, which the cookie needs.
 const api = await startApi(
   { after },
-  // Tests run on loopback, which the rules by address leave alone: readers come through a proxy.
+  // Tests run on loopback, which the address rules exempt: readers come through a proxy.
   { env: { TRUSTED_PROXIES: '127.0.0.0/8,::1', LINK_URL: HERE, AUCTION_URL: HERE } },
 )
 const market = await makeMarket(api)
 await market.campaign(market.kettles, { bid_micros: micros(600_000) })
 
-/** An article that does with the link what the test says, on any click on its button. */
+/** An article that runs the given code on the link when its button is clicked. */
 const article = createServer((request, response) => {
   const { searchParams } = new URL(request.url ?? '', 'http://article.example')
   response.setHeader('content-type', 'text/html')
@@ -35,10 +35,10 @@ await once(article, 'listening')
 after(() => article.close())
 const { port } = article.address() as AddressInfo
 
-/** Reaches the service with 250 ms of latency, all of it on the way back. */
+/** Reaches the service with 250 ms of latency, all of it in the response. */
 const slowLine = createLine((near) => {
   const far = connect(Number(new URL(api.url).port), '127.0.0.1')
-  // A request that the browser has sent arrives, even if the browser gives it up.
+  // A sent request arrives, even if the browser aborts it.
   near.pipe(far, { end: false })
   far.on('data', (bytes) => setTimeout(() => near.write(bytes), 250))
   for (const end of [near, far]) end.on('error', () => undefined)
@@ -50,7 +50,7 @@ after(() => slowLine.close())
 
 let readers = 0
 
-/** A fresh profile at an address that nobody had before, on an article with a new link. */
+/** A fresh profile at an unused address, on an article with a new link. */
 async function openArticle(
   t: Parameters<typeof openPage>[0],
   {
@@ -85,7 +85,7 @@ async function openArticle(
   return { page, context: page.context(), reasons }
 }
 
-/** Of an element that the page makes once its reader clicks somewhere else on it. */
+/** For an element that the page creates once its reader clicks elsewhere on it. */
 const made = (element: string, attribute: string) =>
   `const made = document.createElement('${element}');
   made.${attribute} = link;
@@ -105,7 +105,7 @@ for (const [name, onclick] of [
   })
 }
 
-test('twenty hidden frames that one click makes are all unpaid', async (t) => {
+test('twenty hidden frames that one click creates are all unpaid', async (t) => {
   const frames = `for (let at = 0; at < 20; at += 1) {
     const frame = Object.assign(document.createElement('iframe'), { src: link, hidden: true });
     document.body.append(frame)
@@ -140,7 +140,7 @@ test('Chromium opens a link in the same tab, a pop-up, a new tab, and by a middl
 
 test('a double click in a fresh profile with 250 ms of latency is one paid click', async (t) => {
   const service = `http://localhost:${(slowLine.address() as AddressInfo).port}`
-  // Each click opens a tab of its own, so both arrive before any answer sets the cookie.
+  // Each click opens a separate tab, so both requests arrive before any response sets the cookie.
   const tabs = await openArticle(t, { query: { target: '_blank' }, service })
   await tabs.page.dblclick('a')
   assert.deepEqual(await tabs.reasons(2), ['ok', 'duplicate_visitor'])
@@ -151,7 +151,7 @@ test('a double click in a fresh profile with 250 ms of latency is one paid click
   assert.equal(reasons.filter((reason) => reason === 'ok').length, 1, reasons.join())
 })
 
-test('of three clicks of a reader with GPC on one link one is paid', async (t) => {
+test('pays one of three clicks of a reader with GPC on one link', async (t) => {
   const { page, reasons } = await openArticle(t, {
     query: { target: '_blank' },
     headers: { 'sec-gpc': '1' },
@@ -163,12 +163,12 @@ test('of three clicks of a reader with GPC on one link one is paid', async (t) =
   assert.deepEqual(await reasons(3), ['ok', 'duplicate_visitor', 'duplicate_visitor'])
 })
 
-test('a reader’s second click on a link brings the cookie of the first, and is the same visit', async (t) => {
+test('a reader’s second click on a link sends the cookie of the first, and is the same visit', async (t) => {
   const { page, context, reasons } = await openArticle(t, { query: { target: '_blank' } })
   await page.click('a')
   assert.deepEqual(await reasons(1), ['ok'])
   await until(async () => (await context.cookies()).some(({ name }) => name === 'souk_visitor'))
-  // At another address by now: only the cookie says who it is.
+  // From another address by now: only the cookie identifies the reader.
   await context.setExtraHTTPHeaders({ 'x-forwarded-for': '203.0.113.200' })
   await page.click('a')
   assert.deepEqual(await reasons(2), ['ok', 'duplicate_visitor'])

@@ -1,5 +1,5 @@
 /**
- * Pages whose scripts have replaced built-ins: what the tags send stays what it would be
+ * Pages whose scripts have replaced built-ins: the tags' messages stay the same
  * (docs/spec/links-and-tags.md#patched-built-ins).
  */
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ const PATCHES = {
   'other members of every object and array': `
     Object.prototype.clone = function () { return this }
     Array.prototype.each = function () { throw new Error('each') }`,
-  'a JSON.stringify of its own': `JSON.stringify = function () { return '[object Object]' }`,
+  'a separate JSON.stringify': `JSON.stringify = function () { return '[object Object]' }`,
   'a JSON.stringify that throws': `JSON.stringify = function () { throw new Error('no') }`,
   'Array.from of MooTools and Prototype': `
     Array.from = function (item) { return item && item.toArray ? item.toArray() : [item] }`,

@@ -1,12 +1,12 @@
 /**
- * What does a page's security policy keep the tag from? Asked of the browser itself: each kind of
- * request the tag makes is tried once, and the browser says which rule refused it.
+ * Finds what a page's security policy blocks. Each kind of request that the tag makes is tried
+ * once; the browser reports the rule that blocked it.
  */
 
-/** The event arrives in a task of its own, soon after the refused request. */
+/** The browser reports a violation in a separate task, soon after the blocked request. */
 const PATIENCE_MS = 500
 
-/** A sentence per refusal, with the directive to extend. */
+/** One sentence per violation, with the directive to extend. */
 export const probePolicy = async (base: string, auctionUrl: string): Promise<string[]> => {
   const found = new Set<string>()
   const services = new Set([base, auctionUrl])
@@ -32,7 +32,7 @@ export const probePolicy = async (base: string, auctionUrl: string): Promise<str
     script.src = `${base}/tag/souk.js`
     document.head.append(script)
   } catch {
-    // The page demands trusted types of scripts made by scripts; the tag makes none.
+    // The page requires trusted types for scripts created by scripts; the tag creates none.
   }
   await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
   script.remove()

@@ -1,6 +1,6 @@
 /**
- * Property: on any page, the set of anchors the tag rewrites is the one the rules give (interface
- * 6; decisions, Page-tag conventions). Each anchor is made from a kind whose fate is known.
+ * Property: on any page, the tag rewrites exactly the anchors that the rules give. Each anchor is
+ * generated from a kind with a known verdict.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { openPage, type WatchedPage } from './testing/browser.ts'
 import type { TrialPage } from './testing/harness.ts'
 
 const PAGES = 10_000
-/** Sent to the browser at a time: one round trip per page would take most of the time. */
+/** Pages sent to the browser at a time: one round trip per page would take most of the time. */
 const PAGES_PER_BATCH = 250
 const LINK = 'https://go.example'
 
@@ -124,7 +124,7 @@ function render({ spots: all, settings: chosen, isMember }: RandomPage): TrialPa
   return { html: html.join('\n'), settings: chosen, isMember }
 }
 
-/** What the rules say, from the kinds alone. */
+/** The rules' result, from the kinds alone. */
 function expected({ spots: all, settings: chosen, isMember }: RandomPage) {
   const rewritten: string[] = []
   let impressions = 0
@@ -148,7 +148,7 @@ function expected({ spots: all, settings: chosen, isMember }: RandomPage) {
   return { rewritten, impressions, auctions: ids.size }
 }
 
-test(`on ${PAGES} random pages exactly the anchors that the rules name are rewritten`, async (t) => {
+test(`on ${PAGES} random pages it rewrites exactly the anchors that the rules name`, async (t) => {
   const { page, errors } = await openTrialPage(t)
   const run = (batch: TrialPage[]) =>
     page.evaluate((list) => list.map((one) => window.tryPage(one)), batch)
@@ -175,7 +175,7 @@ test(`on ${PAGES} random pages exactly the anchors that the rules name are rewri
   assert.deepEqual(errors, [])
 })
 
-test('a page may show one link a thousand times: each is counted, and none slows the others', async (t) => {
+test('counts a link each of a thousand times it appears, without slowing the others', async (t) => {
   const { page } = await openTrialPage(t)
   const html = `<a ${smart(1)}>Buy</a>`.repeat(2_000)
   const { impressions, ms } = await page.evaluate(
@@ -187,12 +187,12 @@ test('a page may show one link a thousand times: each is counted, and none slows
     { html, settings: {}, isMember: true },
   )
   assert.equal(impressions.length, 2_000)
-  // Half a second; half a minute where each anchor looks at all before it.
+  // Half a second; half a minute if each anchor scanned all anchors before it.
   assert.ok(ms < 10_000, `${Math.round(ms)} ms`)
 })
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<unknown>
-/** Answers that are wrong at every depth, from no envelope at all to one odd field. */
+/** Responses that are wrong at every depth, from no envelope at all to one odd field. */
 const answers = fc.oneof(
   anything,
   fc.record({ data: anything }),
@@ -217,7 +217,7 @@ const answers = fc.oneof(
   }),
 )
 
-test('whatever an auction answers, a link leads to the web or where it led before', async (t) => {
+test('whatever an auction answers, a link leads to the web or to its original page', async (t) => {
   const { page, errors } = await openTrialPage(t)
   const original = `${LINK}/${idOf(1)}`
   const html = `<a href="${original}" data-souk-text="{price} at {merchant}">a <b>link</b></a>`

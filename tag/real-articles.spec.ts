@@ -1,6 +1,6 @@
 /**
- * The page tag on real articles (needs ../shared/data/article-pages): 95 to 259 anchors each,
- * written by nobody who knew of us. Which links it must take is worked out apart, from the text.
+ * The page tag on real articles (needs ../shared/data/article-pages): 95 to 259 anchors each, by
+ * authors who did not know Souk. The test derives the expected links separately, from the text.
  */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -23,15 +23,15 @@ const db = app.node.database
 interface Article {
   readonly name: string
   readonly html: string
-  readonly anchors: readonly string[] // addresses as written
+  readonly anchors: readonly string[] // URLs as written
   readonly ownDomain: string
 }
 
-/** What a browser shows no links of: comments, scripts, templates, what needs no scripts. */
+/** Parts in which a browser shows no links: comments, scripts, templates, noscript. */
 const UNSEEN = /<!--[\s\S]*?-->|<(script|style|noscript|template|textarea)\b[\s\S]*?<\/\1\s*>/gi
 const START_TAG = /<(a|area|link)\b((?:[^>"']|"[^"]*"|'[^']*')*)>/gi
 
-/** An attribute of a start tag as it is meant; null when it is not there. */
+/** The decoded attribute of a start tag; null when missing. */
 function attribute(tag: string, name: string): string | null {
   const match = new RegExp(`\\s${name}\\s*=\\s*("[^"]*"|'[^']*'|[^\\s>]+)`, 'i').exec(tag)
   return match?.[1] === undefined ? null : decodeHTML(match[1].replace(/^(["'])(.*)\1$/s, '$2'))
@@ -64,7 +64,7 @@ function outside({ anchors, ownDomain }: Article, articleUrl: string): string[] 
 
 interface Seen {
   readonly asked: string[]
-  /** The addresses, as they were, of the anchors that lead elsewhere now. */
+  /** The original URLs of the anchors that now lead elsewhere. */
   readonly rewritten: string[]
   readonly anchors: number
   readonly errors: string[]
@@ -72,7 +72,7 @@ interface Seen {
   readonly pages: number
 }
 
-/** Loads an article with the tag of a publisher whose own pages it is. */
+/** Loads an article with the tag of the publisher who owns the page. */
 async function see(t: TestContext, article: Article, scope: 'all' | 'network'): Promise<Seen> {
   const slug = `${scope}-${article.name}`
   await insertPublisher(db, {
@@ -83,7 +83,7 @@ async function see(t: TestContext, article: Article, scope: 'all' | 'network'): 
   await network.untilKnown(slug)
   const url = `${web.host(slug)}/article`
   const tag = `<script async src="${service}/tag/souk.js" data-publisher="${slug}"></script>`
-  // The articles' own scripts and pictures are no part of this: only the tag's script may run.
+  // Only the tag's script may run, not the articles' own scripts and images.
   const policy = `default-src 'none'; script-src ${service}; connect-src ${service}; img-src ${service}`
   web.publish('/article', article.html + tag, { 'content-security-policy': policy })
   const { page, errors, quiet } = await openPage(t)
@@ -113,7 +113,7 @@ function articles(t: TestContext): Article[] {
     .map((file) => readArticle(join(folder, file), file.replace(/\.html\.gz$/, '').slice(0, 20)))
 }
 
-test('a publisher who wants only the network’s shops gets only those, and a page without any stays as it is (needs ../shared/data/article-pages)', async (t) => {
+test('with exclusive links a publisher gets only the network’s shops, else an unchanged page (needs ../shared/data/article-pages)', async (t) => {
   const found = articles(t)
   if (found.length === 0) return
   await insertMerchant(db, {
@@ -139,7 +139,7 @@ test('a publisher who wants only the network’s shops gets only those, and a pa
   assert.ok(changed > 0)
 })
 
-test('on real articles every outside link that can earn is taken, once each, and nothing else (needs ../shared/data/article-pages)', async (t) => {
+test('takes every outside link of real articles that can earn, once each, and nothing else (needs ../shared/data/article-pages)', async (t) => {
   const found = articles(t)
   // Merchants own the host of every outside link, so that each can earn.
   const hosts = found.flatMap((article) =>

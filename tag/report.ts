@@ -1,6 +1,4 @@
-/**
- * What the tag makes of each link of a page, in words: for the overlay and for `souk check-page`.
- */
+/** Describes what the tag does with each link of a page, for the overlay and `souk check-page`. */
 import type { LinkReport, LinkStatus, PageReport } from '../src/check-page/page-report.ts'
 import type { Consent } from './consent.ts'
 import { DO_NOT_LINK, IGNORED, LOCAL, OTHER, OURS, RAW, WRAPPED } from './find-links.ts'
@@ -9,10 +7,10 @@ import { findOtherTags } from './other-tags.ts'
 import type { Parts } from './page-session.ts'
 import type { PageSettings } from './settings.ts'
 
-/** Long enough to recognise a link by. */
+/** Long enough to recognise a link. */
 const TEXT_MAX = 80
 
-/** Null while the tag is not at work: it waits for the service or for consent, or gave up. */
+/** Null until the tag works: it waits for the service or for consent, or has given up. */
 export const reportPage = (): PageReport | null => {
   const { souk: parts } = navigator
   if (!parts?._links) return null
@@ -26,7 +24,7 @@ export const reportPage = (): PageReport | null => {
     consent_source: consent_source ?? null,
     blocked: blockers(_settings, _consent()),
     other_tags: findOtherTags(),
-    // In the order of the page; links that are gone from it do not count.
+    // In the order of the page; removed links are not counted.
     links: Array.from(document.links).flatMap((anchor) => {
       const link = _links.get(anchor)
       return link ? [reportLink(link, parts)] : []
@@ -67,19 +65,19 @@ const outcome = (
   { _anchor, _outcome = '' }: Link,
   { has_winner, product }: AuctionResult,
 ): [LinkStatus, string] => {
-  if (!_anchor.href.startsWith(_outcome)) return ['left', 'The page has put its own address back.']
-  if (has_winner === false) return ['auctioned', 'Nobody bid: it leads where it led before.']
+  if (!_anchor.href.startsWith(_outcome)) return ['left', 'The page has restored its own URL.']
+  if (has_winner === false) return ['auctioned', 'Nobody bid: it leads to its original page.']
   return ['auctioned', `It leads to ${product?.merchant?.name ?? 'the winner of its auction'}.`]
 }
 
 const REASONS: Record<string, string> = {
-  [OTHER]: 'Not an address on the web.',
+  [OTHER]: 'Not a web URL.',
   [DO_NOT_LINK]: 'The author wrote #donotlink.',
-  [IGNORED]: 'Inside an element marked data-souk-ignore, or in a text that a reader writes.',
-  [LOCAL]: 'A page of the publisher’s own.',
+  [IGNORED]: 'Inside an element marked data-souk-ignore, or in a text that a reader edits.',
+  [LOCAL]: 'A page of the publisher.',
   [OURS]:
-    'An address of this service that is no smart link; wrappers run their auction when clicked.',
-  [WRAPPED]: 'Carries another address inside: another network’s link, or a wrapper around ours.',
+    'A URL of this service that is not a smart link; wrappers run their auction when clicked.',
+  [WRAPPED]: 'Contains another URL: another network’s link, or a wrapper around ours.',
 }
 
 /** Why a link has no outcome. */
@@ -93,14 +91,17 @@ const explain = (link: Link, { _settings, _service }: Parts): [LinkStatus, strin
     return ['left', `Audit mode (donotlink): nothing is changed; it would ${would}.`]
   }
   if (link._id) {
-    return ['waiting', 'A smart link; its auction has not answered yet, or there is no such link.']
+    return [
+      'waiting',
+      'A smart link; its auction has not answered yet, or the link does not exist.',
+    ]
   }
   if (!_service.linkmate_enabled) {
     return ['left', 'A raw link, and the account is not in the partner program.']
   }
   if (!link._raw) {
-    return ['left', 'A raw link that does not match the selector of the page, or is too long.']
+    return ['left', 'A raw link that does not match the page’s selector, or is too long.']
   }
-  // The same while LinkMate has not answered yet: such a link opens as it stands in the page.
-  return ['left', 'A raw link; no merchant of the network is known to sell at this address.']
+  // The same while LinkMate has not answered: the link still opens its original page.
+  return ['left', 'A raw link; no merchant of the network is known to sell at this URL.']
 }

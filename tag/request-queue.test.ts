@@ -9,7 +9,7 @@ function openQueue(t: TestContext) {
   const beacons: unknown[] = []
   const define = (target: object, name: string, value: unknown) =>
     Object.defineProperty(target, name, { configurable: true, value })
-  define(navigator, 'sendBeacon', (...told: unknown[]) => beacons.push(told))
+  define(navigator, 'sendBeacon', (...beacon: unknown[]) => beacons.push(beacon))
   const images: { src: string; style: object; onload?: () => void }[] = []
   define(globalThis, 'Image', function image() {
     return { style: {} }
@@ -28,27 +28,27 @@ const ask = (url: string, more: Partial<Job> = {}): Job => ({
   ...more,
 })
 
-const tell = (url: string): Job => ({ _url: url, _body: '{}' })
+const report = (url: string): Job => ({ _url: url, _body: '{}' })
 
-test('two questions, one report and one pixel are open at a time, in the order they were added', async (t) => {
+test('has two auctions, one report and one pixel open at a time, in the order they were added', async (t) => {
   const { queue, urls, images, sent, after } = openQueue(t)
   for (const url of ['/1', '/2', '/3']) queue._add(ask(url))
-  for (const url of ['/told 1', '/told 2']) queue._add(tell(url))
+  for (const url of ['/report 1', '/report 2']) queue._add(report(url))
   for (const url of ['/pixel 1', '/pixel 2']) queue._add({ _url: url })
   const pixels = () => images.map(({ src }) => src)
-  assert.deepEqual([urls(), pixels()], [['/1', '/2', '/told 1'], ['/pixel 1']])
+  assert.deepEqual([urls(), pixels()], [['/1', '/2', '/report 1'], ['/pixel 1']])
   images[0]?.onload?.()
   for (const { answer } of sent.slice()) answer(200)
   await after(0)
   await after(0)
-  assert.deepEqual(urls().slice(3).toSorted(), ['/3', '/told 2'])
+  assert.deepEqual(urls().slice(3).toSorted(), ['/3', '/report 2'])
   assert.deepEqual(pixels(), ['/pixel 1', '/pixel 2'])
 })
 
-test('reports and pixels that fail or hang hold back no question', async (t) => {
+test('failing or hanging reports and pixels delay no auction', async (t) => {
   for (const status of [0, 503, null]) {
     const { queue, sent, urls, after } = openQueue(t)
-    for (let at = 0; at < 9; at++) queue._add({ ...tell(`/told ${at}`), _again: REPEATS })
+    for (let at = 0; at < 9; at++) queue._add({ ...report(`/report ${at}`), _again: REPEATS })
     for (let at = 0; at < 9; at++) queue._add({ _url: `/pixel ${at}` })
     for (let round = 0; round < 4; round++) {
       if (status !== null) sent.at(-1)?.answer(status)
@@ -71,10 +71,10 @@ test('an image that never loads gives its place up after eight seconds', async (
   assert.equal(images.length, 2)
 })
 
-test('no request carries cookies; what is only told is text that outlives the page', async (t) => {
+test('no request carries cookies; a report is text that outlives the page', async (t) => {
   const { queue, sent, answer } = openQueue(t)
   queue._add(ask('/asked'))
-  queue._add({ _url: '/told', _body: '{}' })
+  queue._add({ _url: '/report', _body: '{}' })
   await answer(200)
   queue._add(ask('/asked-with', { _body: '[]' }))
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('no request carries cookies; what is only told is text that outlives the pa
     ]),
     [
       ['/asked', undefined, undefined, false, 'omit'],
-      ['/told', 'POST', '{}', true, 'omit'],
+      ['/report', 'POST', '{}', true, 'omit'],
       ['/asked-with', 'POST', '[]', false, 'omit'],
     ],
   )
@@ -93,7 +93,7 @@ test('no request carries cookies; what is only told is text that outlives the pa
   }
 })
 
-test('what counts once is sent again after a failure, each time later; an answer is an end', async (t) => {
+test('repeats a request that counts once after a failure, with growing pauses, until an answer', async (t) => {
   for (const status of [0, 429, 500, 503]) {
     const { queue, sent, after, answer } = openQueue(t)
     queue._add(ask('/1', { _again: REPEATS }))
@@ -125,7 +125,7 @@ test('what counts once is sent again after a failure, each time later; an answer
   }
 })
 
-test('four failures in a row end all asking until the next page, a success begins anew', async (t) => {
+test('four failures in a row stop all requests until the next page; a success resets the count', async (t) => {
   const { queue, sent, after, answer } = openQueue(t)
   const fail = async (times: number) => {
     for (let time = 0; time < times; time++) {
@@ -151,7 +151,7 @@ test('four failures in a row end all asking until the next page, a success begin
   assert.equal(sent.at(-1)?.url, '/next page')
 })
 
-test('only a good answer is read; one that cannot be read is a failure', async (t) => {
+test('reads only a good answer; an unreadable one is a failure', async (t) => {
   const { queue, sent, after, answer } = openQueue(t)
   const read: unknown[] = []
   queue._add(ask('/1', { _done: (body) => read.push(body) }))
@@ -172,21 +172,21 @@ test('only a good answer is read; one that cannot be read is a failure', async (
   assert.equal(sent.length, 4, 'once more, as it may be')
 })
 
-test('a reader who leaves: what waits to be told is handed over, what was asked is forgotten', async (t) => {
+test('when the reader leaves, hands over waiting reports and drops auctions', async (t) => {
   const { queue, urls, beacons, answer } = openQueue(t)
   for (const url of ['/1', '/2', '/asked']) queue._add(ask(url))
   queue._add(ask('/asked-with', { _body: '{}' }))
-  for (const at of [1, 2]) queue._add({ _url: `/told ${at}`, _body: `{"a":${at}}` })
+  for (const at of [1, 2]) queue._add({ _url: `/report ${at}`, _body: `{"a":${at}}` })
   for (const at of [1, 2]) queue._add({ _url: `/pixel ${at}` })
   queue._flush()
-  assert.deepEqual(beacons, [['/told 2', '{"a":2}']])
+  assert.deepEqual(beacons, [['/report 2', '{"a":2}']])
   await answer(200)
-  assert.deepEqual(urls(), ['/1', '/2', '/told 1'])
+  assert.deepEqual(urls(), ['/1', '/2', '/report 1'])
 })
 
 test('a browser without beacons ends a page like any other', (t) => {
   const { queue } = openQueue(t)
   Object.defineProperty(navigator, 'sendBeacon', { configurable: true, value: undefined })
-  for (const url of ['/1', '/2', '/told']) queue._add({ _url: url, _body: '{}' })
+  for (const url of ['/1', '/2', '/report']) queue._add({ _url: url, _body: '{}' })
   assert.doesNotThrow(() => queue._flush())
 })

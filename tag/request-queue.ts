@@ -1,41 +1,39 @@
 /**
- * All requests to the service, in three lanes that never wait for each other: questions, whose
- * answers earn; reports; and pixels. Each request ends after 8 seconds, and a lane slows down after
- * failures.
+ * Sends all requests to the service in three independent lanes: auctions and smart links, reports,
+ * pixels. Each request times out after 8 seconds, and a lane backs off after failures.
  *
- * Ad blockers block reports: auctions must not wait for them
- * (docs/spec/links-and-tags.md#lanes-of-requests). A page has hundreds of links and its reader has
- * other things to load: the tag never holds more than four connections, and a service in trouble
- * is asked less, then not at all.
+ * Ad blockers block reports, and auctions must not wait for them
+ * (docs/spec/links-and-tags.md#lanes-of-requests). A page has hundreds of links and its reader
+ * loads other things too: the tag uses at most four connections, and stops after repeated failures.
  */
 
 import { insertImage } from './hidden-image.ts'
 
 export interface Job {
   _url: string
-  /** Text of a POST. A job with neither a body nor a use for the answer is fired as an image. */
+  /** Body of a POST. A job without a body and a response handler is sent as an image. */
   _body?: string
-  /** Gets the parsed JSON answer; throwing means that the answer was not one. */
+  /** Gets the parsed JSON response; throws when it is invalid. */
   _done?: (answer: unknown) => void
-  /** How often it may be sent again: only what counts once however often it arrives. */
+  /** How often it may be resent: only requests that count once however often they arrive. */
   _again?: number | undefined
 }
 
 export interface RequestQueue {
   _add(job: Job): void
-  /** Hands waiting events to the browser to deliver, and forgets everything else. */
+  /** Passes waiting events to the browser for delivery, and drops everything else. */
   _flush(): void
 }
 
-/** Two connections are enough to stay busy and leave the others to the page. */
+/** Two connections suffice to stay busy and leave the others to the page. */
 const QUESTIONS_AT_ONCE = 2
 const TIMEOUT_MS = 8000
-/** How often anything is sent again. */
+/** Retries of one request. */
 export const REPEATS = 3
 const FIRST_PAUSE_MS = 1000
-/** Statuses from here on say "not now" (429) or "broken" (5xx); below them lie answers. */
+/** Statuses from here on are temporary (429) or failures (5xx); lower ones are final. */
 const REFUSED = 429
-/** After so many failures in a row a lane stays closed until the reader's next page. */
+/** After this many failures in a row a lane stays closed until the next page. */
 const FAILURES_MAX = 4
 
 export const makeQueue = (): RequestQueue => {
@@ -54,8 +52,8 @@ export const makeQueue = (): RequestQueue => {
 }
 
 /**
- * Bodies go as text/plain, fetch's default, which needs no preflight, and without cookies. What is
- * only told outlives the page; an answer would be for nobody.
+ * Bodies are text/plain, fetch's default, which needs no preflight, and without cookies. Reports
+ * outlive the page; requests with a response handler end with it.
  */
 const openLane = (atOnce: number): RequestQueue => {
   let jobs: Job[] = []
@@ -74,7 +72,7 @@ const openLane = (atOnce: number): RequestQueue => {
     }
   }
 
-  /** Resolves to the milliseconds that its slot stays taken afterwards: that is the back-off. */
+  /** Resolves to the milliseconds that the slot stays occupied afterwards: the back-off. */
   const run = async (job: Job): Promise<number> => {
     try {
       if (!job._done && !job._body) {

@@ -1,4 +1,4 @@
-/** Pages that show one article below the other and change their address as the reader scrolls. */
+/** Pages that show one article below the other and change their URL as the reader scrolls. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -8,7 +8,7 @@ import { type StandIn, startStandIn } from './testing/stand-in.ts'
 
 const id = (at: number): string => String(9_007_199_254_740_993n + BigInt(at))
 
-/** Three articles, each taller than the screen; the address follows the one in view. */
+/** Three articles, each taller than the screen; the URL follows the one in view. */
 const article = (write: 'pushState' | 'replaceState'): string => `<!doctype html>
 <title>Articles</title><style>article { height: 2000px }</style>
 ${[1, 2, 3]
@@ -34,7 +34,7 @@ async function scrollTo(page: Page, at: number): Promise<void> {
   await page.evaluate((top) => window.scrollTo(0, top), (at - 1) * 2000)
   const path = at > 1 ? `/article-${at}` : '/article'
   await page.waitForFunction((wanted) => location.pathname === wanted, path)
-  // The tag looks at the page 200 ms after a change.
+  // The tag scans the page 200 ms after a change.
   await passTime(page, 500)
 }
 
@@ -53,7 +53,7 @@ const sessions = (service: StandIn) => {
 }
 
 for (const write of ['replaceState', 'pushState'] as const) {
-  test(`an article that is scrolled to and from stays one page session (${write})`, async (t) => {
+  test(`an article that the reader scrolls to and from stays one page session (${write})`, async (t) => {
     const service = await startStandIn(t, { article: article(write) })
     const { page, errors } = await openPage(t)
     await page.goto(service.articleUrl)
@@ -71,7 +71,7 @@ for (const write of ['replaceState', 'pushState'] as const) {
   })
 }
 
-test('an article that is opened again by a link is another page session', async (t) => {
+test('opening an article again by a link starts another page session', async (t) => {
   const service = await startStandIn(t, { article: article('replaceState') })
   const { page } = await openPage(t)
   await page.goto(service.articleUrl)

@@ -1,27 +1,27 @@
 /**
- * What the page says and where the service is.
+ * The page's settings and the service's URLs.
  *
- * Names with a leading underscore are shortened by the build (scripts/build-tag.ts); names
- * without one are seen by pages or by the service and stay.
+ * The build shortens names with a leading underscore (scripts/build-tag.ts); pages or the service
+ * use all other names.
  */
 
-/** What a page may write into `window.souk`, before or after the tag loads. */
+/** Settings that a page may write into `window.souk`, before or after the tag loads. */
 export interface PageSettings {
-  /** The publisher's slug, where the script element cannot carry `data-publisher`. */
+  /** The publisher's slug, for pages whose script element cannot carry `data-publisher`. */
   publisher?: string
-  /** Audit mode: impressions are counted, nothing on the page is changed. */
+  /** Audit mode: counts impressions and changes nothing on the page. */
   donotlink?: boolean
   /** Links made from raw ones stay with their own merchant. */
   exclusiveLinks?: boolean
-  /** The publisher's own label for clicks of this page; a link's own `u1` wins. */
+  /** The publisher's label for clicks of this page; a link's own `u1` wins. */
   u1?: string
   /** false: no `rel="sponsored nofollow"` on monetised links. */
   rel?: boolean
-  /** false: links that carry another address inside (other networks' wrappers) are left alone. */
+  /** false: ignores links that contain another URL (other networks' wrappers). */
   unwrap?: boolean
   /** A CSS selector: only raw links that match it become smart links. */
   selector?: string
-  /** What the page itself knows of the reader's choice. */
+  /** The page's own knowledge of the reader's choice. */
   consent?: 'full' | 'contextual'
 }
 
@@ -32,20 +32,20 @@ interface Configuration {
     link_url: string
     brand: string
     domains: string[]
-    /** Another one says that merchants have joined or left. */
+    /** Changes when merchants have joined or left. */
     merchants_version?: string | undefined
   }
 }
 
-/** The service's addresses and the publisher's facts, as the page-tag configuration names them. */
+/** The service's URLs and the publisher's facts, as the page-tag configuration names them. */
 export type Service = Configuration['amp_config'] &
   Configuration['page_tag'] & {
     _base: string
-    /** How our addresses go on behind their scheme, that of smart links first. */
+    /** The URLs of the service without their scheme, the one of smart links first. */
     _own: string[]
   }
 
-/** Reads the answer of `…/amp_config/?page_tag=1`; throws when it is not one. */
+/** Parses the response of `…/amp_config/?page_tag=1`; throws when it is invalid. */
 export const readService = (answer: unknown, base: string): Service => {
   const [{ amp_config, page_tag }] = (answer as { data: [Configuration] }).data
   const _own: string[] = []

@@ -1,6 +1,4 @@
-/**
- * The snippets of tag/README.md, copied and pasted as their readers do, against the real service.
- */
+/** The snippets of tag/README.md, pasted as their readers do, against the real service. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +18,7 @@ const [first = ''] = await network.smartLinks(`${web.host('daily')}/a`, [
 const LINK = `<a id="link" href="${service}/${first}">a link</a>`
 const CLICK = 'd'.repeat(32)
 
-/** The code block that follows `<!-- snippet: name -->`, with the reader's own values put in. */
+/** The code block that follows `<!-- snippet: name -->`, with the reader's own values inserted. */
 function snippet(name: string): string {
   const code = new RegExp(`<!-- snippet: ${name} -->\\n\`\`\`\\w+\\n([\\s\\S]*?)\`\`\``).exec(
     README,
@@ -33,7 +31,7 @@ function snippet(name: string): string {
 }
 
 let pages = 0
-/** Publishes a page and opens it; resolves when it has come to rest. */
+/** Publishes a page and opens it; resolves when the page is idle. */
 async function show(t: Parameters<typeof openPage>[0], html: string, host = 'daily', query = '') {
   const path = `/pasted-${++pages}`
   web.publish(path, `<!doctype html><title>Pasted</title><body>${html}</body>`)
@@ -80,7 +78,7 @@ interface OrderBody {
   readonly order_id: string
 }
 
-/** The bodies of the orders in the log that mention this text, as they are stored. */
+/** The bodies of the logged orders that mention this text, as stored. */
 async function ordersWith(text: string): Promise<OrderBody[]> {
   await app.settled()
   const rows = await app.node.database.rows<{ body: string }>(sql`
@@ -161,7 +159,7 @@ test('the snippet "shopify" keeps a landing’s click and reports the checkout',
   )
   for (const [id, price] of [
     ['S-9', '45.00'],
-    ['S-10', '51'], // A yen has no decimals: a price of 50.50 costs the order.
+    ['S-10', '51'], // A yen has no decimals: a price of 50.50 would lose the order.
   ] as const) {
     const [order] = await ordersWith(id)
     assert.ok(JSON.stringify(order).includes(CLICK), 'the order arrived')

@@ -1,4 +1,4 @@
-/** `window.souk`, the tag's one global: what the page wrote into it, and what the tag adds. */
+/** `window.souk`, the tag's only global: the page's settings and the tag's functions. */
 import type { DebugTools } from '../src/check-page/page-report.ts'
 import type { Parts } from './page-session.ts'
 import type { PageSettings } from './settings.ts'
@@ -11,8 +11,8 @@ declare global {
   }
   interface Navigator {
     /**
-     * For the overlay. Its presence marks a running tag; what it lacks is still waited for. It is
-     * here because a page may replace its `souk` and its body, and name an element as it likes.
+     * For the overlay. Its presence marks a running tag; missing parts are still loading. Stored on
+     * the document element, because a page may replace its `souk` and its body.
      */
     souk?: Parts
   }

@@ -1,9 +1,9 @@
 /**
  * The page tag: `<script async src="{base_url}/tag/souk.js" data-publisher="SLUG"></script>`.
  *
- * Start here. It asks the service who the publisher is, waits for the reader's consent, begins a
- * page session, finds the page's links, runs their auctions and sends what happened. It never
- * throws into the page, and whatever fails, every link still works.
+ * Start here. It loads the publisher's configuration, waits for the reader's consent, starts a page
+ * session, finds the page's links, runs their auctions and reports events. It never throws into the
+ * page, and after any failure every link still works.
  */
 import { watchConsent } from './consent.ts'
 import { articleAddress, heard, watchPage } from './navigation.ts'
@@ -13,22 +13,22 @@ import { makeQueue, REPEATS } from './request-queue.ts'
 import { readService, type Service } from './settings.ts'
 import type { SoukGlobal } from './souk-global.ts'
 
-/** A merchant that joins earns on open pages so much later. */
+/** How often an open page reads its configuration, and so notices new merchants. */
 const CONFIGURE_MS = 300_000
 
 const main = async (settings: SoukGlobal): Promise<void> => {
   let script = document.currentScript as HTMLScriptElement | null
-  // An image or a form whose name is `currentScript` has that place, and no text of its own.
+  // An image or form named `currentScript` shadows that property and has no `text`.
   if (script?.text == null) script = document.querySelector('script[data-publisher]')
   if (!script) return
   const slug = script.dataset.publisher || settings.publisher
-  // A second copy of the tag on a page does nothing, also where the page runs its scripts again.
+  // A second copy of the tag does nothing, also where the page runs its scripts again.
   if (!slug || navigator.souk) return
   const queue = makeQueue()
   const parts = { _settings: settings, _queue: queue } as Parts
   navigator.souk = parts
   const base = script.src.split('/tag/souk')[0] as string
-  // A prerendered page may never be looked at.
+  // A prerendered page may never be shown.
   if ((document as { prerendering?: boolean }).prerendering) await heard('prerenderingchange')
   if (document.readyState === 'loading') await heard('DOMContentLoaded')
   const configure: Configure = (done) =>
@@ -48,20 +48,20 @@ const main = async (settings: SoukGlobal): Promise<void> => {
 
 type Configure = (done: (service: Service) => void) => void
 
-/** Works on the present article and on every later one. */
+/** Handles the current article and every later one. */
 const work = (parts: Parts, settings: SoukGlobal, configure: Configure): void => {
   let links: PageLinks | undefined
-  /** By article, as long as the reader only scrolls from one to another. */
+  /** By article, while the reader only scrolls from one to another. */
   let sessions: Record<string, PageLinks> = {}
   let previousUrl = document.referrer
   let sourceUrl = location.href
   const land = (isScroll?: boolean): void => {
     leave()
     links?._end()
-    // A page that comes back from the back/forward cache was reached as it was at first.
+    // Back from the back/forward cache: restores how the page was first reached.
     if (sourceUrl !== location.href) previousUrl = sourceUrl
     sourceUrl = location.href
-    // The page may have written a new object for this article, or keep one that nobody may change.
+    // The page may have set a new object for this article, or a frozen one.
     if (settings !== window.souk) parts._settings = settings = { ...settings, ...window.souk }
     if (!isScroll) sessions = {}
     const article = articleAddress()
@@ -98,7 +98,7 @@ const work = (parts: Parts, settings: SoukGlobal, configure: Configure): void =>
   }, CONFIGURE_MS)
 }
 
-/** Nothing that goes wrong in here is the page's concern. */
+/** No failure in here may reach the page. */
 const guarded =
   <T>(work: (of?: T) => void) =>
   (of?: T): void => {
@@ -113,5 +113,5 @@ main(
   // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way to say it
   (window.souk ||= {}),
 ).catch(() => {
-  // No service, no consent tools that work, an old browser: the page stays as it is.
+  // No service, a broken consent tool or an old browser: the page stays as it is.
 })

@@ -1,4 +1,4 @@
-/** Test mode: what would be sent is shown on the page instead. */
+/** Test mode: shows messages on the page instead of sending them. */
 import { toJson } from './to-json.ts'
 
 /** Shows a message; styled through the object model, which any CSP allows. */
@@ -12,7 +12,7 @@ export const showMessage = (title: string, body: unknown): void => {
       'position:fixed;right:0;bottom:0;z-index:2147483647;padding:12px;' +
       'max-height:60vh;overflow:auto;background:#fffbe6;color:#111;font:12px monospace;' +
       'white-space:pre-wrap;direction:ltr'
-    // On a phone it may cover what is to be tapped next: its first line folds it.
+    // On a phone the panel may cover the next button to tap: a tap on its first line folds it.
     const summary = document.createElement('summary')
     summary.textContent = 'Souk test mode: nothing is sent.'
     panel.appendChild(summary)

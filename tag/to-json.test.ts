@@ -17,7 +17,7 @@ test('leaves out undefined, and writes null for a number without a value', () =>
   assert.equal(toJson('\ud800"\n'), '"\\ud800\\u0022\\u000a"')
 })
 
-test('asks no toJSON of a prototype, and takes nothing that a prototype holds', () => {
+test('calls no toJSON of a prototype, and writes nothing that a prototype holds', () => {
   const patched = [Object, Array, String, Number, Boolean, Date].map(({ prototype }) => prototype)
   const broken = () => 'patched'
   for (const prototype of patched) Object.assign(prototype, { toJSON: broken, each: broken, n: 7 })

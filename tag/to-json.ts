@@ -1,18 +1,21 @@
 /**
- * JSON text that no script of the page can spoil (docs/spec/links-and-tags.md#patched-built-ins).
+ * Writes JSON that no script of the page can change
+ * (docs/spec/links-and-tags.md#patched-built-ins).
  *
- * `JSON.stringify` calls every `toJSON` that it finds. Prototype up to 1.6 puts one on arrays, and
- * what it gives is no list any more: the service would refuse each message.
+ * `JSON.stringify` calls every `toJSON` it finds. Prototype up to 1.6 adds one to arrays that
+ * returns text instead of a list, and the service would reject each message.
  */
 
-/** What a JSON string may not hold; halves of characters too, so that each text is good UTF-8. */
+/**
+ * Characters that a JSON string must escape; lone surrogates too, so that each text is valid UTF-8.
+ */
 const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/g
-/** Numbers with a value, true and false: of null, undefined, NaN and Infinity none is meant. */
+/** Finite numbers, true and false; null, undefined, NaN and Infinity become null. */
 const PLAIN = /^-?\d|e$/
 
 const HAS_OWN = {}.hasOwnProperty
 
-/** Only what a value holds itself counts: a page may have added to `Object.prototype`. */
+/** Own properties only: a page may have extended `Object.prototype`. */
 export const toJson = (value: unknown): string => {
   if (typeof value === 'string') {
     return `"${value.replace(ESCAPED, (unit) => `\\u${(unit.charCodeAt(0) + 0x10000).toString(16).slice(1)}`)}"`

@@ -1,4 +1,4 @@
-/** Third-party trackers (interface 6, rules 7 to 9), with images that are only counted. */
+/** Third-party trackers, with images that are only counted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Consent } from './consent.ts'
@@ -33,14 +33,14 @@ const result = (impression?: string[], viewable_impression?: string[]): AuctionR
   },
 })
 
-test('a tracker is fired once a page and event, however many links name it', () => {
+test('fires a tracker once per page and event, however many links name it', () => {
   const { fire, fired } = openPage('full')
   fire('impression', result([SEEN, SEEN], [VIEWED]))
   fire('impression', result([SEEN]))
   assert.equal(fired.length, 1)
   fire('viewable_impression', result([SEEN], [VIEWED, SEEN]))
   fire('viewable_impression', result([], [VIEWED]))
-  assert.equal(fired.length, 3, 'the same address may stand for both events')
+  assert.equal(fired.length, 3, 'the same URL may serve both events')
   for (const event of ['impression', 'viewable_impression'] as const) {
     fire(event, result())
     fire(event, { ...result(), tracker_urls: {} })
@@ -48,7 +48,7 @@ test('a tracker is fired once a page and event, however many links name it', () 
   assert.equal(fired.length, 3)
 })
 
-test('it is a hidden image, with a number that no other has in every {RAND}', () => {
+test('fires a hidden image, with a unique number in every {RAND}', () => {
   const { fire, fired } = openPage('full')
   for (const path of ['a', 'b'])
     fire('impression', result([`https://t.example/${path}?{RAND}&{RAND}`]))
@@ -61,7 +61,7 @@ test('it is a hidden image, with a number that no other has in every {RAND}', ()
   }
 })
 
-test('a reader who has refused is told of to nobody, from then on', () => {
+test('fires nothing after a reader has refused', () => {
   const refused = openPage('contextual')
   refused.fire('impression', result([SEEN]))
   assert.equal(refused.fired.length, 0)

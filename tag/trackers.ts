@@ -1,4 +1,4 @@
-/** Third-party trackers (interface 6, rules 7 to 9). */
+/** Fires the third-party trackers of campaigns. */
 import { insertImage } from './hidden-image.ts'
 import type { AuctionResult } from './link.ts'
 import type { Parts } from './page-session.ts'
@@ -8,12 +8,13 @@ export type FireTrackers = (
   result: AuctionResult,
 ) => void
 
-/** Fires each third-party tracker once per page and event, however many links name it. */
+/** Fires each tracker once per page and event, however many links name it. */
 export const makeTrackers = ({ _consent }: Parts): FireTrackers => {
   const fired: Record<string, HTMLImageElement> = {}
   return (event, result) => {
     for (const url of result.tracker_urls?.[event] || []) {
-      // Consent that the page does not know, the service has decided: it then gave no trackers.
+      // When the page does not know the consent, the service has decided, and returned no trackers
+      // if refused.
       if (_consent().consent !== 'contextual') fired[event + url] ||= insertImage(url)
     }
   }

@@ -1,7 +1,4 @@
-/**
- * What the page tag tells of links that a reader has seen (interface 6, rule 7; decisions 4.7),
- * against the real service: what it has recorded is what counts.
- */
+/** Viewable impressions that the page tag reports, judged by the real service's records. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '../test/support/market.ts'
@@ -12,7 +9,7 @@ const { network, visit, ids } = await startVisits({ after })
 const { web } = network
 const [first, second] = ids
 
-test('a link is viewable once half of it was in view for a second', async (t) => {
+test('a link is viewable after half of it was in view for a second', async (t) => {
   const before = web.trackers.length
   const { page, quiet, url } = await visit(t, 'scrolling.html')
   await passTime(page, 1_500)
@@ -42,7 +39,7 @@ test('a link is viewable once half of it was in view for a second', async (t) =>
   assert.deepEqual((await network.recorded(url)).viewable, [first], 'in a tab behind another')
   await page.evaluate(() => Reflect.deleteProperty(document, 'hidden'))
   await passTime(page, 1_600)
-  // The reader leaves before the views are sent: they are sent on the way out.
+  // The reader leaves before the views are sent: they are sent while leaving.
   await page.goto('about:blank')
   await until(async () => (await network.recorded(url)).viewable.length > 1)
   assert.deepEqual((await network.recorded(url)).viewable, [first, second].sort())
@@ -50,10 +47,10 @@ test('a link is viewable once half of it was in view for a second', async (t) =>
   assert.equal(viewed.length, 1, 'once per page, though two links name it')
 })
 
-test('a link that another tag wraps while it is looked at costs the others no view', async (t) => {
+test('a link that another tag wraps while in view costs the others no view', async (t) => {
   const { page, quiet, url } = await visit(t, 'late-links.html', async (page) => {
     await page.addInitScript(() => {
-      // It wraps what ours has made of the link, as the tags of other services do.
+      // It wraps our outcome, as other services' tags do.
       addEventListener('souk:auction', ({ target }) => {
         const anchor = target as HTMLAnchorElement
         if (anchor.textContent === 'wrapped') {
@@ -72,7 +69,7 @@ test('a link that another tag wraps while it is looked at costs the others no vi
   assert.deepEqual((await network.recorded(url)).viewable, [first])
 })
 
-test('a link without a place of its own is seen where its picture or its content is', async (t) => {
+test('sees a link without a box where its picture or its content is', async (t) => {
   const before = web.trackers.length
   const { page, quiet, url } = await visit(t, 'no-place.html')
   const seen = () => web.trackers.slice(before).filter(({ path }) => path.startsWith('/viewed'))
@@ -98,7 +95,7 @@ test('a link that only touches the edge of the screen is not in view, its first 
   assert.equal(seen().length, 1)
 })
 
-test('a link whose box is empty, as its content floats, is in view where that box is', async (t) => {
+test('a link with an empty box, whose content floats, is in view where that box is', async (t) => {
   const before = web.trackers.length
   const { quiet } = await visit(t, 'at-the-edge.html', async (page) => {
     await page.addInitScript(() =>
@@ -115,7 +112,7 @@ test('a link whose box is empty, as its content floats, is in view where that bo
   assert.equal(seen.length, 1)
 })
 
-test('of more links in view than one call may tell of, each is told', async (t) => {
+test('reports every viewed link when more are in view than one call may carry', async (t) => {
   const { page, quiet, url } = await visit(t, 'scrolling.html')
   await page.evaluate(() => {
     const [link] = document.links

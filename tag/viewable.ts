@@ -1,17 +1,17 @@
 /**
- * Has a reader seen a link? Third-party trackers want its first sight (interface 6, rule 7); our
- * own viewable impression wants half of it in view for a second (decisions 4.7).
+ * Detects when a reader sees a link. Third-party trackers fire when it first appears; a viewable
+ * impression needs half of the link in view for a second.
  */
 
 import type { Link } from './link.ts'
 import { toJson } from './to-json.ts'
 
-/** Not 0: that is reached where a link and the screen only touch, in view or not. */
+/** Not 0, which is also reached where a link only touches the edge of the screen. */
 const ANY_SHARE = 1e-6
 const SHARE_IN_VIEW = 0.5
 const IN_VIEW_MS = 1000
 
-/** Calls `seen` whenever the link comes into view, and `viewed` once it was long enough there. */
+/** Calls `seen` whenever the link comes into view, and `viewed` after a second in view. */
 export const watchView = (link: Link, seen: () => void, viewed: () => void): void => {
   let timer: ReturnType<typeof setTimeout> | undefined
   const arm = (): void => {
@@ -41,7 +41,7 @@ export const watchView = (link: Link, seen: () => void, viewed: () => void): voi
   link._unwatch = stop
 }
 
-/** An area is seen where its picture is, a link of `display: contents` where its content is. */
+/** Observes the image of an area, and the content of a link with `display: contents`. */
 const placeOf = (anchor: Element): Element => {
   const map = anchor.closest('map')
   const place = map
