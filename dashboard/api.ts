@@ -7,6 +7,7 @@ import type { MeRecord } from '../src/accounts/me.ts'
 import type { ApiKeyRecord, CreatedKey, PublisherRecord } from '../src/accounts/schema.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
+import type { CampaignEntry, NewCampaignBody } from '../src/campaigns/campaign-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { ListedMerchant } from '../src/operator/merchant-operations.ts'
@@ -36,6 +37,9 @@ export type SmartLink = Static<typeof SmartLinkRecord>
 export type MerchantOrder = Static<typeof MerchantOrderRecord>
 export type Refusal = Static<typeof RefusalRecord>
 export type Merchant = Static<typeof NamedMerchant>
+/** The etag comes with a single campaign, not with a list. */
+export type Campaign = Static<typeof CampaignEntry> & { readonly etag?: string }
+export type CampaignBody = Static<typeof NewCampaignBody>
 export type Performance = PerformanceRecord
 export type PerformanceGroup = Group
 export type NetworkPublisher = Static<typeof ListedPublisher>
@@ -111,6 +115,15 @@ export const api = {
   networkUsers: () => all<NetworkUser>(`/api/v1/network/users/?${LONGEST}`),
   suspend: (kind: 'publishers' | 'merchants' | 'users', id: number, isSuspended: boolean) =>
     post<object>(`/api/v1/network/${kind}/${id}/${isSuspended ? 'suspend' : 'resume'}/`, {}),
+  campaigns: (merchId: number) => all<Campaign>(`${ofMerchant(merchId)}/campaigns/?${LONGEST}`),
+  campaign: (merchId: number, id: number) =>
+    first<Campaign>(`${ofMerchant(merchId)}/campaigns/${id}/`),
+  createCampaign: (merchId: number, body: CampaignBody) =>
+    post<Campaign>(`${ofMerchant(merchId)}/campaigns/`, body),
+  updateCampaign: ({ merch_id, campaign_id, etag = '*' }: Campaign, body: CampaignBody) =>
+    send<Campaign>(`${ofMerchant(merch_id)}/campaigns/${campaign_id}/`, 'PATCH', body, etag),
+  turnCampaign: (merchId: number, id: number, turn: 'pause' | 'resume') =>
+    post<Campaign>(`${ofMerchant(merchId)}/campaigns/${id}/${turn}/`, {}),
   merchantOverview: (merchId: number, range: Range) =>
     first<MerchantOverview>(`${ofMerchant(merchId)}/overview/?${days(range)}`),
   entries: (merchId: number, range: Range, cursor: string | null) =>
@@ -177,9 +190,21 @@ async function first<T>(path: string): Promise<T> {
 
 const all = <T>(path: string): Promise<T[]> => call<T>(path)
 
-async function post<T>(path: string, body: object): Promise<T> {
-  const headers = { 'content-type': 'application/json', 'x-souk-csrf': csrfToken }
-  const [entry] = await call<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
+const post = <T>(path: string, body: object): Promise<T> => send(path, 'POST', body)
+
+/** Sends a change; with an etag it is refused if the record has changed meanwhile. */
+async function send<T>(
+  path: string,
+  method: 'POST' | 'PATCH',
+  body: object,
+  etag?: string,
+): Promise<T> {
+  const headers = {
+    'content-type': 'application/json',
+    'x-souk-csrf': csrfToken,
+    ...(etag === undefined ? {} : { 'if-match': etag }),
+  }
+  const [entry] = await call<T>(path, { method, headers, body: JSON.stringify(body) })
   return entry as T
 }
 

@@ -10,6 +10,7 @@ import {
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isRefusal } from './api.ts'
+import { CampaignsPage } from './pages/campaigns-page.tsx'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
@@ -50,6 +51,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
   page(PATHS.merchant, MerchantPage),
+  page(PATHS.campaigns, CampaignsPage),
   page(PATHS.network, NetworkPage),
   page(PATHS.developer, DeveloperPage), // API keys belong to the user, not to a publisher.
 ])

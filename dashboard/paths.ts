@@ -8,6 +8,7 @@ export const PATHS = {
   payments: '/payments',
   receipt: '/receipts/$result',
   merchant: '/merchant',
+  campaigns: '/campaigns',
   network: '/network',
   developer: '/developer',
 } as const

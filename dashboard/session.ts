@@ -2,6 +2,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMatch, useNavigate, useSearch } from '@tanstack/react-router'
 import { createContext, use, useEffect } from 'react'
+import type { Permission } from '../src/accounts/permission.ts'
 import { useAddress } from './address.ts'
 import { api, isNotLoggedIn, type Publisher, type User } from './api.ts'
 import { PATHS } from './paths.ts'
@@ -25,6 +26,16 @@ export const useMerchants = () =>
     staleTime: 60_000,
     gcTime: Infinity, // Same as for publishers.
   })
+
+/** What the signed-in user may do in an organization; nothing before that is known. */
+export function useRights(kind: 'publisher' | 'merchant', id: number): readonly Permission[] {
+  const memberships = useMe().data?.memberships ?? []
+  return memberships
+    .filter(
+      ({ organization: one }) => one.kind === 'network' || (one.kind === kind && one.id === id),
+    )
+    .flatMap(({ permissions }) => permissions)
+}
 
 /** Shows the log-in form when any call finds that the session has expired. */
 export function noticeEnd(client: QueryClient, error: unknown): void {

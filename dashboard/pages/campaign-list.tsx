@@ -1,6 +1,8 @@
 /** Lists a merchant's campaigns: terms, state, and budget spent. */
+import { Link } from '@tanstack/react-router'
 import type { MerchantOverview } from '../api.ts'
 import { date, dollars, percent } from '../format.ts'
+import { PATHS } from '../paths.ts'
 import { EmptyState } from '../ui/notice.tsx'
 
 type Campaign = MerchantOverview['campaigns'][number]
@@ -103,8 +105,11 @@ function Budget(props: { name: string; spent: string; of: string | null }) {
 function NoCampaign() {
   return (
     <EmptyState title="No campaign yet">
-      A campaign says what a click or an order is worth to you. Ask the operator of this service to
-      create one.
+      A campaign says what a click or an order is worth to you.{' '}
+      <Link to={PATHS.campaigns} className="link">
+        Create one
+      </Link>
+      .
     </EmptyState>
   )
 }

@@ -106,7 +106,9 @@ type ChoiceProps = Pick<HeaderProps, 'publishers' | 'chosen' | 'onChoose'>
 function WhoseChoice({ publishers, chosen, onChoose }: ChoiceProps) {
   const { data: merchants = [] } = useMerchants()
   const [merchant, chooseMerchant] = useChosenMerchant()
-  const isMerchants = useMatch({ from: PATHS.merchant, shouldThrow: false }) !== undefined
+  const isOverview = useMatch({ from: PATHS.merchant, shouldThrow: false }) !== undefined
+  const isCampaigns = useMatch({ from: PATHS.campaigns, shouldThrow: false }) !== undefined
+  const isMerchants = isOverview || isCampaigns
   const [label, options, value, choose] = isMerchants
     ? (['Merchant', merchants.map(optionOf), merchant?.merch_id, chooseMerchant] as const)
     : (['Publisher', publishers.map(optionOf), chosen?.pub_id, onChoose] as const)
@@ -141,7 +143,10 @@ const OF_PUBLISHERS = [
   { to: PATHS.unfilled, label: 'Unfilled' },
   { to: PATHS.payments, label: 'Payments' },
 ] as const
-const OF_MERCHANTS = [{ to: PATHS.merchant, label: 'Merchant' }] as const
+const OF_MERCHANTS = [
+  { to: PATHS.merchant, label: 'Merchant' },
+  { to: PATHS.campaigns, label: 'Campaigns' },
+] as const
 const OF_OPERATORS = [{ to: PATHS.network, label: 'Network' }] as const
 const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
 

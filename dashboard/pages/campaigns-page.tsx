@@ -1,0 +1,206 @@
+/** A merchant's campaigns: create, change, pause and resume them. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type Campaign, type CampaignBody, type Merchant } from '../api.ts'
+import { cents, date, dollars, percent } from '../format.ts'
+import { useChosenMerchant, useRights } from '../session.ts'
+import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
+import { Title } from '../ui/title.tsx'
+import { CampaignForm } from './campaign-form.tsx'
+
+export function CampaignsPage() {
+  const [merchant] = useChosenMerchant()
+  if (merchant === null) {
+    return (
+      <EmptyState title="No merchant yet" isPage>
+        Campaigns belong to a merchant. Ask its owner, or whoever runs this network, to invite you.
+      </EmptyState>
+    )
+  }
+  return <Campaigns key={merchant.merch_id} merchant={merchant} />
+}
+
+/** The campaign in the form, as it was when the form opened; `new` for one to create. */
+type Open = Campaign | 'new' | null
+
+function Campaigns({ merchant }: { merchant: Merchant }) {
+  const { merch_id: merchId, name } = merchant
+  const canChange = useRights('merchant', merchId).includes('campaigns.write')
+  const client = useQueryClient()
+  const queryKey = ['campaigns', merchId]
+  const campaigns = useQuery({ queryKey, queryFn: () => api.campaigns(merchId) })
+  const [open, setOpen] = useState<Open>(null)
+  const save = useMutation({
+    mutationFn: ({ body, of }: { body: CampaignBody; of: Campaign | null }) =>
+      of === null ? api.createCampaign(merchId, body) : api.updateCampaign(of, body),
+    onSuccess: () => setOpen(null),
+    onSettled: () => client.invalidateQueries({ queryKey }),
+  })
+  // With its etag: who saves after somebody else is told so.
+  const begin = useMutation({
+    mutationFn: (id: number) => api.campaign(merchId, id),
+    onSuccess: (campaign) => show(campaign),
+  })
+  const show = (next: Open) => {
+    save.reset()
+    setOpen(next)
+  }
+  const form = (of: Campaign | null) => (
+    <CampaignForm
+      campaign={of}
+      error={save.error}
+      isPending={save.isPending}
+      onSave={(body) => save.mutateAsync({ body, of })}
+      onClose={() => show(null)}
+    />
+  )
+  const all = campaigns.data ?? []
+  return (
+    <div className="space-y-5">
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <Title name={name}> · Campaigns</Title>
+        {canChange && open !== 'new' && (
+          <button type="button" className="button button-main" onClick={() => show('new')}>
+            New campaign
+          </button>
+        )}
+      </div>
+      {open === 'new' && form(null)}
+      <Progress query={campaigns} />
+      {begin.error !== null && <Failure error={begin.error} />}
+      {campaigns.data !== undefined && all.length === 0 && open !== 'new' && (
+        <EmptyState title="No campaign yet">
+          A campaign says what a click or an order is worth to you, and how much you spend at most.
+          Your products compete as soon as one runs.
+        </EmptyState>
+      )}
+      {all.map((campaign) =>
+        open !== null && open !== 'new' && open.campaign_id === campaign.campaign_id ? (
+          <div key={campaign.campaign_id}>{form(open)}</div>
+        ) : (
+          <CampaignCard
+            key={campaign.campaign_id}
+            campaign={campaign}
+            canChange={canChange}
+            onEdit={() => begin.mutate(campaign.campaign_id)}
+            onChanged={() => client.invalidateQueries({ queryKey })}
+          />
+        ),
+      )}
+    </div>
+  )
+}
+
+function CampaignCard(props: {
+  readonly campaign: Campaign
+  readonly canChange: boolean
+  readonly onEdit: () => void
+  readonly onChanged: () => Promise<unknown>
+}) {
+  const { campaign, canChange, onEdit, onChanged } = props
+  const { campaign_id: id, merch_id: merchId, state, paused_by: pausedBy } = campaign
+  const isPaused = state === 'paused'
+  const isOperator = useRights('merchant', merchId).includes('network.write')
+  const turn = useMutation({
+    mutationFn: () => api.turnCampaign(merchId, id, isPaused ? 'resume' : 'pause'),
+    onSettled: onChanged,
+  })
+  return (
+    <section aria-labelledby={`campaign-${id}`} className="panel space-y-3 p-4">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h2 id={`campaign-${id}`} className="grow">
+          Campaign {id}: {termsOf(campaign)}
+        </h2>
+        <span
+          className={`chip ${state === 'running' ? 'bg-tint text-accent' : 'bg-bad-tint text-bad'}`}
+        >
+          {STATES[state]}
+        </span>
+      </div>
+      <p className="text-sm text-soft">{whyOf(campaign)}</p>
+      <dl className="grid grid-cols-2 gap-x-6 gap-y-2 text-sm sm:grid-cols-4">
+        <Fact name="Spent today" value={ofBudget(campaign.spent_today, campaign.daily_budget)} />
+        <Fact name="Spent in total" value={ofBudget(campaign.spent, campaign.budget)} />
+        <Fact name="Countries" value={campaign.country.join(', ') || 'all'} />
+        <Fact name="Devices" value={campaign.device.join(', ') || 'all'} />
+      </dl>
+      {campaign.conflicts.map((conflict) => (
+        <p key={conflict} className="text-sm text-bad">
+          {conflict}
+        </p>
+      ))}
+      {turn.error !== null && <Failure error={turn.error} />}
+      {canChange && (
+        <div className="flex gap-2">
+          <button type="button" className="button" onClick={onEdit}>
+            Edit<span className="sr-only"> campaign {id}</span>
+          </button>
+          {(pausedBy !== 'operator' || isOperator) && (
+            <button
+              type="button"
+              className="button"
+              aria-busy={turn.isPending}
+              onClick={() => turn.mutate()}
+            >
+              {isPaused ? 'Resume' : 'Pause'}
+              <span className="sr-only"> campaign {id}</span>
+            </button>
+          )}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt className="text-soft">{name}</dt>
+      <dd className="number">{value}</dd>
+    </div>
+  )
+}
+
+const ofBudget = (spent: string, budget: string | null): string =>
+  budget === null ? `${cents(spent)}, no limit` : `${cents(spent)} of ${dollars(budget)}`
+
+function termsOf({ bid, exclusive_bid: exclusive, rate, payment, roas }: Campaign): string {
+  if (bid !== null) {
+    const only = exclusive === null ? '' : `, ${dollars(exclusive)} on exclusive links`
+    const goal = roas === null ? '' : `, for ${roas} in revenue per $1`
+    return `up to ${dollars(bid)} a click${only}${goal}`
+  }
+  return rate === null ? `${dollars(payment ?? '0')} a purchase` : `${percent(rate)} of each order`
+}
+
+const STATES: Readonly<Record<Campaign['state'], string>> = {
+  running: 'Running',
+  paused: 'Paused',
+  scheduled: 'Not started yet',
+  ended: 'Ended',
+  out_of_budget: 'Budget spent',
+  no_feed: 'Product feed too old',
+  waiting_for_orders: 'Budget reserved for expected orders',
+}
+
+/** What the state means, and what to do about it. */
+function whyOf({ state, paused_by: pausedBy, start, end }: Campaign): string {
+  switch (state) {
+    case 'running':
+      return end === null ? 'It competes in every auction that fits.' : `Until ${date(end)}.`
+    case 'paused':
+      return pausedBy === 'operator'
+        ? 'Paused by whoever runs this network: ask them to resume it.'
+        : 'It enters no auction until you resume it.'
+    case 'scheduled':
+      return start === null ? 'It has not started yet.' : `It starts on ${date(start)}.`
+    case 'ended':
+      return 'Change its end to run it again.'
+    case 'out_of_budget':
+      return 'It goes on tomorrow, or as soon as you raise the budget.'
+    case 'no_feed':
+      return 'Your product feed is older than 24 hours. Import it again.'
+    case 'waiting_for_orders':
+      return 'Orders still to come will use up the budget. Raise it to compete for more clicks.'
+  }
+}
