@@ -93,31 +93,28 @@ export function useLogOut() {
   })
 }
 
-/** The publisher in the URL, or the first one, which then becomes part of the URL. */
+/** The publisher in the URL, or the first one; null if that of the URL is not the user's. */
 export function useChosenPublisher(publishers: readonly Publisher[]) {
   const { pub } = useSearch({ from: '__root__' })
   const navigate = useNavigate()
   // A receipt belongs to one publisher, so switching leaves the page.
   const isReceipt = useMatch({ from: PATHS.receipt, shouldThrow: false }) !== undefined
-  const chosen = publishers.find(({ pub_id }) => pub_id === pub) ?? publishers[0] ?? null
+  const wanted = pub ?? publishers[0]?.pub_id
+  const chosen = publishers.find(({ pub_id }) => pub_id === wanted) ?? null
   const choose = (pubId: number) =>
     void navigate({
       to: isReceipt ? PATHS.clicks : '.',
       search: (search) => ({ ...search, pub: pubId }),
     })
-  const known = chosen?.pub_id
-  useEffect(() => {
-    if (pub === undefined || known === undefined || pub === known) return
-    void navigate({ to: '.', search: (search) => ({ ...search, pub: known }), replace: true })
-  }, [pub, known, navigate])
   return [chosen, choose] as const
 }
 
-/** The merchant in the URL, or the first one; null for an account without one. */
+/** The merchant in the URL, or the first one; null if that of the URL is not the user's. */
 export function useChosenMerchant() {
   const { data: merchants = [] } = useMerchants()
   const [{ merch }, change] = useAddress()
-  const chosen = merchants.find(({ merch_id }) => merch_id === merch) ?? merchants[0] ?? null
+  const wanted = merch ?? merchants[0]?.merch_id
+  const chosen = merchants.find(({ merch_id }) => merch_id === wanted) ?? null
   return [chosen, (merchId: number) => change({ merch: merchId })] as const
 }
 

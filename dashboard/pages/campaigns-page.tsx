@@ -3,21 +3,18 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Campaign, type CampaignBody, type Merchant } from '../api.ts'
 import { cents, date, dollars, percent } from '../format.ts'
-import { useChosenMerchant, useRights } from '../session.ts'
+import { useRights } from '../session.ts'
 import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
+import { OfMerchant } from '../ui/of-merchant.tsx'
 import { Title } from '../ui/title.tsx'
 import { CampaignForm } from './campaign-form.tsx'
 
 export function CampaignsPage() {
-  const [merchant] = useChosenMerchant()
-  if (merchant === null) {
-    return (
-      <EmptyState title="No merchant yet" isPage>
-        Campaigns belong to a merchant. Ask its owner, or whoever runs this network, to invite you.
-      </EmptyState>
-    )
-  }
-  return <Campaigns key={merchant.merch_id} merchant={merchant} />
+  return (
+    <OfMerchant>
+      {(merchant) => <Campaigns key={merchant.merch_id} merchant={merchant} />}
+    </OfMerchant>
+  )
 }
 
 /** The campaign in the form, as it was when the form opened; `new` for one to create. */

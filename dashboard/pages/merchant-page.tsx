@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { api, type Merchant, type MerchantOverview } from '../api.ts'
 import { cents, count, date, time } from '../format.ts'
 import { useRange } from '../range.ts'
-import { useChosenMerchant, useMe } from '../session.ts'
 import { ClickReasons } from '../ui/click-reasons.tsx'
 import { DayChart } from '../ui/day-chart.tsx'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
-import { EmptyState, Progress } from '../ui/notice.tsx'
+import { Progress } from '../ui/notice.tsx'
+import { OfMerchant } from '../ui/of-merchant.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { Sums } from '../ui/sums.tsx'
 import { AccountList } from './account-list.tsx'
@@ -19,9 +19,11 @@ import { RefusedList } from './refused-list.tsx'
 const REFRESH_MS = 30_000
 
 export function MerchantPage() {
-  const [merchant] = useChosenMerchant()
-  if (merchant === null) return <NoMerchant />
-  return <MerchantAccount key={merchant.merch_id} merchant={merchant} />
+  return (
+    <OfMerchant>
+      {(merchant) => <MerchantAccount key={merchant.merch_id} merchant={merchant} />}
+    </OfMerchant>
+  )
 }
 
 function MerchantAccount({ merchant }: { merchant: Merchant }) {
@@ -151,14 +153,5 @@ function Owed({ overview }: { overview: MerchantOverview }) {
         ]}
       />
     </section>
-  )
-}
-
-function NoMerchant() {
-  const { data: me } = useMe()
-  return (
-    <EmptyState title="Your account has no merchant yet" isPage>
-      Ask the operator of this service to add <bdi>{me?.email}</bdi> to your merchant.
-    </EmptyState>
   )
 }

@@ -1,13 +1,21 @@
 /** Wraps the pages of a publisher. A merchant's account goes to its merchant page instead. */
 import { Link, Navigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
+import { useAddress } from '../address.ts'
 import { PATHS } from '../paths.ts'
-import { useMe, useMerchants, usePublisherIfAny } from '../session.ts'
+import { useMe, useMerchants, usePublisherIfAny, usePublishers } from '../session.ts'
+import { NotYours } from './not-yours.tsx'
 import { EmptyState } from './notice.tsx'
 
 export function OfPublisher({ children }: { children: ReactNode }) {
   const publisher = usePublisherIfAny()
   const { data: merchants = [] } = useMerchants()
+  const { data: publishers = [] } = usePublishers()
+  const [{ pub }] = useAddress()
+  if (publisher === null && pub !== undefined) {
+    const own = publishers.map(({ pub_id, name }) => ({ id: pub_id, name }))
+    return <NotYours kind="publisher" id={pub} own={own} />
+  }
   if (publisher === null) {
     return merchants.length > 0 ? <Navigate to={PATHS.merchant} replace /> : <NoPublisher />
   }
