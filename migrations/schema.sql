@@ -69,6 +69,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION count_earlier_views()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock('article'::regclass::int, new.pub_id);
+  insert into view_slot as total (pub_id, slot, impressions)
+  select pub_id, slot, impressions from page_slot
+  where pub_id = new.pub_id and url_key = new.url_key
+    and slot >= date_trunc('day', new.datetime_created, 'UTC')
+  order by slot
+  on conflict (pub_id, slot) do update set impressions = total.impressions + excluded.impressions;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION create_event_partition(d date)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -130,6 +145,12 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION quarter_hour(at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select date_bin('15 minutes', at, '2000-01-01 00:00:00+00') $function$;
 
 CREATE OR REPLACE FUNCTION refuse_audit_change()
  RETURNS trigger
@@ -210,6 +231,7 @@ create table article (
   constraint article_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
   constraint article_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
 );
+CREATE TRIGGER article_views AFTER INSERT ON article FOR EACH ROW EXECUTE FUNCTION count_earlier_views();
 
 create table auction_batch (
   node_id smallint not null,
@@ -373,6 +395,24 @@ create table click_debt (
 );
 CREATE INDEX click_debt_publisher ON click_debt USING btree (pub_id, merch_id);
 
+create table click_figure (
+  at timestamp with time zone not null,
+  pub_id integer not null,
+  article_id integer not null,
+  auction_id bigint not null,
+  merch_id integer not null,
+  product_id bigint,
+  device smallint not null,
+  country text not null,
+  u1 text not null,
+  clicks smallint not null,
+  invalid_clicks smallint not null,
+  orders integer not null,
+  revenue_micros bigint not null,
+  earnings_micros bigint not null
+);
+CREATE INDEX click_figure_publisher ON click_figure USING btree (pub_id, at);
+
 create table clicked_offer (
   offer_id bigint not null,
   from_generation integer not null,
@@ -383,6 +423,7 @@ create table clicked_offer (
   price_micros bigint not null,
   constraint clicked_offer_pkey PRIMARY KEY (offer_id, from_generation)
 );
+CREATE INDEX clicked_offer_product ON clicked_offer USING hash (product_id);
 
 create table dashboard_session (
   token_hash bytea not null,
@@ -488,6 +529,31 @@ create table feed_source (
   element text,
   constraint feed_source_pkey PRIMARY KEY (merch_id),
   constraint feed_source_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+
+create table figure_day (
+  pub_id integer not null,
+  property text not null,
+  day date not null,
+  value text not null,
+  clicks bigint not null,
+  invalid_clicks bigint not null,
+  orders bigint not null,
+  revenue_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint figure_day_pkey PRIMARY KEY (pub_id, property, day, value),
+  constraint figure_day_property_check CHECK ((property = ANY (ARRAY['link'::text, 'product'::text, 'device'::text, 'country'::text, 'u1'::text])))
+);
+
+create table figure_slot (
+  pub_id integer not null,
+  slot timestamp with time zone not null,
+  clicks bigint not null,
+  invalid_clicks bigint not null,
+  orders bigint not null,
+  revenue_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint figure_slot_pkey PRIMARY KEY (pub_id, slot)
 );
 
 create table former_postback_secret (
@@ -909,6 +975,14 @@ create table page_session (
 );
 CREATE INDEX page_session_day ON page_session USING btree (day);
 
+create table page_slot (
+  pub_id integer not null,
+  url_key bytea not null,
+  slot timestamp with time zone not null,
+  impressions bigint not null,
+  constraint page_slot_pkey PRIMARY KEY (pub_id, url_key, slot)
+);
+
 create table paid_payout (
   pub_id integer not null,
   month date not null,
@@ -1215,6 +1289,13 @@ create table view_day (
   state text not null default 'written'::text,
   constraint view_day_pkey PRIMARY KEY (day, lane),
   constraint view_day_state_check CHECK ((state = ANY (ARRAY['written'::text, 'dropping'::text, 'dropped'::text])))
+);
+
+create table view_slot (
+  pub_id integer not null,
+  slot timestamp with time zone not null,
+  impressions bigint not null,
+  constraint view_slot_pkey PRIMARY KEY (pub_id, slot)
 );
 
 create table view_total (

@@ -1,17 +1,31 @@
 /**
- * The only way to change the daily figures: a change of a row, with its cause.
+ * The only way to change the figures: a change of a row, with its cause.
  *
  * Each change is also stored (`stats_change`), so that the report at any time is the sum of the
  * changes until then, and every row has its history. That includes rows with zeros, such as a click
- * that no budget could pay, or a returned gift.
+ * that no budget could pay, or a returned gift. The same changes count by time and by what is known
+ * of their clicks (fold-click-figures.ts).
  */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
+/** Figures of orders that counted for another click of the same row until now. */
+export interface ClickFigure {
+  readonly clickId: string // hex
+  readonly sales: number
+  readonly revenueMicros: number
+  readonly earningsMicros: number
+}
+
 export interface FigureChange {
   readonly cause: 'click' | 'order' | 'revision' | 'return' | 'reversal'
   readonly eventId: string
+  readonly atMs: number
   readonly day: string
+  /** The click that the figures are owed to, hex. */
+  readonly clickId: string
+  /** Sales that count for another click of the same row from now on. */
+  readonly moved?: ClickFigure
   readonly pubId: number
   readonly articleId: number
   readonly merchId: number

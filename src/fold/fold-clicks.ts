@@ -225,7 +225,9 @@ function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId
   return {
     cause: 'click',
     eventId: event.id,
+    atMs: event.atMs,
     day: event.day,
+    clickId: event.clickId?.toString('hex') ?? '',
     pubId: event.pubId ?? 0,
     articleId,
     merchId: event.merchId ?? 0,

@@ -11,6 +11,7 @@ import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts
 import { clickIdsOf, type OrderBody } from '../orders/read-order.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { addFigures, type FigureChange } from './figures.ts'
+import { addClickFigures } from './fold-click-figures.ts'
 import { foldClicks } from './fold-clicks.ts'
 import { passNamedIds } from './fold-named-ids.ts'
 import { foldNetworks } from './fold-networks.ts'
@@ -43,6 +44,7 @@ export async function foldMoney(tx: Db, events: readonly StoredEvent[]): Promise
     await fold(tx, run, changes)
   }
   await addFigures(tx, changes)
+  await addClickFigures(tx, changes)
 }
 
 /**

@@ -97,7 +97,9 @@ async function postReversal(
   postings.changes.push({
     cause: 'reversal',
     eventId: event.id,
+    atMs: event.atMs,
     day: event.day,
+    clickId: click.click_id.toString('hex'),
     pubId,
     articleId,
     merchId,

@@ -8,6 +8,7 @@
  */
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { IS_ARTICLE_THERE } from '../links/article-views-store.ts'
 import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
@@ -35,6 +36,7 @@ export async function foldViews(tx: Db, events: readonly StoredEvent[]): Promise
 
 async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   if (events.length === 0) return
+  await excludeNewArticles(tx, events)
   await tx.run(sql`
     with viewed as (
       select *
@@ -43,10 +45,11 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
         ${events.map(({ sessionKey }) => sessionKey)}::bytea[],
         ${events.map(({ urlKey }) => urlKey)}::bytea[],
         ${events.map(({ day }) => day)}::date[],
+        ${events.map(({ atMs }) => new Date(atMs))}::timestamptz[],
         ${events.map(({ reason }) => reason !== REASON.ok)}::boolean[]
-      ) with ordinality as event (pub_id, session_key, url_key, day, is_robot, place)
+      ) with ordinality as event (pub_id, session_key, url_key, day, at, is_robot, place)
     ), first as (
-      select distinct on (pub_id, session_key) pub_id, session_key, url_key, day, is_robot
+      select distinct on (pub_id, session_key) pub_id, session_key, url_key, day, at, is_robot
       from viewed where not is_robot
       order by pub_id, session_key, place
     ), fresh as (
@@ -55,9 +58,26 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       on conflict do nothing
       returning pub_id, session_key
     ), counted as (
-      select pub_id, url_key, day, is_robot from first join fresh using (pub_id, session_key)
+      select pub_id, url_key, day, at, is_robot from first join fresh using (pub_id, session_key)
       union all
-      select pub_id, url_key, day, is_robot from viewed where is_robot
+      select pub_id, url_key, day, at, is_robot from viewed where is_robot
+    ), slotted as (
+      select pub_id, url_key, day, quarter_hour(at) as slot, count(*) as impressions
+      from counted where not is_robot group by 1, 2, 3, 4
+    ), of_page as (
+      insert into page_slot as figures (pub_id, url_key, slot, impressions)
+      select pub_id, url_key, slot, impressions from slotted order by pub_id, url_key, slot
+      on conflict (pub_id, url_key, slot) do update set
+        impressions = figures.impressions + excluded.impressions
+    ), of_articles as (
+      insert into view_slot as figures (pub_id, slot, impressions)
+      select pub_id, slot, sum(impressions)
+      from slotted join article using (pub_id, url_key)
+      where ${IS_ARTICLE_THERE}
+      group by pub_id, slot
+      order by pub_id, slot
+      on conflict (pub_id, slot) do update set
+        impressions = figures.impressions + excluded.impressions
     )
     insert into page_day as figures (pub_id, url_key, day, impressions, robot_impressions)
     select pub_id, url_key, day,
@@ -69,6 +89,17 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       impressions = figures.impressions + excluded.impressions,
       robot_impressions = figures.robot_impressions + excluded.robot_impressions,
       changed_at = case when excluded.impressions > 0 then now() else figures.changed_at end`)
+}
+
+/** Until the end of the transaction, no article is created: see `count_earlier_views`. */
+async function excludeNewArticles(tx: Db, events: readonly StoredEvent[]): Promise<void> {
+  await tx.run(sql`
+    select pg_advisory_xact_lock_shared('article'::regclass::int, pub_id)
+    from (
+      select distinct pub_id
+      from unnest(${events.map(({ pubId }) => pubId)}::int[]) as event (pub_id)
+      where pub_id is not null order by pub_id
+    ) as viewed`)
 }
 
 /**

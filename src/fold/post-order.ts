@@ -88,8 +88,8 @@ export function postChange(
     ...figureChanges({
       cause: isReturn ? 'return' : figures.from.isCounted ? 'revision' : 'order',
       event,
-      from: { ...sides.before.parties, totals: from },
-      to: { ...sides.after.parties, totals: to },
+      from: { ...sides.before.parties, clickId: ownerBefore.clickId, totals: from },
+      to: { ...sides.after.parties, clickId: owner.clickId, totals: to },
       isNews: isNews(figures, { isReturn }),
     }),
   )
@@ -138,7 +138,7 @@ function isMoreBack(from: OrderFigures, to: OrderFigures): boolean {
   return units(to) > units(from) || refunds(to) > refunds(from)
 }
 
-type Standing = Parties & { readonly totals: Totals }
+type Standing = Parties & { readonly clickId: string; readonly totals: Totals }
 
 /** What moves in the statistics; two rows where the sale moved to another article. */
 function figureChanges(move: {
@@ -150,13 +150,15 @@ function figureChanges(move: {
 }): FigureChange[] {
   const { cause, event, from, to, isNews } = move
   const isSameRow = from.pubId === to.pubId && from.articleId === to.articleId
-  const row = ({ pubId, articleId, merchId }: Parties, add: Totals, less: Totals) => ({
+  const row = (side: Standing, add: Totals, less: Totals): FigureChange => ({
     cause,
     eventId: event.id,
+    atMs: event.atMs,
     day: event.day,
-    pubId,
-    articleId,
-    merchId,
+    clickId: side.clickId,
+    pubId: side.pubId,
+    articleId: side.articleId,
+    merchId: side.merchId,
     sales: add.sales - less.sales,
     revenueMicros: add.revenueMicros - less.revenueMicros,
     earningsMicros: add.earningsMicros - less.earningsMicros,
@@ -164,5 +166,8 @@ function figureChanges(move: {
   const moves = (item: FigureChange) => item.sales || item.revenueMicros || item.earningsMicros
   const taken = isSameRow ? [] : [row(from, NOTHING, from.totals)].filter(moves)
   const given = row(to, to.totals, isSameRow ? from.totals : NOTHING)
-  return isNews || moves(given) ? [...taken, given] : taken
+  const isKept = isNews || moves(given)
+  if (!isSameRow || from.clickId === to.clickId) return isKept ? [...taken, given] : taken
+  // Another click of the same row: the row may stand still, but its clicks do not.
+  return [{ ...given, moved: { clickId: from.clickId, ...from.totals }, makesRow: Boolean(isKept) }]
 }

@@ -27,7 +27,7 @@ const WHOLE_NUMBER = /^\d{16,19}(?![^\W_])/
 /** Further words may follow text that looks like a short form: `newsletter.html`. */
 const WHOLE_SHORT_FORM = /^[^\W_]{10,11}(?=\/?[&%]|[\W_]*$)/
 /** The stored length of `u1` and `utm_source`: enough for any label, and short for a log row. */
-const CLICK_LABEL_LENGTH_MAX = 255
+export const CLICK_LABEL_LENGTH_MAX = 255
 
 /** Labels in a click's query. Reports show them; the auction never sees them. */
 export interface ClickLabels {

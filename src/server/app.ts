@@ -13,7 +13,6 @@ import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
 import { readMe } from '../accounts/me.ts'
 import type { Operation } from '../accounts/operation.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'
-import { publisherOperations } from '../accounts/publisher-operations.ts'
 import { type KeyGuard, makeKeyGuard } from '../accounts/require-key.ts'
 import { accountRoutes } from '../accounts/routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
@@ -56,6 +55,7 @@ import { healthRoutes } from './health-routes.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { operationsForMerchants } from './operations-for-merchants.ts'
+import { operationsForPublishers } from './operations-for-publishers.ts'
 import { pageRoutes, staticRoutes } from './static-routes.ts'
 
 export interface App {
@@ -213,7 +213,7 @@ function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
     readMe(node.config),
     ...operationsForMerchants(node),
     readMerchantPerformance,
-    ...publisherOperations,
+    ...operationsForPublishers(),
     ...networkOperations(node, intake),
   ]
 }

@@ -3,12 +3,12 @@
  * changes, other networks' rows by the imports that changed them, and rows from placements and page
  * impressions by the time of their last change.
  */
+import { IS_ARTICLE_THERE } from '../links/article-views-store.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { type ChangeCursor, type ChangeList, formatCursor, type Place } from './change-cursor.ts'
-import { IS_ARTICLE_THERE } from './figures-store.ts'
 import type { StatsChanges } from './schema.ts'
 
 export interface ChangesRequest {

@@ -5,6 +5,7 @@
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { SESSION_DAYS } from '../events/view-totals-store.ts'
+import { IS_ARTICLE_THERE } from '../links/article-views-store.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { DayRange } from './day-range.ts'
 
@@ -43,9 +44,6 @@ function seenNow({ pubId, dayFrom, dayTo }: DayRange): Sql {
     where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo} and impressions > 0
       and ${IS_ARTICLE_THERE}`
 }
-
-/** Impressions of a URL count from the day its article was created. */
-export const IS_ARTICLE_THERE = sql`day >= (article.datetime_created at time zone 'UTC')::date`
 
 /**
  * The figures at a time: the sum of the changes until then. Placements create rows without a

@@ -2,18 +2,16 @@
  * The dashboard's overview in SQL: the figures of a range by day, in total, and by article and
  * merchant. Sums use micros; page impressions count once per article and day.
  */
-import { formatCents, formatExact } from '../platform/money/money.ts'
-import { divideHalfEven } from '../platform/money/round.ts'
+import { formatCents } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
+import { earningsPerClick } from './earnings-per-click.ts'
 import { figuresOf, SUMS, seenOf } from './figures-store.ts'
 
 /** The most that a page can show. The statistics API returns everything. */
 const ROWS_MAX = 1_000
-/** A tenth of a cent: many clicks earn less than ten cents, and a mean has no last digit. */
-const PER_CLICK_STEP_MICROS = 1_000n
 
 interface Sums {
   readonly impressions: string
@@ -119,13 +117,6 @@ function toFigures(sums: Sums) {
     revenue: formatCents(sums.revenue_micros),
     earnings: formatCents(sums.earnings_micros),
   }
-}
-
-/** Computed from micros: rounded to cents first, a click of $0.0654 would show as $0.070. */
-function earningsPerClick({ earnings_micros, clicks }: Sums): string | null {
-  if (BigInt(clicks) === 0n) return null
-  const steps = divideHalfEven(BigInt(earnings_micros), BigInt(clicks) * PER_CLICK_STEP_MICROS)
-  return formatExact(steps * PER_CLICK_STEP_MICROS)
 }
 
 function addUp(days: readonly DaySums[]): Sums {
