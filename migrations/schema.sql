@@ -194,6 +194,8 @@ create table api_key (
   constraint api_key_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
   constraint api_key_check CHECK (((num_nonnulls(pub_id, merch_id) + (is_of_network)::integer) <= 1))
 );
+CREATE INDEX api_key_merchant ON api_key USING btree (merch_id) WHERE (merch_id IS NOT NULL);
+CREATE INDEX api_key_publisher ON api_key USING btree (pub_id) WHERE (pub_id IS NOT NULL);
 CREATE INDEX api_key_uid ON api_key USING btree (uid);
 CREATE TRIGGER api_key_changed AFTER INSERT OR DELETE OR UPDATE OF is_enabled_by_user ON api_key FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
 
@@ -274,7 +276,7 @@ create table audit_entry (
   constraint audit_entry_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_key(token_id),
   constraint audit_entry_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid),
   constraint audit_entry_check CHECK (((pub_id IS NULL) OR (merch_id IS NULL))),
-  constraint audit_entry_through_check CHECK ((through = ANY (ARRAY['session'::text, 'key'::text, 'cli'::text])))
+  constraint audit_entry_through_check CHECK ((through = ANY (ARRAY['session'::text, 'key'::text, 'cli'::text, 'link'::text])))
 );
 CREATE INDEX audit_entry_at ON audit_entry USING btree (at);
 CREATE INDEX audit_entry_merchant ON audit_entry USING btree (merch_id, audit_id) WHERE (merch_id IS NOT NULL);
@@ -609,6 +611,35 @@ create table intake_warning (
   constraint intake_warning_pkey PRIMARY KEY (merch_id, day, kind),
   constraint intake_warning_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
+
+create table invitation (
+  invitation_id integer generated always as identity,
+  pub_id integer,
+  merch_id integer,
+  email text not null,
+  role text not null,
+  token_hash bytea not null,
+  invited_by integer,
+  datetime_created timestamp with time zone not null,
+  datetime_updated timestamp with time zone not null,
+  datetime_expires timestamp with time zone not null,
+  datetime_accepted timestamp with time zone,
+  datetime_withdrawn timestamp with time zone,
+  constraint invitation_pkey PRIMARY KEY (invitation_id),
+  constraint invitation_token_hash_key UNIQUE (token_hash),
+  constraint invitation_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES app_user(uid),
+  constraint invitation_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint invitation_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint invitation_check CHECK (((pub_id IS NULL) OR (merch_id IS NULL))),
+  constraint invitation_check1 CHECK (((datetime_accepted IS NULL) OR (datetime_withdrawn IS NULL))),
+  constraint invitation_check2 CHECK (
+CASE
+    WHEN ((pub_id IS NULL) AND (merch_id IS NULL)) THEN (role = ANY (ARRAY['admin'::text, 'staff'::text]))
+    ELSE (role = ANY (ARRAY['owner'::text, 'manager'::text, 'viewer'::text]))
+END)
+);
+CREATE INDEX invitation_expires ON invitation USING btree (datetime_expires);
+CREATE INDEX invitation_organization ON invitation USING btree (pub_id, merch_id, invitation_id);
 
 create table keyless_link_hour (
   pub_id integer not null,

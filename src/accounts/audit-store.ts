@@ -8,7 +8,7 @@ import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import type { Caller } from './caller.ts'
-import { toColumns } from './membership-store.ts'
+import { type OrganizationColumns, ofOrganization, toColumns } from './membership-store.ts'
 import type { Organization } from './permission.ts'
 
 /** The same as in the trigger `refuse_audit_change`. */
@@ -47,6 +47,48 @@ export async function writeAudit(
 }
 
 const toJson = (value: unknown) => (value === null ? null : JSON.stringify(value))
+
+export interface AuditRow extends OrganizationColumns {
+  readonly audit_id: string
+  readonly at: Date
+  readonly uid: number | null
+  readonly email: string | null
+  readonly through: Caller['through']['kind']
+  readonly token_id: number | null
+  readonly action: string
+  readonly target: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly request_id: string | null
+}
+
+/** A page of an organization's entries, the newest first; for the network, of all entries. */
+export function listAudit(
+  db: Db,
+  asked: {
+    readonly organization: Organization
+    /** UTC days, both inclusive. */
+    readonly from: string | null
+    readonly to: string | null
+    /** An action, or the subject of several. */
+    readonly action: string | null
+    readonly before: string | null
+    readonly limit: number
+  },
+): Promise<AuditRow[]> {
+  const { organization, from, to, action } = asked
+  const whose = organization.kind === 'network' ? sql`true` : ofOrganization(organization)
+  return db.rows(sql`
+    select audit_id, at, uid, (select email from app_user where app_user.uid = audit_entry.uid),
+      through, token_id, pub_id, merch_id, action, target, before, after, request_id
+    from audit_entry
+    where ${whose}
+      and (${from}::date is null or at >= ${from}::date)
+      and (${to}::date is null or at < ${to}::date + 1)
+      and (${action}::text is null or action = ${action} or starts_with(action, ${action} || '.'))
+      and (${asked.before}::bigint is null or audit_id < ${asked.before}::bigint)
+    order by audit_id desc limit ${asked.limit}`)
+}
 
 /** Deletes entries that are old enough. Returns their number. */
 export function deletePastAudit(db: Db): Promise<number> {

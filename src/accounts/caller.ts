@@ -19,6 +19,8 @@ export type Through =
   | { readonly kind: 'session'; readonly sessionId: number; readonly csrfToken: string }
   | { readonly kind: 'key'; readonly tokenId: number }
   | { readonly kind: 'cli' }
+  /** A link from an e-mail, such as an invitation's: whoever holds it has no session yet. */
+  | { readonly kind: 'link' }
 
 export interface Caller {
   /** The user; null for the operator's shell, which acts in nobody's name. */

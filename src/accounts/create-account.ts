@@ -4,6 +4,7 @@ import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { hashPassword } from './password.ts'
+import type { Organization, Permission } from './permission.ts'
 import {
   type ApiKeyRow,
   insertApiKey,
@@ -44,20 +45,34 @@ export async function changeUser(
   return user
 }
 
+interface WantedKey {
+  readonly uid: number
+  readonly description: string
+  readonly expiresAt: Date | null
+  readonly now: Date
+  /** Its only permissions; null: all of its user. */
+  readonly scopes?: readonly Permission[] | null
+  /** The only organization that it is for; null: all of its user. */
+  readonly boundTo?: Organization | null
+}
+
 /**
  * Creates an API key for a user; the key itself is returned only here. Throws a 400 when the user
  * has as many keys as allowed.
  */
 export async function createApiKey(
   db: Db,
-  wanted: { uid: number; description: string; expiresAt: Date | null; now: Date },
+  wanted: WantedKey,
 ): Promise<{ key: string; row: ApiKeyRow }> {
   const faults = keyFaults(wanted, wanted.now)
   if (faults.length > 0) throw badRequest(faults)
   const key = makeApiKey(randomBytes(KEY_BYTES))
-  const { uid, expiresAt } = wanted
-  const description = wanted.description.trim()
-  const row = await insertApiKey(db, { uid, description, expiresAt, keyHash: hashApiKey(key) })
+  const { uid, expiresAt, scopes = null, boundTo = null } = wanted
+  const row = await insertApiKey(db, {
+    ...{ uid, expiresAt, scopes, boundTo },
+    description: wanted.description.trim(),
+    keyHash: hashApiKey(key),
+  })
   if (row === null) throw badRequest([{ field: 'user', rule: TOO_MANY_KEYS }])
   return { key, row }
 }

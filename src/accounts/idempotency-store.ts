@@ -19,14 +19,21 @@ const KEPT_HOURS = 24
  * Runs `work` once per caller and idempotency key within 24 hours. Later calls get the first
  * result.
  *
- * The same key with another body is a 409. A null key runs the work without any check.
+ * The same key with another body is a 409. A null key runs the work without any check. `toStored`
+ * leaves out of a result what may not be stored, such as a secret.
  */
 export async function once<T>(
   db: Db,
-  call: { caller: string; key: string | null; body: unknown; status: number },
+  call: {
+    caller: string
+    key: string | null
+    body: unknown
+    status: number
+    toStored?: (result: T) => T
+  },
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  const { caller, key, status } = call
+  const { caller, key, status, toStored = (result: T) => result } = call
   if (key === null) return work(db)
   const bodyHash = hash('sha256', JSON.stringify(call.body, inOneOrder), 'buffer')
   return db.transaction(async (tx) => {
@@ -34,7 +41,7 @@ export async function once<T>(
     if (!isFirst) return readKept<T>(tx, { caller, key, bodyHash })
     const result = await work(tx)
     await tx.run(sql`
-      update idempotent_response set status = ${status}, body = ${JSON.stringify(result)}
+      update idempotent_response set status = ${status}, body = ${JSON.stringify(toStored(result))}
       where caller = ${caller} and idempotency_key = ${key}
     `)
     return result

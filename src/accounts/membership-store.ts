@@ -24,6 +24,14 @@ export function toOrganization({ pub_id, merch_id }: OrganizationColumns): Organ
   return merch_id === null ? { kind: 'network', id: null } : { kind: 'merchant', id: merch_id }
 }
 
+/** The only organization that a key is for; null: all of its user. */
+export function boundOrganization(
+  key: OrganizationColumns & { readonly is_of_network: boolean },
+): Organization | null {
+  const isBound = key.pub_id !== null || key.merch_id !== null || key.is_of_network
+  return isBound ? toOrganization(key) : null
+}
+
 /** A condition on the rows of one organization. */
 export function ofOrganization(organization: Organization): Sql {
   const { pub_id, merch_id } = toColumns(organization)

@@ -144,7 +144,7 @@ async function answerAction(
   const { status = 200, hasEtag = false } = operation
   const run = (tx: Db) => runAction(operation, askedBy(request, { db: tx, now: now() }))
   const key = readIdempotencyKey(request.headers['idempotency-key'])
-  const work = { caller: callerName(holderOf(request)), key, status }
+  const work = { caller: callerName(holderOf(request)), key, status, toStored: toStored(operation) }
   const body = [request.url, request.body]
   const data =
     status === 201 && key !== null ? await once(db, { ...work, body }, run) : await run(db)
@@ -156,6 +156,14 @@ async function answerAction(
   if (hasEtag && entries.length === 1) reply.header('etag', `"${(single as Tagged).etag}"`)
   return reply.status(status).send(ok(status, ...entries))
 }
+
+/** Without the fields that only the first answer shows. */
+const toStored =
+  ({ secretFields = [] }: Action) =>
+  (entries: readonly unknown[]): readonly unknown[] => {
+    const hidden = Object.fromEntries(secretFields.map((name) => [name, null]))
+    return entries.map((entry) => ({ ...(entry as object), ...hidden }))
+  }
 
 interface Tagged {
   readonly etag: string

@@ -87,6 +87,11 @@ export interface Action<
    * the transaction of a change to `audit`.
    */
   readonly isLong?: boolean
+  /**
+   * Fields that only the first answer of a creation shows. They are not stored: a repeated call
+   * with its `Idempotency-Key` gets null.
+   */
+  readonly secretFields?: readonly string[]
   readonly run: (
     call: Call<Static<Params>, Static<Query>, Static<Body>>,
   ) => Promise<readonly Static<Entry>[]>

@@ -12,7 +12,7 @@ import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
 import { authorize, type Caller, ownIds } from './caller.ts'
-import { type MembershipJson, toMemberships, toOrganization } from './membership-store.ts'
+import { boundOrganization, type MembershipJson, toMemberships } from './membership-store.ts'
 import type { Organization, Permission } from './permission.ts'
 import { csrfToken, readSessionCookie, requireCsrfToken, requireSession } from './session.ts'
 import { type ApiKeyRow, findKeyHolder, updateKeyUse } from './store.ts'
@@ -166,13 +166,12 @@ export interface RightRequest extends Pick<KeyedRequest, 'keyHolder'> {
 
 function holderOfKey(record: ApiKeyRow, memberships: readonly MembershipJson[]) {
   const { token_id: tokenId, uid, scopes } = record
-  const isBound = record.pub_id !== null || record.merch_id !== null || record.is_of_network
   const caller: Caller & { uid: number } = {
     uid,
     through: { kind: 'key', tokenId },
     memberships: toMemberships(memberships),
     scopes,
-    boundTo: isBound ? toOrganization(record) : null,
+    boundTo: boundOrganization(record),
   }
   return { ...caller, pubIds: ownIds(caller, 'publisher'), record }
 }

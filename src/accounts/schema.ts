@@ -4,7 +4,7 @@ import { orNull, timestamp } from '../platform/http/field-types.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
-import { toOrganization } from './membership-store.ts'
+import { boundOrganization } from './membership-store.ts'
 import { PASSWORD_LENGTH_MAX } from './password.ts'
 import { ORGANIZATION_KINDS, PERMISSIONS } from './permission.ts'
 import type { Publisher } from './publisher-store.ts'
@@ -95,11 +95,10 @@ export const PublisherRecord = Type.Object({
 
 export function toApiKeyRecord(row: ApiKeyRow): Static<typeof ApiKeyRecord> {
   const { pub_id, merch_id, is_of_network, scopes, ...key } = row
-  const isBound = pub_id !== null || merch_id !== null || is_of_network
   return {
     ...key,
     scopes: scopes === null ? null : [...scopes],
-    organization: isBound ? toOrganization({ pub_id, merch_id }) : null,
+    organization: boundOrganization({ pub_id, merch_id, is_of_network }),
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),
     datetime_active: formatTimestamp(row.datetime_active),

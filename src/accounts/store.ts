@@ -10,8 +10,9 @@ import {
   type MembershipJson,
   membershipsOf,
   setMembership,
+  toColumns,
 } from './membership-store.ts'
-import { NETWORK, type Permission } from './permission.ts'
+import { NETWORK, type Organization, type Permission } from './permission.ts'
 
 export interface UserRow {
   readonly uid: number
@@ -49,19 +50,21 @@ const IS_ADMIN = sql`
   exists (select from membership m where m.uid = app_user.uid and m.role = 'admin') as is_admin`
 const USER_COLUMNS = sql`uid, email, name, datetime_created, datetime_updated, is_suspended,
   ${IS_ADMIN}`
-const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,
+export const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,
   datetime_active, datetime_expires, datetime_last_used, is_enabled_by_user, scopes, pub_id,
   merch_id, is_of_network`
 
 /** Throws a 400 that names `email` if another user has the address, in any case. */
 export async function insertUser(
   db: Db,
-  user: { email: string; passwordHash: string; isAdmin: boolean },
+  user: { email: string; passwordHash: string; isAdmin: boolean; name?: string },
 ): Promise<UserRow> {
+  const { name = '' } = user
   const insert = () =>
     db.transaction(async (tx) => {
       const row = await tx.row<UserRow>(sql`
-        insert into app_user (email, password_hash) values (${user.email}, ${user.passwordHash})
+        insert into app_user (email, password_hash, name)
+        values (${user.email}, ${user.passwordHash}, ${name})
         returning ${USER_COLUMNS}
       `)
       if (row === null || !user.isAdmin) return row
@@ -136,13 +139,24 @@ export const KEYS_PER_USER_MAX = 100
  */
 export function insertApiKey(
   db: Db,
-  key: { uid: number; description: string; keyHash: Buffer; expiresAt: Date | null },
+  key: {
+    readonly uid: number
+    readonly description: string
+    readonly keyHash: Buffer
+    readonly expiresAt: Date | null
+    readonly scopes: readonly Permission[] | null
+    readonly boundTo: Organization | null
+  },
 ): Promise<ApiKeyRow | null> {
+  const { pub_id, merch_id } = toColumns(key.boundTo ?? NETWORK)
+  const isOfNetwork = key.boundTo?.kind === 'network'
   return db.transaction(async (tx) => {
     await tx.run(sql`select from app_user where uid = ${key.uid} for no key update`)
     return tx.row<ApiKeyRow>(sql`
-      insert into api_key (uid, description, key_hash, datetime_expires)
-      select ${key.uid}, ${key.description}, ${key.keyHash}, ${key.expiresAt}
+      insert into api_key (uid, description, key_hash, datetime_expires, scopes, pub_id, merch_id,
+        is_of_network)
+      select ${key.uid}, ${key.description}, ${key.keyHash}, ${key.expiresAt},
+        ${key.scopes}::text[], ${pub_id}::int, ${merch_id}::int, ${isOfNetwork}::boolean
       where (
         select count(*) < ${KEYS_PER_USER_MAX} from api_key
         where uid = ${key.uid} and is_enabled_by_user

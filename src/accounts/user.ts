@@ -7,6 +7,7 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from './password.ts'
 
 export const EMAIL_LENGTH_MAX = 254 // RFC 5321: the longest address that can receive mail.
 export const DESCRIPTION_LENGTH_MAX = 255
+export const USER_NAME_LENGTH_MAX = 255
 const DESCRIPTION_RULE = `must have 1 to ${DESCRIPTION_LENGTH_MAX} characters, not only spaces`
 
 export interface UserChanges {
@@ -23,6 +24,13 @@ export async function userFaults({ email, password }: UserChanges): Promise<Faul
   const rule = password === undefined ? null : await passwordRule(password)
   if (rule !== null) faults.push({ field: 'password', rule })
   return faults
+}
+
+/** Every reason to refuse a person's name. */
+export function nameFaults({ name }: { readonly name?: string | undefined }): Fault[] {
+  const length = name === undefined ? 1 : characterCount(name.trim())
+  if (length >= 1 && length <= USER_NAME_LENGTH_MAX) return []
+  return [{ field: 'name', rule: `must have 1 to ${USER_NAME_LENGTH_MAX} characters` }]
 }
 
 /** The reason to refuse a password; null if it is accepted. */

@@ -48,8 +48,8 @@ test('deletes refusals, deliveries and hourly link counts after their retention 
 test('stores responses for a day, page sessions for sixty, and viewed links for three', async () => {
   const { pubId } = account
   await api.db.run(sql`
-    insert into idempotent_response (token_id, idempotency_key, body_hash, created_at)
-    select token_id, at::text, '', at
+    insert into idempotent_response (caller, idempotency_key, body_hash, created_at)
+    select 'key:' || token_id, at::text, '', at
     from (select min(token_id) as token_id from api_key) as owner,
       unnest(${[ago(24.1), ago(23.9)]}::timestamptz[]) as told (at)`)
   await api.db.run(sql`
@@ -87,4 +87,22 @@ test('stores a page session no longer than its views', async () => {
   const left = await api.db.rows(sql`
     select (now() at time zone 'utc')::date - day as days from page_session`)
   assert.deepEqual(left, [{ days: 31 }])
+})
+
+test('stores audit entries for 400 days, and ended invitations for thirty', async () => {
+  const { pubId } = account
+  const days = [ago(401 * 24), ago(399 * 24), ago(31 * 24), ago(29 * 24)]
+  await api.db.run(sql`
+    insert into audit_entry (at, through, action, target)
+    select at, 'cli', 'test.forget', '' from unnest(${days}::timestamptz[]) as told (at)`)
+  await api.db.run(sql`
+    insert into invitation (pub_id, email, role, token_hash, datetime_created, datetime_updated,
+      datetime_expires)
+    select ${pubId}, 'a@x.example', 'viewer', sha256(at::text::bytea), at, at, at
+    from unnest(${days}::timestamptz[]) as told (at)`)
+  await work(['forget_people'])
+  const left = await api.db.row(sql`
+    select (select count(*)::int from audit_entry where action = 'test.forget') as entries,
+      (select count(*)::int from invitation) as invitations`)
+  assert.deepEqual(left, { entries: 3, invitations: 1 })
 })

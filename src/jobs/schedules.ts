@@ -3,7 +3,10 @@
  * runs them.
  */
 
+import { deletePastAudit } from '../accounts/audit-store.ts'
 import { deletePastResponses } from '../accounts/idempotency-store.ts'
+import { explainedSince } from '../accounts/invitation.ts'
+import { deletePastInvitations } from '../accounts/invitation-store.ts'
 import { deletePastSessions } from '../accounts/store.ts'
 import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
 import { deleteOldJobs } from '../auction/what-if-job-store.ts'
@@ -80,6 +83,7 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
   { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
   { task: 'forget_deliveries', cron: '35 3 * * *', isMadeUpFor: true, work: forgetDeliveries },
+  { task: 'forget_people', cron: '25 3 * * *', isMadeUpFor: true, work: forgetPeople },
   { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
 
@@ -185,6 +189,12 @@ async function forgetRequests({ database, now }: Node): Promise<void> {
   await deleteOldStoredBytes(database, new Date(now()))
   await deleteOldWarnings(database, new Date(now()))
   await deleteOldJobs(database, new Date(now()))
+}
+
+/** Invitations whose link needs no reason any more, and entries after their 400 days. */
+async function forgetPeople({ database, now }: Node): Promise<void> {
+  await deletePastInvitations(database, explainedSince(new Date(now())))
+  await deletePastAudit(database)
 }
 
 async function forgetDeliveries({ database, now }: Node): Promise<void> {

@@ -10,9 +10,11 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
+import { invitationRoutes } from '../accounts/invitation-routes.ts'
 import { readMe } from '../accounts/me.ts'
 import type { Operation } from '../accounts/operation.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'
+import { peopleOperations } from '../accounts/people-operations.ts'
 import { type KeyGuard, makeKeyGuard } from '../accounts/require-key.ts'
 import { accountRoutes } from '../accounts/routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
@@ -161,6 +163,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(accountRoutes({ keys }))
     await http.register(operationRoutes({ db, keys, now }, operationsOf(node, intake)))
     const { baseUrl, linkUrl, brand } = config
+    await http.register(invitationRoutes({ db, keys, baseUrl, now }))
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     await http.register(dashboardRoutes({ db, baseUrl, brand, now }))
@@ -215,6 +218,7 @@ function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
     readMerchantPerformance,
     ...operationsForPublishers(),
     ...networkOperations(node, intake),
+    ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail: null }),
   ]
 }
 
