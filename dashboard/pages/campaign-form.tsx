@@ -25,6 +25,14 @@ interface Fields {
   readonly country: string
 }
 
+/** What a field of this form needs, by its name. */
+type FieldOf = (name: keyof Fields) => {
+  readonly name: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly error: unknown
+}
+
 export function CampaignForm(props: {
   readonly campaign: Campaign | null
   readonly error: Error | null
@@ -33,7 +41,7 @@ export function CampaignForm(props: {
   readonly onClose: () => void
 }) {
   const { campaign, error, isPending, onSave, onClose } = props
-  const [model, setModel] = useState<Campaign['model']>(campaign?.model ?? 'cpc')
+  const [model, setModel] = useState<Model>(campaign?.model ?? 'cpc')
   const [fields, setFields] = useState(() => fieldsOf(campaign))
   const [devices, setDevices] = useState<readonly string[]>(campaign?.device ?? [])
   const form = useFaultFocus(error)
@@ -42,10 +50,10 @@ export function CampaignForm(props: {
     event.preventDefault()
     await save(bodyOf(model, fields, devices))
   }
-  const field = (name: keyof Fields) => ({
+  const field: FieldOf = (name) => ({
     name,
     value: fields[name],
-    onChange: (value: string) => setFields({ ...fields, [name]: value }),
+    onChange: (value) => setFields({ ...fields, [name]: value }),
     error,
   })
   const title = campaign === null ? 'New campaign' : `Campaign ${campaign.campaign_id}`
@@ -56,86 +64,10 @@ export function CampaignForm(props: {
         <p className="label">What do you pay for?</p>
         <Choice label="What do you pay for?" options={MODELS} value={model} onChange={setModel} />
       </div>
+      <TermsFields model={model} field={field} />
       <div className="grid gap-4 sm:grid-cols-2">
-        {model === 'cpc' && (
-          <>
-            <Field
-              {...field('bid')}
-              label="The most for a click, in $"
-              inputMode="decimal"
-              placeholder="0.60"
-            />
-            <Field
-              {...field('roas')}
-              label="Revenue you want per $1"
-              inputMode="decimal"
-              placeholder="5"
-              isOptional
-            />
-          </>
-        )}
-        {model === 'cpa' && (
-          <Field
-            {...field('rate')}
-            label="Share of each order, in %"
-            inputMode="decimal"
-            placeholder="8"
-          />
-        )}
-        {model === 'epp' && (
-          <Field
-            {...field('payment')}
-            label="For each purchase, in $"
-            inputMode="decimal"
-            placeholder="4.00"
-          />
-        )}
-      </div>
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field
-          {...field('daily_budget')}
-          label="Budget per day, in $"
-          inputMode="decimal"
-          placeholder="200"
-          isOptional
-        />
-        <Field
-          {...field('budget')}
-          label="Budget in total, in $"
-          inputMode="decimal"
-          placeholder="5000"
-          isOptional
-        />
-        <Field {...field('start')} label="First day" type="date" max="9999-12-31" isOptional />
-        <Field {...field('end')} label="Last day" type="date" max="9999-12-31" isOptional />
-        <Field
-          {...field('country')}
-          label="Countries, as two letters"
-          placeholder="DE, AT"
-          isOptional
-        />
-        <fieldset>
-          <legend className="label">Devices (optional)</legend>
-          <div className="flex flex-wrap gap-x-4 gap-y-2 py-2 text-sm">
-            {DEVICES.map((device) => (
-              <label key={device} className="flex items-center gap-2 capitalize">
-                <input
-                  type="checkbox"
-                  className="size-4 accent-accent"
-                  checked={devices.includes(device)}
-                  onChange={({ target }) =>
-                    setDevices(
-                      target.checked
-                        ? [...devices, device]
-                        : devices.filter((one) => one !== device),
-                    )
-                  }
-                />
-                {device}
-              </label>
-            ))}
-          </div>
-        </fieldset>
+        <LimitFields field={field} />
+        <DeviceBoxes devices={devices} onChange={setDevices} />
       </div>
       <FormFailure error={error} fields={Object.keys(fields)} />
       <div className="flex gap-2">
@@ -147,6 +79,92 @@ export function CampaignForm(props: {
         </button>
       </div>
     </form>
+  )
+}
+
+type Model = Campaign['model']
+
+/** What is paid: the fields of the chosen model. */
+function TermsFields({ model, field }: { model: Model; field: FieldOf }) {
+  const decimal = { inputMode: 'decimal' } as const
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      {model === 'cpc' && (
+        <>
+          <Field
+            {...field('bid')}
+            {...decimal}
+            label="The most for a click, in $"
+            placeholder="0.60"
+          />
+          <Field
+            {...field('roas')}
+            {...decimal}
+            label="Revenue you want per $1"
+            placeholder="5"
+            isOptional
+          />
+        </>
+      )}
+      {model === 'cpa' && (
+        <Field {...field('rate')} {...decimal} label="Share of each order, in %" placeholder="8" />
+      )}
+      {model === 'epp' && (
+        <Field
+          {...field('payment')}
+          {...decimal}
+          label="For each purchase, in $"
+          placeholder="4.00"
+        />
+      )}
+    </div>
+  )
+}
+
+/** How much at most, when, and where. */
+function LimitFields({ field }: { field: FieldOf }) {
+  const money = { inputMode: 'decimal', isOptional: true } as const
+  const day = { type: 'date', max: '9999-12-31', isOptional: true } as const
+  return (
+    <>
+      <Field {...field('daily_budget')} {...money} label="Budget per day, in $" placeholder="200" />
+      <Field {...field('budget')} {...money} label="Budget in total, in $" placeholder="5000" />
+      <Field {...field('start')} {...day} label="First day" />
+      <Field {...field('end')} {...day} label="Last day" />
+      <Field
+        {...field('country')}
+        label="Countries, as two letters"
+        placeholder="DE, AT"
+        isOptional
+      />
+    </>
+  )
+}
+
+function DeviceBoxes(props: {
+  readonly devices: readonly string[]
+  readonly onChange: (devices: readonly string[]) => void
+}) {
+  const { devices, onChange } = props
+  const set = (device: string, isChosen: boolean) =>
+    onChange(isChosen ? [...devices, device] : devices.filter((one) => one !== device))
+  return (
+    <fieldset>
+      <legend className="label">Devices (optional)</legend>
+      <div className="flex flex-wrap gap-x-4 gap-y-2 py-2 text-sm">
+        {DEVICES.map((device) => (
+          <label key={device} className="flex items-center gap-2 capitalize">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={devices.includes(device)}
+              onChange={({ target }) => set(device, target.checked)}
+            />
+            {device}
+          </label>
+        ))}
+      </div>
+    </fieldset>
   )
 }
 

@@ -25,13 +25,14 @@ function Campaigns({ merchant }: { merchant: Merchant }) {
   const canChange = useRights('merchant', merchId).includes('campaigns.write')
   const client = useQueryClient()
   const queryKey = ['campaigns', merchId]
+  const renew = () => client.invalidateQueries({ queryKey })
   const campaigns = useQuery({ queryKey, queryFn: () => api.campaigns(merchId) })
   const [open, setOpen] = useState<Open>(null)
   const save = useMutation({
     mutationFn: ({ body, of }: { body: CampaignBody; of: Campaign | null }) =>
       of === null ? api.createCampaign(merchId, body) : api.updateCampaign(of, body),
     onSuccess: () => setOpen(null),
-    onSettled: () => client.invalidateQueries({ queryKey }),
+    onSettled: renew,
   })
   // With its etag: who saves after somebody else is told so.
   const begin = useMutation({
@@ -44,6 +45,7 @@ function Campaigns({ merchant }: { merchant: Merchant }) {
   }
   const form = (of: Campaign | null) => (
     <CampaignForm
+      key={of?.campaign_id}
       campaign={of}
       error={save.error}
       isPending={save.isPending}
@@ -51,7 +53,6 @@ function Campaigns({ merchant }: { merchant: Merchant }) {
       onClose={() => show(null)}
     />
   )
-  const all = campaigns.data ?? []
   return (
     <div className="space-y-5">
       <div className="flex flex-wrap items-center justify-between gap-3">
@@ -65,26 +66,33 @@ function Campaigns({ merchant }: { merchant: Merchant }) {
       {open === 'new' && form(null)}
       <Progress query={campaigns} />
       {begin.error !== null && <Failure error={begin.error} />}
-      {campaigns.data !== undefined && all.length === 0 && open !== 'new' && (
-        <EmptyState title="No campaign yet">
-          A campaign says what a click or an order is worth to you, and how much you spend at most.
-          Your products compete as soon as one runs.
-        </EmptyState>
-      )}
-      {all.map((campaign) =>
-        open !== null && open !== 'new' && open.campaign_id === campaign.campaign_id ? (
-          <div key={campaign.campaign_id}>{form(open)}</div>
+      {campaigns.data?.length === 0 && open !== 'new' && <NoCampaign />}
+      {campaigns.data?.map((campaign) =>
+        isOpen(open, campaign) ? (
+          form(open)
         ) : (
           <CampaignCard
             key={campaign.campaign_id}
             campaign={campaign}
             canChange={canChange}
             onEdit={() => begin.mutate(campaign.campaign_id)}
-            onChanged={() => client.invalidateQueries({ queryKey })}
+            onChanged={renew}
           />
         ),
       )}
     </div>
+  )
+}
+
+const isOpen = (open: Open, { campaign_id }: Campaign): open is Campaign =>
+  open !== null && open !== 'new' && open.campaign_id === campaign_id
+
+function NoCampaign() {
+  return (
+    <EmptyState title="No campaign yet">
+      A campaign says what a click or an order is worth to you, and how much you spend at most. Your
+      products compete as soon as one runs.
+    </EmptyState>
   )
 }
 
