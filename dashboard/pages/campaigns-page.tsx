@@ -20,13 +20,8 @@ export function CampaignsPage() {
 /** The campaign in the form, as it was when the form opened; `new` for one to create. */
 type Open = Campaign | 'new' | null
 
-function Campaigns({ merchant }: { merchant: Merchant }) {
-  const { merch_id: merchId, name } = merchant
-  const canChange = useRights('merchant', merchId).includes('campaigns.write')
-  const client = useQueryClient()
-  const queryKey = ['campaigns', merchId]
-  const renew = () => client.invalidateQueries({ queryKey })
-  const campaigns = useQuery({ queryKey, queryFn: () => api.campaigns(merchId) })
+/** Which campaign is being edited, and what saving it does. */
+function useEditing(merchId: number, renew: () => Promise<unknown>) {
   const [open, setOpen] = useState<Open>(null)
   const save = useMutation({
     mutationFn: ({ body, of }: { body: CampaignBody; of: Campaign | null }) =>
@@ -34,15 +29,26 @@ function Campaigns({ merchant }: { merchant: Merchant }) {
     onSuccess: () => setOpen(null),
     onSettled: renew,
   })
+  const show = (next: Open) => {
+    save.reset()
+    setOpen(next)
+  }
   // With its etag: who saves after somebody else is told so.
   const begin = useMutation({
     mutationFn: (id: number) => api.campaign(merchId, id),
     onSuccess: (campaign) => show(campaign),
   })
-  const show = (next: Open) => {
-    save.reset()
-    setOpen(next)
-  }
+  return { open, show, save, begin }
+}
+
+function Campaigns({ merchant }: { merchant: Merchant }) {
+  const { merch_id: merchId, name } = merchant
+  const canChange = useRights('merchant', merchId).includes('campaigns.write')
+  const client = useQueryClient()
+  const queryKey = ['campaigns', merchId]
+  const renew = () => client.invalidateQueries({ queryKey })
+  const campaigns = useQuery({ queryKey, queryFn: () => api.campaigns(merchId) })
+  const { open, show, save, begin } = useEditing(merchId, renew)
   const form = (of: Campaign | null) => (
     <CampaignForm
       key={of?.campaign_id}
