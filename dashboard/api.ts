@@ -10,7 +10,10 @@ import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { CampaignEntry, NewCampaignBody } from '../src/campaigns/campaign-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
+import type { HeldOrderRecord } from '../src/operator/held-order-operations.ts'
 import type { ListedMerchant } from '../src/operator/merchant-operations.ts'
+import type { AgeingRecord } from '../src/operator/payment-operations.ts'
+import type { PayoutRecord } from '../src/operator/payout-operations.ts'
 import type { ListedPublisher } from '../src/operator/publisher-operations.ts'
 import type { ListedUser } from '../src/operator/user-operations.ts'
 import type { RefusalRecord } from '../src/orders/schema.ts'
@@ -44,6 +47,9 @@ export type Performance = PerformanceRecord
 export type PerformanceGroup = Group
 export type NetworkPublisher = Static<typeof ListedPublisher>
 export type NetworkMerchant = Static<typeof ListedMerchant>
+export type HeldOrder = Static<typeof HeldOrderRecord>
+export type Ageing = Static<typeof AgeingRecord>
+export type Payout = Static<typeof PayoutRecord>
 export type NetworkUser = Static<typeof ListedUser>
 export type {
   AccountPage,
@@ -113,6 +119,19 @@ export const api = {
   networkPublishers: () => all<NetworkPublisher>(`/api/v1/network/publishers/?${LONGEST}`),
   networkMerchants: () => all<NetworkMerchant>(`/api/v1/network/merchants/?${LONGEST}`),
   networkUsers: () => all<NetworkUser>(`/api/v1/network/users/?${LONGEST}`),
+  heldOrders: () => all<HeldOrder>(`/api/v1/network/orders/held/?${LONGEST}`),
+  /** Rejects with a reason, approves without. */
+  decideOrder: (orderId: string, reason: string | null) =>
+    post<object>(
+      `/api/v1/network/orders/held/${orderId}/${reason === null ? 'approve' : 'reject'}/`,
+      reason === null ? {} : { reason },
+    ),
+  ageing: () => all<Ageing>(`/api/v1/network/ageing/?${LONGEST}`),
+  payouts: () => all<Payout>(`/api/v1/network/payouts/?${LONGEST}`),
+  confirmPayout: (statementId: string, paidOn: string) =>
+    post<object>(`/api/v1/network/payouts/${encodeURIComponent(statementId)}/confirm/`, {
+      paid_on: paidOn,
+    }),
   suspend: (kind: 'publishers' | 'merchants' | 'users', id: number, isSuspended: boolean) =>
     post<object>(`/api/v1/network/${kind}/${id}/${isSuspended ? 'suspend' : 'resume'}/`, {}),
   campaigns: (merchId: number) => all<Campaign>(`${ofMerchant(merchId)}/campaigns/?${LONGEST}`),

@@ -69,3 +69,6 @@ export function shortUrl(address: string): string {
   const host = unicodeHost(url.host.replace(/^www\./, ''))
   return (host + url.pathname + url.search).replace(/\/$/, '')
 }
+
+/** The UTC day, as `2026-03-02`. */
+export const today = (): string => new Date().toISOString().slice(0, 10)

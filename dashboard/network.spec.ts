@@ -25,6 +25,28 @@ test('an administrator sees everybody, and suspends and resumes a publisher', as
   assert.equal(told.length, 2, 'both are in the audit log')
 })
 
+test('an administrator approves a held order in three clicks', async (t) => {
+  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/' })
+  await logIn(page, admin)
+  const held = { ...HELD, merch_id: 1 }
+  let isHeld = true
+  await page.route('**/network/orders/held/?*', (route) =>
+    route.fulfill({ json: { data: isHeld ? [held] : [], next_cursor: null } }),
+  )
+  await page.route('**/network/orders/held/7/approve/', (route) => {
+    isHeld = false
+    return route.fulfill({ json: { data: [held] } })
+  })
+  await page.getByRole('link', { name: 'Network' }).click()
+  await page.getByRole('button', { name: 'Approve A-1001' }).click()
+  await page.getByText('No order waits for a decision.').waitFor()
+})
+
+const HELD = {
+  ...{ order_id: '7', checkout_id: 'A-1001', hold: 'review', currency: 'USD', value: '9000.00' },
+  ordered_at: '2026-03-02T10:00:00Z',
+}
+
 test('whoever has no role in the network is told so', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/network' })
   await logIn(page, account)

@@ -7,6 +7,7 @@ import type { MoneyColumn } from '../ui/money-table.tsx'
 import { MoneyTable } from '../ui/money-table.tsx'
 import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
+import { Debts, HeldOrders, Payouts } from './network-money.tsx'
 
 type Kind = 'publishers' | 'merchants' | 'users'
 
@@ -24,6 +25,9 @@ export function NetworkPage() {
   return (
     <div className="space-y-6">
       <Title>Network</Title>
+      <HeldOrders />
+      <Debts />
+      <Payouts canChange={canChange} />
       <List
         kind="publishers"
         title="Publishers"

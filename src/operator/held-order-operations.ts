@@ -16,7 +16,7 @@ import { cursorId, pageOf } from './pages.ts'
 const PATH = '/api/v1/network/orders/held/'
 const OrderParams = Type.Object({ order_id: idText('Ours, as in the list') })
 
-const HeldOrderRecord = Type.Object({
+export const HeldOrderRecord = Type.Object({
   order_id: Type.String({ description: 'Ours' }),
   checkout_id: Type.String({ description: 'The merchant’s own' }),
   merch_id: Type.Integer(),

@@ -152,7 +152,7 @@ export const reversePaymentBy = (open: OpenWriter) =>
     },
   })
 
-const AgeingRecord = Type.Object({
+export const AgeingRecord = Type.Object({
   merch_id: Type.Integer(),
   merchant: Type.String({ description: 'Its name' }),
   owed_usd: Dollars,

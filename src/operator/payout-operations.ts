@@ -26,7 +26,7 @@ const DAY_LENGTH_MAX = 32
 
 const Month = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', description: '`2026-03`' })
 
-const PayoutRecord = Type.Object({
+export const PayoutRecord = Type.Object({
   statement_id: Type.String(),
   pub_id: Type.Integer(),
   publisher_slug: Type.String(),
