@@ -3,8 +3,8 @@
  * both sides.
  */
 import type { Static } from 'typebox'
-import type { MeRecord } from '../src/accounts/me.ts'
 import type { ApiKeyRecord, CreatedKey, PublisherRecord } from '../src/accounts/schema.ts'
+import type { MeRecord } from '../src/accounts/sign-in/me-operations.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { CampaignEntry, NewCampaignBody } from '../src/campaigns/campaign-schema.ts'
@@ -100,13 +100,10 @@ export const isNotLoggedIn = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401
 
 export const api = {
-  me: async () => {
-    const me = await first<User>('/api/v1/me/')
-    csrfToken = me.csrf_token ?? ''
-    return me
-  },
-  logIn: (body: { email: string; password: string }) => post<object>(LOGIN, body),
-  logOut: () => post<object>('/dashboard/api/logout/', {}),
+  me: async () => remember(await first<User>('/api/v1/me/')),
+  logIn: async (body: { email: string; password: string }) =>
+    remember(await post<User>(SESSION, body)),
+  logOut: () => call<object>(SESSION, { method: 'DELETE' }),
   publishers: () => all<Publisher>('/dashboard/api/publishers/'),
   merchants: async () => {
     const { memberships } = await api.me()
@@ -182,13 +179,10 @@ export const statementUrl = (
 export const ledgerUrl = (merchId: number, range: Range): string =>
   `${ofMerchant(merchId)}/ledger/?${days(range, { format: 'csv' })}`
 
-/** Sent with every change; known since the first `api.me()`. */
-let csrfToken = ''
-
 /** A page of a list as long as the API allows. */
 const LONGEST = 'limit=500'
 
-const LOGIN = '/dashboard/api/login/'
+const SESSION = '/api/v1/session/'
 const ofPublisher = (pubId: number): string => `/api/v1/publishers/${pubId}`
 
 const ofMerchant = (merchId: number): string => `/api/v1/merchants/${merchId}`
@@ -200,6 +194,14 @@ const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
 function query(asked: Record<string, string | null>): URLSearchParams {
   const pairs = Object.entries(asked)
   return new URLSearchParams(pairs.flatMap(([name, value]) => (value ? [[name, value]] : [])))
+}
+
+/** Sent with every change; known since the log-in or the first `api.me()`. */
+let csrfToken: string | null = null
+
+function remember(user: User): User {
+  csrfToken = user.csrf_token
+  return user
 }
 
 async function first<T>(path: string): Promise<T> {
@@ -220,7 +222,6 @@ async function send<T>(
 ): Promise<T> {
   const headers = {
     'content-type': 'application/json',
-    'x-souk-csrf': csrfToken,
     ...(etag === undefined ? {} : { 'if-match': etag }),
   }
   const [entry] = await call<T>(path, { method, headers, body: JSON.stringify(body) })
@@ -237,12 +238,19 @@ const ENDED = 'Your session had ended. Try again.'
 /** Longer than any page takes to load. It also ends a connection that broke silently. */
 const PATIENCE_MS = 20_000
 
-async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
+interface Sent {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
   const noAnswer = () => {
     throw new CallError(0, 'The service does not respond. It may be restarting.')
   }
   const signal = AbortSignal.timeout(PATIENCE_MS)
-  const response = await fetch(path, { ...init, signal }).catch(noAnswer)
+  const headers = { ...init.headers, ...(csrfToken && { 'x-souk-csrf': csrfToken }) }
+  const response = await fetch(path, { ...init, headers, signal }).catch(noAnswer)
   const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
   if (response.ok) return body?.data ?? noAnswer() // A response cut off halfway counts as none.
   const { message = `The service responded with status ${response.status}`, data } =
@@ -252,7 +260,7 @@ async function call<T>(path: string, init?: RequestInit): Promise<T[]> {
   const isTooOften = response.status === 429 && /^\d+$/.test(wait)
   const words = isTooOften ? tooOften(Number(wait)) : message
   // Shown after the user has logged in again.
-  const isEnded = response.status === 401 && path !== LOGIN
+  const isEnded = response.status === 401 && !(path === SESSION && init.method === 'POST')
   throw new CallError(response.status, isEnded ? ENDED : words, data ?? [])
 }
 

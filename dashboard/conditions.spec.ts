@@ -48,7 +48,7 @@ test('a user with too many log-in attempts sees when to try again', async (t) =>
   await page.getByLabel('Password').fill('guessed')
   await until(async () => {
     // Waits for each response, because one attempt too many would be reported as a separate error.
-    const answer = page.waitForResponse('**/dashboard/api/login/')
+    const answer = page.waitForResponse('**/api/v1/session/')
     await page.getByRole('button', { name: 'Log in' }).click()
     return (await answer).status() === 429
   })

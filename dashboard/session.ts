@@ -64,10 +64,7 @@ export function watchOtherTabs(client: QueryClient): void {
 export function useLogIn() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: async (body: Parameters<typeof api.logIn>[0]) => {
-      await api.logIn(body)
-      return api.me()
-    },
+    mutationFn: api.logIn,
     onSuccess: (user) => {
       tabs.postMessage(user)
       return enter(client, user)

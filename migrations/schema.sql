@@ -172,6 +172,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION send_mail_now()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if to_regclass('graphile_worker._private_jobs') is not null then
+    perform graphile_worker.add_job('send_mail', job_key => 'send_mail');
+  end if;
+  return null;
+end $function$;
+
 create table api_key (
   token_id integer generated always as identity,
   uid integer not null,
@@ -440,6 +451,7 @@ create table dashboard_session (
   constraint dashboard_session_session_id_key UNIQUE (session_id),
   constraint dashboard_session_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
 );
+CREATE INDEX dashboard_session_uid ON dashboard_session USING btree (uid);
 
 create table event (
   day date not null,
@@ -987,6 +999,23 @@ create table order_return_line (
   constraint order_return_line_pkey PRIMARY KEY (merch_id, order_id, return_id, line)
 );
 
+create table outgoing_mail (
+  mail_id bigint generated always as identity,
+  kind text not null,
+  recipient text not null,
+  subject text,
+  body text,
+  attempts smallint not null default 0,
+  due_at timestamp with time zone not null,
+  datetime_created timestamp with time zone not null,
+  constraint outgoing_mail_pkey PRIMARY KEY (mail_id),
+  constraint outgoing_mail_check CHECK (((kind = 'text'::text) = ((subject IS NOT NULL) AND (body IS NOT NULL)))),
+  constraint outgoing_mail_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'password_reset'::text])))
+);
+CREATE INDEX outgoing_mail_due ON outgoing_mail USING btree (due_at);
+CREATE UNIQUE INDEX outgoing_mail_reset ON outgoing_mail USING btree (lower(recipient)) WHERE (kind = 'password_reset'::text);
+CREATE TRIGGER outgoing_mail_queued AFTER INSERT ON outgoing_mail FOR EACH STATEMENT EXECUTE FUNCTION send_mail_now();
+
 create table page_day (
   pub_id integer not null,
   url_key bytea not null,
@@ -1039,6 +1068,40 @@ create table pair_evidence (
   as_of timestamp with time zone not null,
   constraint pair_evidence_pkey PRIMARY KEY (pub_id, merch_id, half_life_days)
 );
+
+create table passkey (
+  passkey_id integer generated always as identity,
+  uid integer not null,
+  credential_id text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null,
+  name text not null,
+  datetime_created timestamp with time zone not null,
+  datetime_updated timestamp with time zone not null,
+  datetime_last_used timestamp with time zone,
+  constraint passkey_pkey PRIMARY KEY (passkey_id),
+  constraint passkey_credential_id_key UNIQUE (credential_id),
+  constraint passkey_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+CREATE INDEX passkey_uid ON passkey USING btree (uid);
+
+create table passkey_registration (
+  uid integer not null,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  constraint passkey_registration_pkey PRIMARY KEY (uid),
+  constraint passkey_registration_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+
+create table password_reset (
+  token_hash bytea not null,
+  uid integer not null,
+  expires_at timestamp with time zone not null,
+  constraint password_reset_pkey PRIMARY KEY (token_hash),
+  constraint password_reset_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+CREATE INDEX password_reset_uid ON password_reset USING btree (uid);
 
 create table prediction_model (
   day date not null,
@@ -1105,6 +1168,13 @@ create table reconciliation (
   constraint reconciliation_pkey PRIMARY KEY (at)
 );
 
+create table recovery_code (
+  uid integer not null,
+  code_hash bytea not null,
+  constraint recovery_code_pkey PRIMARY KEY (uid, code_hash),
+  constraint recovery_code_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+
 create table refused_event (
   stream text not null,
   created text not null,
@@ -1166,6 +1236,17 @@ create table seen_link (
   constraint seen_link_pkey PRIMARY KEY (session_key, auction_id, merch_id)
 );
 CREATE INDEX seen_link_placed ON seen_link USING btree (placed_at);
+
+create table sign_in_challenge (
+  token_hash bytea not null,
+  uid integer not null,
+  password_hash text not null,
+  passkey_challenge text not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_challenge_pkey PRIMARY KEY (token_hash),
+  constraint sign_in_challenge_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
+);
+CREATE INDEX sign_in_challenge_expiry ON sign_in_challenge USING btree (expires_at);
 
 create table smart_link (
   auction_id bigint not null,
@@ -1275,6 +1356,17 @@ create table stream_position (
   "position" bigint not null default 0,
   digest bytea,
   constraint stream_position_pkey PRIMARY KEY (stream, created)
+);
+
+create table totp (
+  uid integer not null,
+  secret text not null,
+  is_confirmed boolean not null default false,
+  last_step bigint not null default 0,
+  datetime_created timestamp with time zone not null,
+  datetime_updated timestamp with time zone not null,
+  constraint totp_pkey PRIMARY KEY (uid),
+  constraint totp_uid_fkey FOREIGN KEY (uid) REFERENCES app_user(uid)
 );
 
 create table traffic_hour (

@@ -71,7 +71,7 @@ test('every answer forbids the browser to guess its type, also at the level of t
     preflight: 'OPTIONS /api/v1/auction/ HTTP/1.1\r\nHost: x\r\nOrigin: https://x.example\r\n\r\n',
     'wrong method': 'PUT /api/v1/auction/ HTTP/1.1\r\nHost: x\r\n\r\n',
     dashboard: get('/dashboard/'),
-    'private route': get('/dashboard/api/me/'),
+    'private route': get('/api/v1/me/'),
     health: get('/healthz'),
     metrics: get('/metrics'),
   }

@@ -1,36 +1,29 @@
 /**
- * The dashboard's own calls under /dashboard/api/: sign in, list one's publishers, create and
- * disable API keys. They read the session cookie, so no other origin may call them. They are not
+ * The dashboard's own calls under /dashboard/api/: list one's publishers, create and disable API
+ * keys. They read the session cookie, so no other origin may call them. They are not
  * part of the public interface.
  */
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { ApiError, notFound } from '../platform/errors/api-errors.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { smallId } from '../platform/http/field-types.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { parseTimestamp } from '../platform/time/timestamp.ts'
 import { createApiKey } from './create-account.ts'
-import { LoginLimits } from './login-limits.ts'
 import { listPublishers } from './publisher-store.ts'
 import {
   ApiKeyRecord,
   CreatedKey,
   CreateKeyBody,
-  LoginBody,
   PublisherRecord,
   toApiKeyRecord,
   toPublisherRecord,
-  toUserRecord,
-  UserRecord,
 } from './schema.ts'
 import {
-  logIn,
-  logOut,
   requireOwnOrigin,
   requireSession,
-  SESSION_SECONDS,
   type SessionUser,
   sessionCookieName,
   sessionUserOf,
@@ -44,89 +37,34 @@ declare module 'fastify' {
   }
 }
 
-/** An e-mail address and a password have at most 600 bytes (docs/spec/limits.md#bodies). */
-const SIGN_IN_BYTES_MAX = 4_096
-
 export interface DashboardDeps {
   readonly db: Db
   readonly baseUrl: string
-  readonly brand: string
   readonly now: () => Date
 }
 
 export const dashboardRoutes =
-  ({ db, baseUrl, brand, now }: DashboardDeps): FastifyPluginAsyncTypebox =>
+  ({ db, baseUrl, now }: DashboardDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const isSecure = baseUrl.startsWith('https:')
-    const cookieName = sessionCookieName(isSecure)
-    const cookieOptions = {
-      path: '/',
-      httpOnly: true,
-      secure: isSecure,
-      sameSite: 'strict',
-    } as const
-    const limits = new LoginLimits(now)
-
+    const cookieName = sessionCookieName(baseUrl.startsWith('https:'))
     await app.register(cookie)
     app.addHook('onRequest', async (request, reply) => {
       reply.header('cache-control', 'no-store')
       requireOwnOrigin(request, baseUrl)
     })
 
-    app.post(
-      '/dashboard/api/login/',
-      {
-        bodyLimit: SIGN_IN_BYTES_MAX,
-        schema: { operationId: 'logIn', body: LoginBody, response: { 200: envelope(UserRecord) } },
-      },
-      async (request, reply) => {
-        const { email, password } = request.body
-        const session = await limits.run({ address: request.clientAddress, email }, () =>
-          logIn(db, { email, password, now: now() }),
-        )
-        if (session === null) {
-          throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
-        }
-        // Otherwise nobody could sign out of this browser's earlier session.
-        await logOut(db, request.cookies[cookieName])
-        reply.setCookie(cookieName, session.token, { ...cookieOptions, maxAge: SESSION_SECONDS })
-        return ok(200, toUserRecord(session.user, { baseUrl, brand }))
-      },
-    )
-
-    app.post(
-      '/dashboard/api/logout/',
-      {
-        bodyLimit: SIGN_IN_BYTES_MAX,
-        schema: { operationId: 'logOut', response: { 200: envelope(Type.Object({})) } },
-      },
-      async (request, reply) => {
-        await logOut(db, request.cookies[cookieName])
-        reply.clearCookie(cookieName, cookieOptions)
-        return ok<object>(200)
-      },
-    )
-
     await app.register(async (session) => {
       session.addHook('onRequest', async (request) => {
         const token = request.cookies[cookieName]
         request.sessionUser = await requireSession(db, { token, now: now() })
       })
-      await session.register(loggedInRoutes({ db, baseUrl, brand, now }))
+      await session.register(loggedInRoutes({ db, now }))
     })
   }
 
 const loggedInRoutes =
-  ({ db, now, ...service }: DashboardDeps): FastifyPluginAsyncTypebox =>
+  ({ db, now }: Pick<DashboardDeps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.get(
-      '/dashboard/api/me/',
-      {
-        schema: { operationId: 'readMe', response: { 200: envelope(UserRecord) } },
-      },
-      async (request) => ok(200, toUserRecord(sessionUserOf(request), service)),
-    )
-
     app.get(
       '/dashboard/api/publishers/',
       {

@@ -1,19 +1,14 @@
 /** The e-mail that brings an invitation. */
+import type { Mail } from '../platform/net/mail.ts'
 import { INVITATION_DAYS } from './invitation.ts'
 import type { Role } from './permission.ts'
-
-export interface InvitationMail {
-  readonly to: string
-  readonly subject: string
-  readonly text: string
-}
 
 export function invitationMail(invitation: {
   readonly email: string
   readonly role: Role
   readonly name: string
   readonly url: string
-}): InvitationMail {
+}): Mail {
   const { email, role, url } = invitation
   // A name is somebody's text: it must not start another header line.
   const name = invitation.name.replaceAll(/\s+/g, ' ').trim()

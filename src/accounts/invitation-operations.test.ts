@@ -12,20 +12,21 @@ import {
   serveOperations,
   signIn,
 } from '../../test/support/management.ts'
+import type { Mail } from '../platform/net/mail.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { INVITATIONS_MAX } from './invitation.ts'
-import type { InvitationMail } from './invitation-mail.ts'
 import { invitationOperations } from './invitation-operations.ts'
 import { invitationRoutes } from './invitation-routes.ts'
 import { deletePastInvitations } from './invitation-store.ts'
 import { memberOperations } from './member-operations.ts'
+import { isPassword } from './password.ts'
 import { NETWORK, type Organization } from './permission.ts'
-import { logIn } from './session.ts'
+import { findUserByEmail } from './store.ts'
 
 const db = await testDatabase()
-const mails: InvitationMail[] = []
-const queueMail = async (_tx: unknown, mail: InvitationMail) => void mails.push(mail)
+const mails: Mail[] = []
+const queueMail = async (_tx: unknown, mail: Mail) => void mails.push(mail)
 const operations = [
   ...invitationOperations({ baseUrl: BASE_URL, queueMail }),
   ...memberOperations(),
@@ -78,7 +79,8 @@ test('an invited person makes an account, which has the role, once', async () =>
   )
   const accepted = await accept(path)
   assert.deepEqual([accepted.status, accepted.data[0].role], [200, 'manager'], accepted.text)
-  assert.notEqual(await logIn(db, { ...account, email, now: new Date() }), null)
+  const { password_hash: stored = '' } = (await findUserByEmail(db, email)) ?? {}
+  assert.equal(await isPassword(account.password, stored), true)
   const again = await accept(path)
   assert.deepEqual(again.refusal, [409, 4091])
   assert.match(again.error?.message ?? '', /has been used/)

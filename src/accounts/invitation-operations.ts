@@ -4,10 +4,11 @@ import Type, { type Static } from 'typebox'
 import { ApiError, badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { orNull, smallId, Time } from '../platform/http/field-types.ts'
 import { SMALL_ID_MAX } from '../platform/ids.ts'
+import type { Mail } from '../platform/net/mail.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { expiryOf, INVITATION_DAYS, INVITATIONS_MAX, stateOf } from './invitation.ts'
-import { type InvitationMail, invitationMail } from './invitation-mail.ts'
+import { invitationMail } from './invitation-mail.ts'
 import {
   countInvitations,
   type InvitationRow,
@@ -31,7 +32,7 @@ const TOKEN_BYTES = 32
 export interface InvitationDeps {
   readonly baseUrl: string
   /** Stores mail to be sent after the transaction; null where the service sends none. */
-  readonly queueMail: ((tx: Db, mail: InvitationMail) => Promise<unknown>) | null
+  readonly queueMail: ((tx: Db, mail: Mail) => Promise<unknown>) | null
 }
 
 const INVITATION = {

@@ -14,7 +14,8 @@ import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
 import { authorize, type Caller, ownIds } from './caller.ts'
 import { boundOrganization, type MembershipJson, toMemberships } from './membership-store.ts'
 import type { Organization, Permission } from './permission.ts'
-import { csrfToken, readSessionCookie, requireCsrfToken, requireSession } from './session.ts'
+import { readSessionCookie, requireCsrfToken, requireSession, sessionCaller } from './session.ts'
+import { updateSessionUse } from './session-store.ts'
 import { type ApiKeyRow, findKeyHolder, updateKeyUse } from './store.ts'
 
 /** The user of a call with a key or a session. */
@@ -108,7 +109,8 @@ export function makeKeyGuard(options: {
   }
   const require = async (request: KeyedRequest) => {
     const hasKey = (request.headers.authorization ?? '') !== ''
-    const session = hasKey ? null : await findSession(db, request, { baseUrl, now: now() })
+    const deps = { baseUrl, now: now(), onUseLost }
+    const session = hasKey ? null : await findSession(db, request, deps)
     request.keyHolder = session ?? (await findHolder(request))
   }
   return {
@@ -176,27 +178,27 @@ function holderOfKey(record: ApiKeyRow, memberships: readonly MembershipJson[]) 
   return { ...caller, pubIds: ownIds(caller, 'publisher'), record }
 }
 
+interface SessionDeps {
+  readonly baseUrl: string
+  readonly now: Date
+  readonly onUseLost: (error: unknown) => void
+}
+
 /** The holder of the request's session; null without a session's cookie. */
 async function findSession(
   db: Db,
   request: KeyedRequest,
-  { baseUrl, now }: { readonly baseUrl: string; readonly now: Date },
+  { baseUrl, now, onUseLost }: SessionDeps,
 ): Promise<KeyHolder | null> {
   const token = readSessionCookie(request.headers.cookie, baseUrl)
   if (token === null) return null
   const user = await requireSession(db, { token, now })
   requireCsrfToken(request, token)
-  const caller: Caller & { uid: number } = {
-    uid: user.uid,
-    through: {
-      kind: 'session',
-      sessionId: user.session_id,
-      csrfToken: csrfToken(token),
-    },
-    memberships: toMemberships(user.memberships),
-    scopes: null,
-    boundTo: null,
+  const isStale = now.getTime() - user.datetime_last_used.getTime() >= USE_WRITTEN_EVERY_MS
+  if (isStale && request.method !== 'HEAD') {
+    await updateSessionUse(db, { sessionId: user.session_id, at: now }).catch(onUseLost)
   }
+  const caller = sessionCaller(user, token)
   return { ...caller, pubIds: ownIds(caller, 'publisher'), record: null }
 }
 

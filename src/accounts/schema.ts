@@ -5,11 +5,10 @@ import { formatExact, PPM } from '../platform/money/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
 import { boundOrganization } from './membership-store.ts'
-import { PASSWORD_LENGTH_MAX } from './password.ts'
 import { ORGANIZATION_KINDS, PERMISSIONS } from './permission.ts'
 import type { Publisher } from './publisher-store.ts'
-import type { ApiKeyRow, UserRow } from './store.ts'
-import { DESCRIPTION_LENGTH_MAX, EMAIL_LENGTH_MAX } from './user.ts'
+import type { ApiKeyRow } from './store.ts'
+import { DESCRIPTION_LENGTH_MAX } from './user.ts'
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 const TimestampOrNull = orNull(Timestamp)
@@ -41,11 +40,6 @@ export const ApiKeyRecord = Type.Object({
   ),
 })
 
-export const LoginBody = Type.Object({
-  email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
-  password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
-})
-
 export const CreateKeyBody = Type.Object({
   description: Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX }),
   expires: Type.Optional(orNull(timestamp(), 'ISO 8601; null or absent: never')),
@@ -54,15 +48,6 @@ export const CreateKeyBody = Type.Object({
 export const CreatedKey = Type.Object({
   ...ApiKeyRecord.properties,
   key: Type.String({ description: 'The key itself, shown this once' }),
-})
-
-/** The signed-in user, and the base URL and brand word that programs use for this service. */
-export const UserRecord = Type.Object({
-  uid: Type.Integer(),
-  email: Type.String(),
-  is_admin: Type.Boolean(),
-  base_url: Type.String(),
-  brand: Type.String(),
 })
 
 /** No bounds: a number that no publisher can have is a 404 like any other unknown one. */
@@ -105,13 +90,6 @@ export function toApiKeyRecord(row: ApiKeyRow): Static<typeof ApiKeyRecord> {
     datetime_expires: formatTimestampOrNull(row.datetime_expires),
     datetime_last_used: formatTimestampOrNull(row.datetime_last_used),
   }
-}
-
-export function toUserRecord(
-  { uid, email, is_admin }: UserRow,
-  { baseUrl, brand }: { baseUrl: string; brand: string },
-): Static<typeof UserRecord> {
-  return { uid, email, is_admin, base_url: baseUrl, brand }
 }
 
 /** Settings with the names and units of the command line's options. */

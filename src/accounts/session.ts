@@ -9,18 +9,15 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { parseCookie } from 'cookie'
 import { ApiError } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import { isPassword, UNKNOWN_USER_HASH } from './password.ts'
-import {
-  deleteSession,
-  findSessionUser,
-  findUserByEmail,
-  insertSession,
-  type UserRow,
-} from './store.ts'
+import type { Caller } from './caller.ts'
+import { toMemberships } from './membership-store.ts'
+import { deleteSession, findSessionUser, insertSession } from './session-store.ts'
 
 const TOKEN_BYTES = 32
 /** A working week without signing in again, and the longest use of a stolen laptop. */
 export const SESSION_SECONDS = 7 * 24 * 3600
+/** Real ones have up to 250 characters; the list of sessions shows their beginning. */
+const USER_AGENT_LENGTH_MAX = 300
 const MUTATING = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** `__Host-` binds the cookie to https and to this host; browsers refuse it on http. */
@@ -28,22 +25,23 @@ export function sessionCookieName(isSecure: boolean): string {
   return isSecure ? '__Host-souk_session' : 'souk_session'
 }
 
-/**
- * Checks e-mail and password. Returns the token for the cookie, or null if one of them is wrong.
- */
-export async function logIn(
-  db: Db,
-  { email, password, now }: { email: string; password: string; now: Date },
-): Promise<{ token: string; user: UserRow } | null> {
-  const found = await findUserByEmail(db, email)
-  // An unknown address takes the same time, so nobody can find out who has an account.
-  if (!(await isPassword(password, found?.password_hash ?? UNKNOWN_USER_HASH))) return null
-  if (found === null) return null
-  const { password_hash: passwordHash, ...user } = found
+/** Who starts a session, and what shows it among the user's sessions. */
+export interface SessionStart {
+  readonly uid: number
+  /** The hash of the password that was checked; null if another service signed the user in. */
+  readonly passwordHash: string | null
+  readonly userAgent: string
+  readonly address: string
+  readonly now: Date
+}
+
+/** Starts a session. Returns the token for its cookie; null if the password changed meanwhile. */
+export async function startSession(db: Db, start: SessionStart): Promise<string | null> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const expiresAt = new Date(now.getTime() + SESSION_SECONDS * 1000)
-  const session = { tokenHash: hashToken(token), uid: user.uid, passwordHash, expiresAt }
-  return (await insertSession(db, session)) ? { token, user } : null
+  const expiresAt = new Date(start.now.getTime() + SESSION_SECONDS * 1000)
+  const userAgent = start.userAgent.slice(0, USER_AGENT_LENGTH_MAX)
+  const session = { ...start, userAgent, tokenHash: hashToken(token), expiresAt }
+  return (await insertSession(db, session)) ? token : null
 }
 
 /** The user of a session's token; throws the 401 without a live session. */
@@ -55,6 +53,26 @@ export async function requireSession(
     token === undefined ? null : await findSessionUser(db, { tokenHash: hashToken(token), now })
   if (user === null) throw new ApiError('notLoggedIn')
   return user
+}
+
+/** The caller that a live session speaks for. */
+export function sessionCaller(user: SessionUser, token: string): Caller & { uid: number } {
+  return {
+    uid: user.uid,
+    through: { kind: 'session', sessionId: user.session_id, csrfToken: csrfToken(token) },
+    memberships: toMemberships(user.memberships),
+    scopes: null,
+    boundTo: null,
+  }
+}
+
+/**
+ * The session that a change of one's own sign-in comes through. Throws a 403 for an API key: a
+ * stolen one must not change the password, nor lock its user out.
+ */
+export function requireOwnSession({ uid, through }: Caller): { uid: number; sessionId: number } {
+  if (through.kind === 'session' && uid !== null) return { uid, sessionId: through.sessionId }
+  throw new ApiError('roleForbids', { message: 'Only a signed-in person may do this, not a key' })
 }
 
 /** A person without a live session gets one answer: 401, sign in. */

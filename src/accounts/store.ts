@@ -1,7 +1,6 @@
-/** Users, API keys and dashboard sessions in SQL. */
+/** Users and API keys in SQL. */
 
 import type { Fault } from '../platform/errors/api-errors.ts'
-import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { refusingTaken } from '../platform/postgres/refuse-taken.ts'
 import { LIST_ROWS_MAX, sql } from '../platform/postgres/sql.ts'
@@ -48,7 +47,7 @@ export interface KeyHolderRow extends ApiKeyRow {
 
 const IS_ADMIN = sql`
   exists (select from membership m where m.uid = app_user.uid and m.role = 'admin') as is_admin`
-const USER_COLUMNS = sql`uid, email, name, datetime_created, datetime_updated, is_suspended,
+export const USER_COLUMNS = sql`uid, email, name, datetime_created, datetime_updated, is_suspended,
   ${IS_ADMIN}`
 export const KEY_COLUMNS = sql`token_id, uid, description, datetime_created, datetime_updated,
   datetime_active, datetime_expires, datetime_last_used, is_enabled_by_user, scopes, pub_id,
@@ -77,7 +76,7 @@ export async function insertUser(
 
 /**
  * Changes the given fields; null if the user does not exist. A new password ends the user's
- * sessions.
+ * sessions, except the one that is named.
  */
 export function updateUser(
   db: Db,
@@ -86,12 +85,16 @@ export function updateUser(
     readonly email: string | null
     readonly passwordHash: string | null
     readonly isAdmin: boolean | null
+    readonly name?: string | undefined
+    /** The session that changes its own password, and goes on. */
+    readonly sessionId?: number | undefined
   },
 ): Promise<UserRow | null> {
   const update = () =>
     db.transaction(async (tx) => {
       const row = await tx.row<UserRow>(sql`
         update app_user set email = coalesce(${user.email}, email),
+          name = coalesce(${user.name ?? null}, name),
           password_hash = coalesce(${user.passwordHash}, password_hash), datetime_updated = now()
         where uid = ${user.uid}
         returning ${USER_COLUMNS}
@@ -99,7 +102,10 @@ export function updateUser(
       if (row === null) return null
       // After the update: a sign-in that had read the old row has started its session by now.
       if (user.passwordHash !== null) {
-        await tx.run(sql`delete from dashboard_session where uid = ${user.uid}`)
+        const kept = user.sessionId ?? null
+        await tx.run(sql`
+          delete from dashboard_session
+          where uid = ${user.uid} and session_id is distinct from ${kept}`)
       }
       const admin = { uid: user.uid, organization: NETWORK }
       if (user.isAdmin === true) await setMembership(tx, { ...admin, role: 'admin' })
@@ -211,49 +217,6 @@ export async function updateKeyUse(db: Db, { tokenId, at }: { tokenId: number; a
     update api_key set datetime_last_used = greatest(datetime_last_used, ${at})
     where token_id = ${tokenId}
   `)
-}
-
-/** Starts a session; false if the user has another password by now, or is suspended. */
-export async function insertSession(
-  db: Db,
-  session: { tokenHash: Buffer; uid: number; passwordHash: string; expiresAt: Date },
-): Promise<boolean> {
-  const begun = await db.run(sql`
-    insert into dashboard_session (token_hash, uid, expires_at)
-    select ${session.tokenHash}, uid, ${session.expiresAt}::timestamptz from app_user
-    where uid = ${session.uid} and password_hash = ${session.passwordHash} and not is_suspended
-    for share
-  `)
-  return begun === 1
-}
-
-/** The user of a live session, and what it gives access to. */
-export function findSessionUser(
-  db: Db,
-  { tokenHash, now }: { tokenHash: Buffer; now: Date },
-): Promise<(UserRow & SessionAccess) | null> {
-  return db.row(sql`
-    select session_id, ${membershipsOf(sql`app_user.uid`)} as memberships,
-      ${USER_COLUMNS}
-    from (select uid as session_uid, session_id from dashboard_session
-      where token_hash = ${tokenHash} and expires_at > ${now}) as live
-    join app_user on uid = session_uid
-    where not is_suspended
-  `)
-}
-
-interface SessionAccess {
-  readonly session_id: number
-  readonly memberships: readonly MembershipJson[]
-}
-
-export async function deleteSession(db: Db, tokenHash: Buffer): Promise<void> {
-  await db.run(sql`delete from dashboard_session where token_hash = ${tokenHash}`)
-}
-
-/** Deletes expired sessions; returns how many were found. */
-export function deletePastSessions(db: Db, now: Date): Promise<number> {
-  return deleteWhere(db, 'dashboard_session', sql`expires_at < ${now}`)
 }
 
 /** Records a place of use; returns whether it is new, and whether it is the key's first one. */

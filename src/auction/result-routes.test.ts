@@ -237,7 +237,7 @@ test('the no-fill report lists why links went unfilled, most money first', async
 
 test('the page on unfilled auctions does not wait while a program processes a whole day', async () => {
   const { email, password } = market.account
-  const login = await api.call('/dashboard/api/login/', { body: { email, password } })
+  const login = await api.call('/api/v1/session/', { body: { email, password } })
   const cookie = (login.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
   await held()
   await api.db.run(sql`

@@ -7,7 +7,9 @@ import { deletePastAudit } from '../accounts/audit-store.ts'
 import { deletePastResponses } from '../accounts/idempotency-store.ts'
 import { explainedSince } from '../accounts/invitation.ts'
 import { deletePastInvitations } from '../accounts/invitation-store.ts'
-import { deletePastSessions } from '../accounts/store.ts'
+import { deletePastSessions } from '../accounts/session-store.ts'
+import { deletePastResets } from '../accounts/sign-in/password-reset-store.ts'
+import { sendMail } from '../accounts/sign-in/send-mail.ts'
 import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
 import { deleteOldJobs } from '../auction/what-if-job-store.ts'
 import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
@@ -77,6 +79,8 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
   { task: 'retire_views', cron: '5 4 * * *', isMadeUpFor: true, work: dropOldViews },
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
+  // Each new mail also starts it (migrations/0220_sign_in.sql).
+  { task: 'send_mail', cron: '* * * * *', work: sendAllMail },
   { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
   { task: 'issue_statements', cron: '30 2 * * *', isMadeUpFor: true, work: issueAllStatements },
   { task: 'reconcile', cron: '10 3 * * *', isMadeUpFor: true, work: reconcileLastDays },
@@ -105,13 +109,14 @@ async function forgetReceipts({ database, config, now }: Node): Promise<void> {
 }
 
 /**
- * Deletes data that expires within hours: stored responses, dashboard sessions, counts of new
- * links.
+ * Deletes data that expires within hours: stored responses, dashboard sessions, links for new
+ * passwords, half-done sign-ins, counts of new links.
  */
 async function forgetExpired({ database, now }: Node): Promise<void> {
   const at = new Date(now())
   await deletePastResponses(database, at)
   await deletePastSessions(database, at)
+  await deletePastResets(database, at)
   await deletePastLinkHours(database, at)
   await deleteOldUnattributed(database, at)
 }
@@ -149,6 +154,19 @@ async function sendWebhooks({ database: db, config, log, metrics, now }: Node): 
     await agent.close()
   }
   await making
+}
+
+async function sendAllMail({ database: db, config, log, now }: Node): Promise<void> {
+  const { mail: server, baseUrl } = config
+  await sendMail({
+    db,
+    server,
+    baseUrl,
+    now: () => new Date(now()),
+    onFailed: (err, isLast) => {
+      log.warn({ err }, isLast ? 'a mail was given up' : 'a mail was not sent; trying again')
+    },
+  })
 }
 
 async function retellAllOrders(node: Node): Promise<void> {

@@ -47,6 +47,10 @@ test('names every invalid value at once, and no valid one', async (t) => {
     RECEIPT_HOURS: '-1',
     RETENTION_DAYS: '0',
     ALLOW_PRIVATE_FETCH: 'maybe',
+    SMTP_URL: 'http://mail.example',
+    MAIL_FROM: 'nobody',
+    OIDC_ISSUER: 'http://login.example',
+    OIDC_REQUIRED: 'perhaps',
     LOG_LEVEL: 'loud',
   }
   assert.deepEqual(refused(wrong).sort(), Object.keys(wrong).sort())
@@ -286,4 +290,25 @@ test('a sealing key has an id and a key, and a word as id becomes one byte', () 
     assert.ok(id >= 0 && id <= 255, `${word}: ${id}`)
     assert.equal(idOf(word), id)
   }
+})
+
+test('mail has a sender, and an identity provider a client', () => {
+  const mail = (env: Record<string, string>) => readConfig(env).mail
+  const SMTP_URL = 'smtp://souk:p%40ss@mail.example:2525'
+  assert.equal(mail({}), null)
+  assert.deepEqual(mail({ SMTP_URL, BASE_URL: 'https://souk.example' }), {
+    ...{ url: SMTP_URL, from: 'Souk <souk@souk.example>' },
+  })
+  assert.equal(mail({ SMTP_URL, MAIL_FROM: 'Shop <a@b.example>' })?.from, 'Shop <a@b.example>')
+  assert.deepEqual(refused({ SMTP_URL: `${SMTP_URL}/?pool=true` }), ['SMTP_URL'])
+
+  const OIDC_ISSUER = 'https://login.example/realm'
+  const client = { OIDC_CLIENT_ID: 'souk', OIDC_CLIENT_SECRET: 'secret' }
+  assert.deepEqual(readConfig({ OIDC_ISSUER, ...client }).oidc, {
+    ...{ issuer: OIDC_ISSUER, clientId: 'souk', clientSecret: 'secret', isRequired: false },
+  })
+  assert.deepEqual(refused({ OIDC_ISSUER }), ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'])
+  assert.deepEqual(refused({ OIDC_REQUIRED: 'on' }), ['OIDC_REQUIRED'])
+  assert.deepEqual(refused({ OIDC_ISSUER: 'http://127.0.0.1:1', ...client }), [])
+  assert.deepEqual(refused({ OIDC_ISSUER: 'http://login.example', ...client }), ['OIDC_ISSUER'])
 })

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type Cidr, readCidr } from '../platform/net/client-address.ts'
+import type { MailServer } from '../platform/net/mail.ts'
 import { readOrigin } from '../platform/net/url.ts'
 import { readableFile, readBlocklist, readFolder, readGeoip } from './config-files.ts'
 
@@ -24,6 +25,14 @@ export type RateLimitGroup = (typeof GROUPS)[number]
 export interface SealingKey {
   readonly id: number // one byte, which a sealed result contains to name its key
   readonly key: Buffer
+}
+
+/** The identity provider that users sign in through (OpenID Connect). */
+export interface OidcProvider {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly isRequired: boolean // whether passwords are turned off
 }
 
 export interface Config {
@@ -50,6 +59,8 @@ export interface Config {
   readonly receiptHours: number
   readonly retentionDays: number
   readonly allowPrivateFetch: boolean
+  readonly mail: MailServer | null // null: no mail is sent
+  readonly oidc: OidcProvider | null // null: users sign in with passwords only
   readonly logLevel: string
 }
 
@@ -106,6 +117,12 @@ export const VARIABLES = [
   ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
   ['RETENTION_DAYS', '400', 'How long views are kept, 31 at least; signed daily totals stay.'],
   ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones, as in the demo.'],
+  ['SMTP_URL', '', 'Mail server, `smtp://user:password@host:587` or `smtps://…`; unset: no mail.'],
+  ['MAIL_FROM', '', 'Sender of mail; default: `souk@` and the host of `BASE_URL`.'],
+  ['OIDC_ISSUER', '', 'Identity provider (OpenID Connect) that users may sign in through.'],
+  ['OIDC_CLIENT_ID', '', 'The name of this service at `OIDC_ISSUER`.'],
+  ['OIDC_CLIENT_SECRET', '', 'Its secret there.'],
+  ['OIDC_REQUIRED', 'off', '`on`: users sign in through `OIDC_ISSUER` only, not with passwords.'],
   ['LOG_LEVEL', 'info', '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.'],
 ] as const
 type Name = (typeof VARIABLES)[number][0]
@@ -120,12 +137,12 @@ export function readConfig(
   const problems: string[] = []
   const defaults = new Map<string, string>(VARIABLES.map(([name, value]) => [name, value]))
   const text = (name: Name): string => (env[name] ?? '').trim() || (defaults.get(name) ?? '')
-  const check = <T>(name: Name, read: (value: string) => T): T => {
+  const check: Check = (name, read) => {
     try {
       return read(text(name))
     } catch (error) {
       problems.push(`${name}: ${(error as Error).message}`)
-      return undefined as T
+      return undefined as never
     }
   }
   const port = check('PORT', integerBetween(0, 65_535))
@@ -134,13 +151,14 @@ export function readConfig(
 
   const [brand = '', ...written] = check('BRAND', brandWord) ?? []
   const aliases = check('BRAND_ALIASES', (value) => listOf(value, brandWord))
+  const baseUrl = check('BASE_URL', url)
   const config: Config = {
     port,
     host: check('HOST', readHost),
     dataDir: check('SOUK_DATA', readFolder),
     databaseUrl: check('DATABASE_URL', databaseUrl),
     natsUrl: check('NATS_URL', (value) => listOf(value, natsAddress).join(',') || null),
-    baseUrl: check('BASE_URL', url),
+    baseUrl,
     auctionUrl: check('AUCTION_URL', url),
     linkUrl: check('LINK_URL', url),
     roles: check('ROLES', readRoles),
@@ -158,6 +176,8 @@ export function readConfig(
     receiptHours: check('RECEIPT_HOURS', integerBetween(1, 24 * 400)),
     retentionDays: check('RETENTION_DAYS', integerBetween(RETENTION_DAYS_MIN, 36_500)),
     allowPrivateFetch: check('ALLOW_PRIVATE_FETCH', readSwitch),
+    mail: readMail(check, baseUrl),
+    oidc: readOidc(check),
     logLevel: check(
       'LOG_LEVEL',
       oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
@@ -166,6 +186,55 @@ export function readConfig(
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
+
+/** Reads one variable; an invalid value is collected, and undefined is returned instead. */
+type Check = <T>(name: Name, read: (value: string) => T) => T
+
+function readMail(check: Check, baseUrl: string | undefined): MailServer | null {
+  const url = check('SMTP_URL', (value) => {
+    const server = serverUrl(value, ['smtp:', 'smtps:'])
+    if (server !== null && server.search !== '') throw new Error('must not have a query')
+    return server
+  })
+  const from = check('MAIL_FROM', (value) => {
+    if (value === '' || MAIL_SENDER.test(value)) return value
+    throw new Error(`must be an e-mail address or "Name <address>", is "${value}"`)
+  })
+  if (!url) return null
+  return { url: url.href, from: from || `Souk <souk@${URL.parse(baseUrl ?? '')?.hostname}>` }
+}
+
+const MAIL_SENDER = /^([^<>\r\n]+<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/
+
+function readOidc(check: Check): OidcProvider | null {
+  const issuer = check('OIDC_ISSUER', issuerUrl)
+  const ifIssuer = (value: string) => {
+    if (issuer && value === '') throw new Error('must be set beside OIDC_ISSUER')
+    return value
+  }
+  const clientId = check('OIDC_CLIENT_ID', ifIssuer)
+  const clientSecret = check('OIDC_CLIENT_SECRET', ifIssuer)
+  const isRequired = check('OIDC_REQUIRED', (value) => {
+    const isOn = readSwitch(value)
+    if (isOn && issuer === null) throw new Error('needs OIDC_ISSUER: nobody could sign in')
+    return isOn
+  })
+  return issuer ? { issuer, clientId, clientSecret, isRequired } : null
+}
+
+/** https, because whoever can change the provider's answers can sign in as anybody. */
+function issuerUrl(value: string): string | null {
+  if (value === '') return null
+  const url = URL.parse(value)
+  const isLocal = url?.protocol === 'http:' && LOCAL_HOSTS.includes(url.hostname)
+  if (url === null || (url.protocol !== 'https:' && !isLocal) || /[?#]/.test(value)) {
+    throw new Error(`must be an https address (http only on this machine), is "${value}"`)
+  }
+  if (url.username !== '' || url.password !== '') throw new Error('must not hold a password')
+  return value
+}
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * The configuration with the actual port. With `PORT=0` the system chooses it, and URLs derived

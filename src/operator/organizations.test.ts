@@ -113,7 +113,7 @@ test('pages of an organization list meet without a gap, and CSV has them all', a
 test('a suspended user cannot sign in, and its keys and sessions end', async () => {
   const { uid, key, email, password } = await api.account()
   const signIn = () =>
-    api.call('/dashboard/api/login/', {
+    api.call('/api/v1/session/', {
       ...{ body: { email, password }, headers: { origin: 'https://souk.example' } },
     })
   assert.equal((await signIn()).status, 200)

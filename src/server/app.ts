@@ -10,8 +10,9 @@ import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
+import type { InvitationDeps } from '../accounts/invitation-operations.ts'
 import { invitationRoutes } from '../accounts/invitation-routes.ts'
-import { readMe } from '../accounts/me.ts'
+import { queueMail } from '../accounts/mail-store.ts'
 import type { Operation } from '../accounts/operation.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'
 import { peopleOperations } from '../accounts/people-operations.ts'
@@ -58,6 +59,7 @@ import { noteKeyPlace } from './key-notices.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { operationsForMerchants } from './operations-for-merchants.ts'
 import { operationsForPublishers } from './operations-for-publishers.ts'
+import { signInRoutes } from './sign-in-routes.ts'
 import { pageRoutes, staticRoutes } from './static-routes.ts'
 
 export interface App {
@@ -162,11 +164,12 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(pageRoutes(config))
     await http.register(accountRoutes({ keys }))
     await http.register(operationRoutes({ db, keys, now }, operationsOf(node, intake)))
-    const { baseUrl, linkUrl, brand } = config
+    await http.register(signInRoutes(node, { keys, now }))
+    const { baseUrl, linkUrl } = config
     await http.register(invitationRoutes({ db, keys, baseUrl, now }))
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
-    await http.register(dashboardRoutes({ db, baseUrl, brand, now }))
+    await http.register(dashboardRoutes({ db, baseUrl, now }))
     await http.register(figureRoutes(node, { keys, now }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))
@@ -213,13 +216,18 @@ function keyGuard(node: Node): KeyGuard {
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
   return [
-    readMe(node.config),
     ...operationsForMerchants(node),
     readMerchantPerformance,
     ...operationsForPublishers(),
     ...networkOperations(node, intake),
-    ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail: null }),
+    ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail: mailQueue(node) }),
   ]
+}
+
+/** Queues mail; null where none can be sent. */
+function mailQueue({ config, now }: Node): InvitationDeps['queueMail'] {
+  if (config.mail === null) return null
+  return (tx, mail) => queueMail(tx, { ...mail, now: new Date(now()) })
 }
 
 /** The dependencies of the intake of orders and returns. */

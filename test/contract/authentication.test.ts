@@ -137,21 +137,24 @@ test('a user creates, lists and disables keys on the developer options page', as
 
 test('the dashboard shows a user and their publishers until they sign out', async () => {
   const cookie = await logIn(ann)
-  const me = await api.call('/dashboard/api/me/', { headers: { cookie } })
-  const { uid, email } = ann
-  const service = { base_url: BASE_URL, brand: 'service' }
-  assert.deepEqual(me.entry(), { uid, email, is_admin: false, ...service })
+  const me = await api.call('/api/v1/me/', { headers: { cookie } })
+  const { uid, email, base_url, brand, csrf_token } = me.entry()
+  assert.deepEqual({ uid, email }, { uid: ann.uid, email: ann.email })
+  assert.deepEqual({ base_url, brand }, { base_url: BASE_URL, brand: 'service' })
   assert.equal(me.headers.get('cache-control'), 'no-store')
   const publishers = await api.call('/dashboard/api/publishers/', { headers: { cookie } })
   const own = publishers.json<{ data: { pub_id: number }[] }>().data.map(({ pub_id }) => pub_id)
   assert.deepEqual(own, [ann.pubId])
   assert.equal(publishers.entry().share, 0.75)
-  const left = await api.call('/dashboard/api/logout/', { body: {}, headers: { cookie } })
+  const signOut = (headers: Record<string, string>) =>
+    api.call('/api/v1/session/', { method: 'DELETE', headers: { cookie, ...headers } })
+  assert.equal((await signOut({})).failure().code, 4309, 'a change needs the CSRF token')
+  const left = await signOut({ 'x-souk-csrf': String(csrf_token) })
   // With the same name, path and flags; otherwise a browser does not drop the cookie.
   const dropped =
     /^__Host-souk_session=; Max-Age=0; Path=\/; .*; HttpOnly; Secure; SameSite=Strict$/
   assert.match(left.headers.get('set-cookie') ?? '', dropped)
-  const gone = await api.call('/dashboard/api/me/', { headers: { cookie } })
+  const gone = await api.call('/api/v1/me/', { headers: { cookie } })
   assert.deepEqual([gone.status, gone.failure().code], [401, 4301])
 })
 
@@ -160,21 +163,21 @@ test('signing in again leaves one session, the new one', async (t) => {
   const dora = await service.account()
   const before = await logIn(dora, service)
   const { email, password } = dora
-  const again = await service.call('/dashboard/api/login/', {
+  const again = await service.call('/api/v1/session/', {
     body: { email, password },
     headers: { cookie: before },
   })
   const [cookie = ''] = (again.headers.get('set-cookie') ?? '').split(';', 1)
   assert.notEqual(cookie, before)
   const statusOf = async (sent: string) =>
-    (await service.call('/dashboard/api/me/', { headers: { cookie: sent } })).status
+    (await service.call('/api/v1/me/', { headers: { cookie: sent } })).status
   assert.deepEqual([await statusOf(before), await statusOf(cookie)], [401, 200])
 })
 
 test('a wrong password and an unknown user get the same answer, and guessing is slow', async () => {
   const attempt = (email: string, password: string, from = '203.0.113.1') => {
     const headers = { 'x-forwarded-for': from }
-    return api.call('/dashboard/api/login/', { body: { email, password }, headers })
+    return api.call('/api/v1/session/', { body: { email, password }, headers })
   }
   const wrong = await attempt(ann.email, 'not the password')
   const unknown = await attempt('nobody@pub.example', 'not the password')
@@ -226,8 +229,8 @@ test('other sites cannot use a session: only own pages and application/json', as
   })
   assert.equal(preflight.headers.get('access-control-allow-origin'), null)
   const origin = 'https://tools.example'
-  for (const method of ['GET', 'DELETE']) {
-    const wrong = await service.call('/dashboard/api/login/', { method, headers: { origin } })
+  for (const method of ['GET', 'PUT']) {
+    const wrong = await service.call('/api/v1/session/', { method, headers: { origin } })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers.get('access-control-allow-origin'), null, method)
   }
@@ -241,7 +244,7 @@ async function disableKey(account: typeof ann): Promise<void> {
 
 /** The session's cookie, as a browser sends it back. */
 async function logIn({ email, password }: typeof ann, service = api): Promise<string> {
-  const answer = await service.call('/dashboard/api/login/', { body: { email, password } })
+  const answer = await service.call('/api/v1/session/', { body: { email, password } })
   assert.equal(answer.status, 200, answer.text)
   const set = answer.headers.get('set-cookie') ?? ''
   assert.match(set, /; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Strict$/)

@@ -103,7 +103,7 @@ test('each route accepts bodies up to its own limit: sign-in 4 KiB, events 256 K
     return answer.status === 413 ? answer.failure().message : 'read'
   }
   const limits: [path: string, bytes: number, size: string][] = [
-    ['/dashboard/api/login/', 4_096, '4 KiB'],
+    ['/api/v1/session/', 4_096, '4 KiB'],
     ['/api/v1/events/impressions/page_impression/', 262_144, '256 KiB'],
     ['/api/v1/events/conversions/page_view/', 262_144, '256 KiB'],
     ['/api/v1/events/conversions/checkout/', 1_048_576, '1 MiB'],

@@ -186,10 +186,9 @@ test('creating a publisher and a key, and disabling the key, takes effect', asyn
 test("a new password ends its user's sessions, and the old one no longer works", async () => {
   const [email, old, fresh] = [`${randomUUID()}@pub.example`, 'the old password', 'the new one']
   const { uid } = await souk('user', 'create', '--email', email, '--password', old)
-  const logIn = (password: string) =>
-    api.call('/dashboard/api/login/', { body: { email, password } })
+  const logIn = (password: string) => api.call('/api/v1/session/', { body: { email, password } })
   const [cookie = ''] = ((await logIn(old)).headers.get('set-cookie') ?? '').split(';', 1)
-  const me = async () => (await api.call('/dashboard/api/me/', { headers: { cookie } })).status
+  const me = async () => (await api.call('/api/v1/me/', { headers: { cookie } })).status
   const update = (...changes: string[]) => souk('user', 'update', '--id', String(uid), ...changes)
   assert.equal((await update('--admin')).admin, true)
   assert.equal(await me(), 200, 'other changes end no session')

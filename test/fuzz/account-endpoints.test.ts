@@ -5,7 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { CreateKeyBody, LoginBody } from '../../src/accounts/schema.ts'
+import { CreateKeyBody } from '../../src/accounts/schema.ts'
+import {
+  RequestResetBody,
+  SetPasswordBody,
+  SignInBody,
+} from '../../src/accounts/sign-in/session-routes.ts'
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant } from '../../src/catalog/merchant-store.ts'
 import { CreateSmartLinkBody, LinkMateBody } from '../../src/links/schema.ts'
@@ -35,7 +40,7 @@ interface QueryEndpoint {
 const api = await startApi({ after })
 const ann = await api.account({ is_partner: true })
 const { email, password } = ann
-const login = await api.call('/dashboard/api/login/', { body: { email, password } })
+const login = await api.call('/api/v1/session/', { body: { email, password } })
 const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
 const { key } = ann
 const article_url = 'https://daily.example/fuzz'
@@ -68,7 +73,17 @@ const bodies: readonly BodyEndpoint[] = [
     headers: { cookie },
     good: { description: 'fuzz', expires: '2999-01-01' },
   },
-  { path: '/dashboard/api/login/', schema: LoginBody, good: { email: 'x@y.example', password } },
+  { path: '/api/v1/session/', schema: SignInBody, good: { email: 'x@y.example', password } },
+  {
+    path: '/api/v1/session/password_reset/',
+    schema: RequestResetBody,
+    good: { email: 'x@y.example' },
+  },
+  {
+    path: '/api/v1/session/password/',
+    schema: SetPasswordBody,
+    good: { token: 'unknown', password: 'a long password' },
+  },
 ]
 const shop = await insertMerchant(api.db, {
   ...MERCHANT_DEFAULTS,

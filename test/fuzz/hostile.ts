@@ -168,7 +168,7 @@ export function refusesWrongTypes<One extends Endpoint>(
 
 const MILLION = 1_000_000
 /** Routes whose bodies may not have as many bytes (docs/spec/limits.md#bodies). */
-const SHORT_BODIES = /\/(login|impressions\/\w+|page_view)\/$/
+const SHORT_BODIES = /\/(session(\/password(_reset)?)?|impressions\/\w+|page_view)\/$/
 
 /** A text of a million characters anywhere in a body: a 400 that names it briefly. */
 export async function refusesLongTexts<One extends Endpoint>(target: Target<One>): Promise<void> {

@@ -23,6 +23,9 @@ const SECRET_FIELDS = [
   'sealingKeys',
   'databaseUrl',
   'natsUrl',
+  'mail',
+  'oidc',
+  'token',
   'connectionString',
   'x-souk-signature',
 ]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testDatabase } from '../../test/support/database.ts'
-import { ApiError } from '../platform/errors/api-errors.ts'
-import { sql } from '../platform/postgres/sql.ts'
+import { testDatabase } from '../../../test/support/database.ts'
+import { ApiError } from '../../platform/errors/api-errors.ts'
+import { sql } from '../../platform/postgres/sql.ts'
 import { LoginLimits } from './login-limits.ts'
 
 const NOON_MS = Date.UTC(2026, 2, 2, 12)

@@ -7,9 +7,9 @@
  * attacker can use it up and keep a user from signing in, but sessions and API keys keep working.
  */
 
-import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/turns.ts'
-import { TokenBuckets } from '../platform/limits/token-bucket.ts'
-import { addressUnit } from '../platform/net/client-address.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../../platform/concurrency/turns.ts'
+import { TokenBuckets } from '../../platform/limits/token-bucket.ts'
+import { addressUnit } from '../../platform/net/client-address.ts'
 
 /**
  * Twenty attempts at once, then one every five seconds: enough for people, useless for guessing.
@@ -17,6 +17,13 @@ import { addressUnit } from '../platform/net/client-address.ts'
 const BY_ADDRESS = { rate: 0.2, burst: 20 }
 /** NIST SP 800-63B: at most a hundred wrong passwords in a row; then one a minute. */
 const BY_ACCOUNT = { rate: 1 / 60, burst: 100 }
+/**
+ * Wrong codes of a second factor: ten, then one in five minutes. A guess is right three times in a
+ * million, and the password must be known before.
+ */
+const BY_FACTOR = { rate: 1 / 300, burst: 10 }
+/** Requests for a new password: five at once, then one a minute. */
+const BY_ASKING_ADDRESS = { rate: 1 / 60, burst: 5 }
 /** Half of the four threads that also write the spool and resolve names. */
 const AT_ONCE = 2
 
@@ -28,11 +35,31 @@ interface Attempt {
 export class LoginLimits {
   readonly #byAddress = new TokenBuckets(BY_ADDRESS)
   readonly #byAccount = new TokenBuckets(BY_ACCOUNT)
+  readonly #byFactor = new TokenBuckets(BY_FACTOR)
+  readonly #byAskingAddress = new TokenBuckets(BY_ASKING_ADDRESS)
   readonly #turns = new Turns(AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
   readonly #now: () => Date
 
   constructor(now: () => Date) {
     this.#now = now
+  }
+
+  /** Counts a request of an address that needs no password; throws 429 over the limit. */
+  spendAddress(address: string): void {
+    this.#byAddress.spend(addressUnit(address), this.#nowMs())
+  }
+
+  /** Counts a request for a new password; throws 429 over the limit. */
+  spendReset(address: string): void {
+    this.#byAskingAddress.spend(addressUnit(address), this.#nowMs())
+  }
+
+  /** The result of `check`, null for a wrong second factor; throws 429 over the limit. */
+  async runFactor<T>(uid: number, check: () => Promise<T | null>): Promise<T | null> {
+    this.#byFactor.check(String(uid), this.#nowMs())
+    const found = await check()
+    if (found === null) this.#byFactor.take(String(uid), this.#nowMs())
+    return found
   }
 
   /** The result of `check`, null for a wrong password; throws 429 over a limit. */

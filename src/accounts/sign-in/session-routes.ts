@@ -1,0 +1,201 @@
+/**
+ * Signing in and out, and new passwords by mail. Unlike operations, these routes are for callers
+ * who are not signed in yet, or they set the session's cookie.
+ */
+import cookie from '@fastify/cookie'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { ApiError, badRequest } from '../../platform/errors/api-errors.ts'
+import { envelope, ok } from '../../platform/http/envelope.ts'
+import type { Db } from '../../platform/postgres/postgres.ts'
+import { queuePasswordReset } from '../mail-store.ts'
+import { PASSWORD_LENGTH_MAX } from '../password.ts'
+import {
+  logOut,
+  readSessionCookie,
+  requireCsrfToken,
+  requireOwnOrigin,
+  requireSession,
+  SESSION_SECONDS,
+  sessionCaller,
+  sessionCookieName,
+} from '../session.ts'
+import { EMAIL_LENGTH_MAX, userFaults } from '../user.ts'
+import { describeMe, type MeDeps, MeRecord } from './me-operations.ts'
+import { resetPassword } from './password-reset.ts'
+import { signIn } from './sign-in.ts'
+
+/** An e-mail address and a password have at most 600 bytes (docs/spec/limits.md#bodies). */
+const SIGN_IN_BYTES_MAX = 4_096
+const TOKEN_LENGTH_MAX = 100
+
+export const SignInBody = Type.Object({
+  email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
+  password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
+})
+
+export const RequestResetBody = Type.Object({
+  email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
+})
+
+export const SetPasswordBody = Type.Object({
+  token: Type.String({ maxLength: TOKEN_LENGTH_MAX, description: 'Of the link in the mail' }),
+  password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
+})
+
+export interface SessionDeps extends MeDeps {
+  readonly db: Db
+  readonly now: () => Date
+  /** Whether a mail server is set. */
+  readonly hasMail: boolean
+}
+
+const Nothing = envelope(Type.Object({}))
+
+/** What all these routes have in common. */
+const shared = (operationId: string, summary: string, description?: string) => ({
+  operationId,
+  tags: ['account'],
+  summary,
+  ...(description === undefined ? {} : { description }),
+  'x-permission': null,
+  security: [],
+})
+
+export const sessionRoutes =
+  (deps: SessionDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    await app.register(cookie)
+    app.addHook('onRequest', async (request) => requireOwnOrigin(request, deps.baseUrl))
+    await app.register(signInRoutes(deps))
+    await app.register(passwordRoutes(deps))
+  }
+
+const signInRoutes =
+  (deps: SessionDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { db, baseUrl, now, limits } = deps
+    const options = { bodyLimit: SIGN_IN_BYTES_MAX, config: { cors: 'none' } } as const
+
+    app.post(
+      '/api/v1/session/',
+      {
+        ...options,
+        schema: {
+          ...shared('signIn', 'Sign in', SIGN_IN_TEXT),
+          body: SignInBody,
+          response: { 200: envelope(MeRecord) },
+        },
+      },
+      async (request, reply) => {
+        if (deps.isPasswordOff) throw new ApiError('wrongState', { message: PASSWORD_OFF })
+        const { body: credentials, clientAddress: address } = request
+        const origin = { userAgent: request.headers['user-agent'] ?? '', address, now: now() }
+        const token = await limits.run({ address, email: credentials.email }, () =>
+          signIn(db, { credentials, origin }),
+        )
+        if (token === null) {
+          throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
+        }
+        await beginSession(deps, { request, reply, token })
+        const user = await requireSession(db, { token, now: now() })
+        return ok(200, await describeMe(db, sessionCaller(user, token), deps))
+      },
+    )
+
+    app.delete(
+      '/api/v1/session/',
+      { ...options, schema: { ...shared('signOut', 'Sign out'), response: { 200: Nothing } } },
+      async (request, reply) => {
+        const token = readSessionCookie(request.headers.cookie, baseUrl)
+        if (token !== null) {
+          requireCsrfToken(request, token)
+          await logOut(db, token)
+        }
+        reply.clearCookie(sessionCookieName(isSecure(baseUrl)), cookieOptions(baseUrl))
+        return ok<object>(200)
+      },
+    )
+  }
+
+const SIGN_IN_TEXT =
+  `Answers as \`GET /api/v1/me/\` does and sets the session's cookie, which lasts a
+week. A wrong password and an unknown address get the same 401.`.replaceAll('\n', ' ')
+
+const PASSWORD_OFF = 'This service signs in through an identity provider, not with passwords'
+
+const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
+
+const cookieOptions = (baseUrl: string) =>
+  ({ path: '/', httpOnly: true, secure: isSecure(baseUrl), sameSite: 'strict' }) as const
+
+/** Puts a new session into the browser's cookie, and ends the one that was there. */
+async function beginSession(
+  { db, baseUrl }: Pick<SessionDeps, 'db' | 'baseUrl'>,
+  { request, reply, token }: { request: FastifyRequest; reply: FastifyReply; token: string },
+): Promise<void> {
+  // Otherwise nobody could sign out of this browser's earlier session.
+  await logOut(db, readSessionCookie(request.headers.cookie, baseUrl) ?? undefined)
+  const options = { ...cookieOptions(baseUrl), maxAge: SESSION_SECONDS }
+  reply.setCookie(sessionCookieName(isSecure(baseUrl)), token, options)
+}
+
+const passwordRoutes =
+  ({ db, now, limits, hasMail, isPasswordOff }: SessionDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const options = { bodyLimit: SIGN_IN_BYTES_MAX, config: { cors: 'none' } } as const
+    app.addHook('preHandler', async () => {
+      if (isPasswordOff) throw new ApiError('wrongState', { message: PASSWORD_OFF })
+    })
+
+    app.post(
+      '/api/v1/session/password_reset/',
+      {
+        ...options,
+        schema: {
+          ...shared('requestPasswordReset', 'Ask for a link that sets a new password', RESET_TEXT),
+          body: RequestResetBody,
+          response: { 202: Nothing },
+        },
+      },
+      async (request, reply) => {
+        const { email } = request.body
+        const faults = await userFaults({ email })
+        if (faults.length > 0) throw badRequest(faults)
+        limits.spendReset(request.clientAddress)
+        if (hasMail) await queuePasswordReset(db, { email, now: now() })
+        else request.log.warn(NO_MAIL)
+        return reply.status(202).send(ok<object>(202))
+      },
+    )
+
+    app.post(
+      '/api/v1/session/password/',
+      {
+        ...options,
+        schema: {
+          ...shared('setPassword', 'Set a new password with the token of a link', SET_TEXT),
+          body: SetPasswordBody,
+          response: { 200: Nothing },
+        },
+      },
+      async (request) => {
+        limits.spendAddress(request.clientAddress)
+        await resetPassword(db, { ...request.body, now: now(), requestId: request.id })
+        return ok<object>(200)
+      },
+    )
+  }
+
+const RESET_TEXT =
+  `Sends a mail with the link to the user of this address. The answer is the same if
+there is none. The link works once, within an hour.`.replaceAll('\n', ' ')
+
+const SET_TEXT =
+  `Ends all sessions of the user. A token works once, within an hour; a password that is
+refused does not use it up.`.replaceAll('\n', ' ')
+
+const NO_MAIL =
+  'a new password was asked for, but no mail can be sent: set SMTP_URL, or use ' +
+  '`souk user reset-password`'
