@@ -1,17 +1,18 @@
 /**
- * The two accounts of a campaign's budget: one per UTC day and one for its life (economics 2.1).
+ * The two accounts of a campaign's budget: one per UTC day and one for its life
+ * (docs/spec/budgets.md#accounts).
  *
- * What the campaign says is the wish; the account holds what is enforced. They differ while a cap
- * was lowered below what is spent or leased already: the new one then waits in `pending_cap_micros`
- * and grants stop until the leases have drained.
+ * The campaign holds the configured cap, the account the enforced one. They differ after a cap was
+ * set below the amount already spent or leased: the new cap then waits in `pending_cap_micros`, and
+ * grants stop until the leases have drained.
  *
- * CPA and EPP owe at the order, after the click, so no lease could hold them to a cap: their
- * accounts only count (economics 2.3, `liability.ts`).
+ * CPA and EPP campaigns owe at the order, after the click, so a lease cannot enforce their caps:
+ * their accounts only count (`liability.ts`).
  */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
-/** Shared by nodes and by changes of campaigns, taken alone by the fold, see lease-store.ts. */
+/** Shared by nodes and by changes of campaigns, exclusive for the fold, see lease-store.ts. */
 export const BUDGET_LOCK = 0x42_55_44_47 // 'BUDG'
 
 /** Keeps lease statements out until the transaction ends; they take some 20 ms a second. */
@@ -19,15 +20,15 @@ export async function lockBudgets(tx: Db): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${BUDGET_LOCK})`)
 }
 
-/** Keeps the fold out of budgets until the transaction ends; the nodes go on. */
+/** Keeps the fold out of budgets until the transaction ends; nodes continue. */
 export async function shareBudgets(tx: Db): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock_shared(${BUDGET_LOCK})`)
 }
 
 /**
- * Opens the accounts of campaigns for a UTC day, and their lifetime accounts, where missing. The
- * caps are the campaigns' own: one that is just being changed is waited for, and the other way
- * round, or neither would see the other and the old cap would stay.
+ * Opens missing accounts of campaigns for a UTC day, and their lifetime accounts. Locks the
+ * campaigns while it reads their caps, so that a concurrent change and this statement see each
+ * other.
  */
 export async function openAccounts(
   db: Db,
@@ -59,8 +60,8 @@ export async function openAccounts(
 }
 
 /**
- * Takes over a campaign's changed budgets, in the transaction that changed them. Applies to its
- * life, to today and to later days; a cap below what is spent or leased waits for leases to drain.
+ * Applies a campaign's changed budgets, in the transaction that changed them: to its lifetime, to
+ * today and to later days. A cap below the amount spent or leased waits until leases have drained.
  */
 export async function applyBudgets(tx: Db, campaignId: number, today: string): Promise<void> {
   await tx.run(sql`
@@ -87,8 +88,8 @@ export async function applyBudgets(tx: Db, campaignId: number, today: string): P
 }
 
 /**
- * Gives money of a reversed click back to its budgets: to the day's only while the day lasts, to
- * the lifetime's always. What cannot go back is the merchant's credit in the ledger.
+ * Returns the price of a reversed click to its budgets: to the day's only on the same day, to the
+ * lifetime's always. The rest becomes the merchant's credit in the ledger.
  */
 export async function returnToBudget(
   tx: Db,
@@ -115,16 +116,16 @@ export async function returnToBudget(
     from locked where budget_account.account_id = locked.account_id`)
 }
 
-/** What was spent of a campaign's budgets, as far as the log is folded. */
+/** The spending of a campaign's budgets, as far as the log is folded. */
 export interface Spending {
   readonly campaign_id: number
   readonly spent_micros: string
   readonly spent_today_micros: string
-  /** Beyond a budget: only where orders cost money after their click (economics 2.3). */
+  /** Spending above a budget: only for orders, which cost money after their click. */
   readonly over_cap_micros: string
 }
 
-/** What campaigns have spent, of one merchant or of all; who never spent anything is missing. */
+/** The spending of campaigns, of one merchant or of all; campaigns without spending are missing. */
 export function listSpending(
   db: Db,
   { today, merchId = null }: { readonly today: string; readonly merchId?: number | null },

@@ -1,11 +1,12 @@
 /**
- * Do budgets hold when everything goes wrong? thousands of small worlds say so (economics 2.2).
+ * Simulates thousands of small worlds with faults and checks that budgets hold
+ * (docs/spec/budgets.md#leases).
  *
  * Deterministic: one printed seed decides every crash, loss, repetition, delay, click and clock.
  * The real statements of lease-store.ts and settle.ts run on a real PostgreSQL, and the real lease
- * book spends: nothing of what holds a cap in production is modelled. A fleet of 2–9 nodes with its
+ * book spends: nothing that enforces a cap in production is modelled. A fleet of 2–9 nodes with its
  * own faults serves many worlds side by side (each a campaign with its own caps, prices, readers
- * and fates of messages), so that one statement carries many worlds, as it does in production.
+ * and message faults), so that one statement carries many worlds, as in production.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +18,9 @@ import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
 const SEED = seedOf(20_260_413)
-/** Broken rules that were tried showed in the first 200; rare combinations of crashes need more. */
+/**
+ * Broken rules that were tried failed within the first 200; rare combinations of crashes need more.
+ */
 const WORLDS = sized(2_000, { soak: 20_000 })
 const WORLDS_PER_FLEET = 100
 /** Two databases side by side: while one works, the other's worlds are computed. */
@@ -26,7 +29,7 @@ const LANES = 2
 const FLEET_SPACING_MS = 30 * 60_000
 const START_MS = Date.parse('2100-01-01T23:59:40Z')
 
-test('no world charges over a cap, and what is settled is what was charged (P20)', async (t) => {
+test('no world charges over a cap, and the settled amount equals the charged one (P20)', async (t) => {
   const totals: FleetTotals[] = []
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const db = await testDatabase(t)
@@ -57,14 +60,14 @@ test('no world charges over a cap, and what is settled is what was charged (P20)
     sum((of) => of.worlds),
     WORLDS,
   )
-  // A simulation in which nothing happens proves nothing.
+  // Guards against a simulation in which nothing happens.
   assert(sum((of) => of.paidClicks) > WORLDS)
   assert(sum((of) => of.unfunded) > WORLDS)
   assert(sum((of) => of.crashes) > WORLDS / 200)
   assert(sum((of) => of.lateClicks) > 0)
 })
 
-/** What need not survive a crash of the machine is not written twice. */
+/** Data that need not survive a crash of the machine is not written twice. */
 async function prepare(database: Database): Promise<void> {
   await database.run(sql`alter table lease set unlogged`)
   await database.run(sql`alter table budget_account set unlogged`)

@@ -10,7 +10,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const NOON = Date.parse('2026-04-13T12:00:00Z')
 
-/** A campaign with a fixed rest of its budget, as one node judges it. */
+/** One node's view of a campaign with a fixed rest of its budget. */
 class Campaign {
   readonly #readers = new Readers()
   readonly #results = new OpenResults(this.#readers, PRICE)
@@ -96,7 +96,7 @@ test('the estimate from clicks fades four times slower while the campaign wins n
   assert.equal(campaign.expectedMicros(NOON + 20 * MINUTE), Math.round(PRICE / Math.E))
 })
 
-test('the price that counts is the price paid', () => {
+test('uses the price actually paid', () => {
   const results = new OpenResults(new Readers(), PRICE)
   for (let click = 0; click < 200; click++) {
     results.countClick({ ageMs: 0, priceMicros: 10_000, isOfAnother: false })
@@ -105,8 +105,8 @@ test('the price that counts is the price paid', () => {
 })
 
 /**
- * Two campaigns with the same budget meet the same honest readers; one is flooded as well.
- * Nobody clicks, so the budget stays the same and only the reserve decides.
+ * Two campaigns with the same budget get the same honest readers; one is flooded as well. Nobody
+ * clicks, so the budget stays the same and only the reserve decides.
  */
 test('k addresses take at most (k + 1)/20 of the auctions that others win, at any rest', () => {
   const worlds = fc.record({
@@ -141,7 +141,7 @@ test('k addresses take at most (k + 1)/20 of the auctions that others win, at an
   )
 })
 
-test('a day under a flood from one address sells others nine of ten auctions or more', () => {
+test('a day-long flood from one address leaves others nine of ten auctions or more', () => {
   for (const dollars of [5, 10, 30, 100, 500]) {
     for (const demand of [0.5, 3, 20]) {
       const wins = [false, true].map((isFlooded) => {
@@ -160,7 +160,7 @@ test('a day under a flood from one address sells others nine of ten auctions or 
             reader += 1
             if (!campaign.win(`${reader}`, nowMs)) continue
             won += 1
-            // Every 33rd win is clicked, so that both worlds differ by nothing but the flood.
+            // Every 33rd win is clicked, so that the two worlds differ by the flood only.
             if (won % 33 === 0) coming.push({ atMs: nowMs + MINUTE, wonAtMs: nowMs })
           }
         }
@@ -195,7 +195,7 @@ test('300 page views with 60 clicks do not switch off a $30 campaign', () => {
   }
 })
 
-test('almost no click is unfunded, and most of the budget is used, whatever the demand', () => {
+test('almost no click is unfunded, and most of the budget is used, at any demand', () => {
   for (const [demand, unfundedMax] of [
     [2, 0.001],
     [10, 0.004],

@@ -1,4 +1,4 @@
-/** Two nodes and a budget of ten clicks, step by step: what lease-store.ts does. */
+/** Two nodes and a budget of ten clicks, step by step: how lease-store.ts works. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
@@ -7,10 +7,10 @@ import { openAccounts } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'
 
 /**
- * A node says what it has spent of its lease in all, what it holds and would like to hold, that
- * included, and what is wanted by clicks that wait. It is answered how large its lease is now, what
- * of it may lie unspent, what is left in nobody's lease, and whether it is to give back what it can
- * spare. All in clicks, none of it a difference: what is lost or told twice does no harm.
+ * A node reports its total spending of the lease, the amounts it holds and wants in total, and the
+ * needs of waiting clicks. The answer gives the size of its lease, its share of unspent money, the
+ * unleased rest, and whether to return the excess. All in clicks, none of it a difference: lost or
+ * repeated messages do no harm.
  */
 const STEPS = `
   node  spent  hold  want  wait |  lease   part    left  recall | why
@@ -51,7 +51,7 @@ const DAY = '2026-04-13'
 const NOON = Date.parse(`${DAY}T12:00:00Z`)
 const PRICE = 100_000
 
-/** Two nodes, of which none has said a word yet. */
+/** Two nodes without any message yet. */
 async function makeNodes(t: TestContext) {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)

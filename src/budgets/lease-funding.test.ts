@@ -29,7 +29,7 @@ function makeBook(some: Partial<BudgetedCampaign> = {}) {
     lastNo += 1
     return book.prepare(lastNo, nowMs)
   }
-  /** Asks, and is granted so many clicks. */
+  /** Sends a request and is granted this many clicks. */
   const fund = (clicks: number, grant: Partial<LeaseGrant> = {}, nowMs = NOON) => {
     const requests = ask(nowMs)
     const grants = requests.map(({ campaignId, day }) => ({
@@ -50,14 +50,14 @@ function makeBook(some: Partial<BudgetedCampaign> = {}) {
   return { book, budgetOk, set, ask, fund, spend }
 }
 
-test('the funded share follows the last day’s truth, and is not known before the first answer', () => {
+test('the funded share follows the last day, and is unknown before the first answer', () => {
   const { book, ask, fund } = makeBook()
   ask()
   assert.equal(book.fundedShare(7), null)
   fund(10)
   assert.equal(book.fundedShare(7), 1)
   book.stopSpending(NOON)
-  ask(NOON - 5_000) // A clock set back is no time passed.
+  ask(NOON - 5_000) // A clock set back adds no time.
   assert.equal(book.fundedShare(7), 1)
   ask(NOON - 5_000 + DAY_MS)
   assert.ok(Math.abs((book.fundedShare(7) ?? 0) - Math.exp(-1)) < 1e-12)
@@ -76,7 +76,7 @@ test('a campaign without a cap is funded while nothing else stops it', () => {
   assert.equal(budgetOk[0], 1)
 })
 
-test('a budget for orders pays no click of the time when its campaign paid per click', () => {
+test('a budget for orders pays no click from when its campaign paid per click', () => {
   const { book, budgetOk, fund, set } = makeBook()
   fund(10)
   set([{ budget: 'ofOrders', budgetVersion: '2' }])
@@ -85,7 +85,7 @@ test('a budget for orders pays no click of the time when its campaign paid per c
   assert.equal(book.want(7, PRICE, NOON), false)
 })
 
-test('time out of flight says nothing about the budget', () => {
+test('time out of flight does not change the funded share', () => {
   const { book, budgetOk, ask, fund } = makeBook({ servesUntilMs: NOON + 1_000 })
   fund(10)
   ask(NOON + DAY_MS)
@@ -93,7 +93,7 @@ test('time out of flight says nothing about the budget', () => {
   assert.equal(book.fundedShare(7), 1)
 })
 
-test('a flight asks half a minute ahead, and not at its end', () => {
+test('requests money half a minute before a flight starts, and not at its end', () => {
   const flight = { servesFromMs: NOON + 30_000, servesUntilMs: NOON + 60_000 }
   assert.equal(makeBook(flight).ask(NOON - 1).length, 0)
   assert.equal(makeBook(flight).ask(NOON).length, 1)
@@ -101,7 +101,7 @@ test('a flight asks half a minute ahead, and not at its end', () => {
   assert.equal(makeBook(flight).ask(NOON + 60_000).length, 0)
 })
 
-test('what is wanted follows the spending of the last seconds', () => {
+test('the requested amount follows the spending of the last seconds', () => {
   const { ask, fund, spend } = makeBook()
   fund(1_000)
   spend(1_000)
@@ -109,14 +109,14 @@ test('what is wanted follows the spending of the last seconds', () => {
     const [request] = ask(nowMs)
     return (request?.wantMicros ?? 0) - (request?.spentMicros ?? 0)
   }
-  // 1,000 clicks in 20 s, of which a time constant of 20 s believes 63 %, for 30 s and a half.
+  // 1,000 clicks in 20 s, of which a time constant of 20 s counts 63 %, for 30 s and a half.
   const believed = (1_000 * PRICE * 1.5 * 30) / 20
   assert.equal(wanted(NOON + 20_000), Math.ceil(believed * (1 - Math.exp(-1))))
   const faded = believed * (1 - Math.exp(-1)) * Math.exp(-1)
   assert.ok(Math.abs(wanted(NOON + 40_000) - faded) <= 1)
 })
 
-test('under twenty clicks a lease calls for more at once, if its fair part is larger', () => {
+test('a lease with under twenty clicks requests more at once, if its fair share is larger', () => {
   const { book, ask, fund, spend } = makeBook()
   let calls = 0
   book.onThirsty(() => calls++)
@@ -127,10 +127,10 @@ test('under twenty clicks a lease calls for more at once, if its fair part is la
   assert.equal(calls, 1)
   spend(1)
   assert.equal(calls, 1, 'once between two requests')
-  assert.equal(ask(NOON + 250).length, 1, 'although it was told less than it wished')
+  assert.equal(ask(NOON + 250).length, 1, 'although it got less than requested')
 })
 
-test('a lease that holds its fair part calls for nothing', () => {
+test('a lease at its fair share requests nothing', () => {
   const { book, fund, spend } = makeBook()
   let calls = 0
   book.onThirsty(() => calls++)
@@ -139,7 +139,7 @@ test('a lease that holds its fair part calls for nothing', () => {
   assert.equal(calls, 0)
 })
 
-test('a new campaign with a cap calls at once, others and what is known do not', () => {
+test('requests at once for a new campaign with a cap, but not for known or uncapped ones', () => {
   const { book, set, ask } = makeBook()
   let calls = 0
   ask()
@@ -152,7 +152,7 @@ test('a new campaign with a cap calls at once, others and what is known do not',
   assert.equal(calls, 1)
 })
 
-test('the last click that a lease can pay is the last that it lets win', () => {
+test('the last payable click is the last that a lease lets win', () => {
   const { book, budgetOk, fund, spend } = makeBook()
   fund(2)
   spend(1)
@@ -162,7 +162,7 @@ test('the last click that a lease can pay is the last that it lets win', () => {
   assert.equal(book.unspentMicros(7, NOON), 0)
 })
 
-test('what can be fetched counts for wins, as do the open results of other nodes', () => {
+test('fetchable money and the open results of other nodes count for wins', () => {
   const { budgetOk, fund, spend } = makeBook()
   fund(2, { refillableMicros: PRICE })
   spend(2)
@@ -189,7 +189,7 @@ test('a win or a click of an unknown campaign changes nothing', () => {
   assert.equal(budgetOk[0], 1)
 })
 
-test('a snapshot may give a campaign another place; one that left it pays until it holds nothing', () => {
+test('a snapshot may move a campaign’s index; a removed one pays until its lease is empty', () => {
   const { book, budgetOk, set, ask } = makeBook({ budget: 'none' })
   set([{ index: 1 }])
   assert.equal(budgetOk[1], 1)
@@ -199,7 +199,7 @@ test('a snapshot may give a campaign another place; one that left it pays until 
   assert.equal(book.reserve(7, PRICE, NOON), null)
 })
 
-test('nobody waits for a budget without a cap, or soon after one that was not there', () => {
+test('no click waits for a budget without a cap, or soon after a refusal', () => {
   const uncapped = makeBook({ budget: 'none' })
   uncapped.fund(0)
   assert.equal(uncapped.book.want(7, PRICE, NOON), false)
@@ -214,7 +214,7 @@ test('nobody waits for a budget without a cap, or soon after one that was not th
   assert.equal(book.want(7, PRICE, NOON + 1_000), false)
 })
 
-test('a clock set back makes no click wait until it comes to where it was', () => {
+test('a clock set back makes no click wait until it has caught up', () => {
   const { book, fund } = makeBook()
   fund(0)
   assert.equal(book.want(7, PRICE, NOON), true)
@@ -224,7 +224,7 @@ test('a clock set back makes no click wait until it comes to where it was', () =
   assert.equal(book.want(7, PRICE, NOON - DAY_MS / 24), true)
 })
 
-test('after a stop, or when others may have given something back, dry leases are asked about', () => {
+test('requests again for empty leases after a stop or when others may have returned money', () => {
   for (const again of ['stopSpending', 'retryDry'] as const) {
     const { book, ask, fund } = makeBook()
     fund(0)

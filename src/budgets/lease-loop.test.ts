@@ -45,7 +45,7 @@ async function makeLoop(
   t.after(() => loop.close())
   await loop.firstTurn
   const reserve = () => book.reserve(1, PRICE, clock.wallMs)
-  /** Waits for the loop's next turns; fails with what one of them fails with. */
+  /** Waits for the loop's next requests; fails with their error. */
   const until = async (isDone: () => boolean | Promise<boolean>) => {
     while (!(await isDone())) {
       if (errors.length > 0) throw errors[0]
@@ -55,7 +55,7 @@ async function makeLoop(
   return { db, book, budgetOk, clock, loop, errors, take, reserve, until }
 }
 
-test('after the first turn a campaign is funded, its accounts are open', async (t) => {
+test('after the first request a campaign is funded and its accounts are open', async (t) => {
   const { db, budgetOk, reserve, errors } = await makeLoop(t)
   assert.equal(budgetOk[0], 1)
   assert.equal(typeof reserve(), 'number')
@@ -64,10 +64,10 @@ test('after the first turn a campaign is funded, its accounts are open', async (
   assert.deepEqual(errors, [])
 })
 
-test('what a node that has ended held is free once the fold has read its last word', async (t) => {
+test('frees the leases of an ended node when the fold has read its final record', async (t) => {
   const ended = { nodeId: 2, incarnation: '1' }
   const { db, loop, budgetOk, reserve, clock } = await makeLoop(t, 9 * PRICE, async (db) => {
-    await db.run(sql`update node set is_spool_empty = false`) // as of any node that runs
+    await db.run(sql`update node set is_spool_empty = false`) // as of any running node
     await db.run(sql`insert into node (node_id, host, pid, roles, heartbeat_at, is_spool_empty)
       values (2, 'here', 2, 'edge', '-infinity', true)`)
     await openAccounts(db, [{ campaignId: 1, day: '2026-04-13' }])
@@ -90,10 +90,10 @@ test('what a node that has ended held is free once the fold has read its last wo
   await db.run(sql`update lease set closed_at = null where node_id = 2`)
   const late = loop.whenFreed(1_000)
   clock.monotonicMs += 1_000
-  await late // A fold that is away holds no start up for ever.
+  await late // A stopped fold does not delay a start for ever.
 })
 
-test('a lease is refilled as it is spent, and what is spent in all is the budget', async (t) => {
+test('refills a lease as it is spent, and spends the whole budget', async (t) => {
   const { reserve, clock, budgetOk, until } = await makeLoop(t, 350 * PRICE)
   let clicks = 0
   await until(() => {
@@ -105,7 +105,7 @@ test('a lease is refilled as it is spent, and what is spent in all is the budget
   assert.equal(budgetOk[0], 0)
 })
 
-test('what a lost answer granted is back in the total budget when its day is over', async (t) => {
+test('returns a lost answer’s grant to the total budget when its day is over', async (t) => {
   const { db, loop } = await makeLoop(t)
   await loop.close()
   const [book, midnight] = [new LeaseBook(), Date.parse('2026-04-21T00:00:00Z')]
@@ -113,7 +113,7 @@ test('what a lost answer granted is back in the total budget when its day is ove
   const campaign = { campaignId: 1, index: 0, budget: 'leased' as const, priceMaxMicros: PRICE }
   const outputs = { budgetOk: new Uint8Array(1), nowMs: midnight - 1 }
   book.setCampaigns([{ ...campaign, ...ALWAYS, budgetVersion: '1' }], outputs)
-  /** What is set aside of the total budget once the node has asked; no answer comes in time. */
+  /** The reserved part of the total budget after the node's request; no answer comes in time. */
   const askedAt = async (requestNo: number, nowMs: number) => {
     const requests = book.prepare(requestNo, nowMs)
     const batch = { requestNo, requests, nowMs }
@@ -125,9 +125,9 @@ test('what a lost answer granted is back in the total budget when its day is ove
   assert.equal(await askedAt(2, midnight), before)
 })
 
-test('clicks of a budget too small to share are paid from the account, wherever they come', async (t) => {
+test('pays clicks of a budget too small to share from the account, on any node', async (t) => {
   const { db, loop, reserve, budgetOk, until } = await makeLoop(t, 3 * PRICE)
-  // Another node lives: with parts of less than a click, nobody holds a lease worth having.
+  // Another node lives: with shares of less than a click, no node holds a useful lease.
   await db.run(sql`insert into node (node_id, host, pid, roles) values (2, 'there', 1, 'edge')`)
   let paid = 0
   for (let clicks = 0; clicks < 5; clicks++) {
@@ -143,12 +143,12 @@ test('clicks of a budget too small to share are paid from the account, wherever 
   assert.equal(day?.escrow_micros, String(3 * PRICE))
 })
 
-test('a node that joins one which held a budget whole finds a part of it at once', async (t) => {
+test('a joining node gets a share at once of a budget that another node held whole', async (t) => {
   const { db, reserve, until } = await makeLoop(t, 90 * PRICE)
   const escrow = async () => Number((await listAccounts(db, 1))[1]?.escrow_micros)
   assert.equal(typeof reserve(), 'number')
   assert.equal(await escrow(), 90 * PRICE)
-  // The clock stands: no lease comes of age here.
+  // The clock stands still: no lease is renewed by age here.
   await db.run(sql`insert into node (node_id, host, pid, roles) values (2, 'there', 1, 'edge')`)
   const day = '2026-04-13'
   const amounts = { spentMicros: 0, holdMicros: 0, wantMicros: 90 * PRICE, urgentMicros: 0 }
@@ -159,7 +159,7 @@ test('a node that joins one which held a budget whole finds a part of it at once
   assert.equal(typeof reserve(), 'number', 'its own part stays')
 })
 
-test('a budget that was lowered binds at the next turn, one that was raised as well', async (t) => {
+test('a lowered budget applies with the next request, a raised one too', async (t) => {
   const { db, budgetOk, take, reserve, until } = await makeLoop(t, 100 * PRICE)
   const setBudget = async (clicks: number) => {
     await db.run(sql`update campaign set daily_budget_micros = ${clicks * PRICE}`)
@@ -184,7 +184,7 @@ test('a budget that was lowered binds at the next turn, one that was raised as w
   assert.equal(reserve(), null)
 })
 
-test('a wall clock set back ends the leases; the next turn renews them', async (t) => {
+test('a wall clock set back ends the leases; the next request renews them', async (t) => {
   const { db, reserve, clock, until } = await makeLoop(t)
   clock.wallMs -= 3_600_000
   clock.monotonicMs += 1_000
@@ -196,17 +196,17 @@ test('a wall clock set back ends the leases; the next turn renews them', async (
   await until(() => reserve() !== null)
 })
 
-test('a node declared dead funds nothing more and says so', async (t) => {
+test('a node declared dead funds nothing more and logs it', async (t) => {
   const { db, reserve, budgetOk, errors, take } = await makeLoop(t)
   await db.run(sql`update node set closed_incarnation = 1 where node_id = 1`)
-  take('2') // Asks at once because the budget changed.
+  take('2') // Requests at once because the budget changed.
   while (errors.length === 0) await sleep(10)
   assert.match(String(errors[0]), /declared dead/)
   assert.equal(reserve(), null)
   assert.equal(budgetOk[0], 0)
 })
 
-test('after close nothing is spent and nothing is asked', async (t) => {
+test('after close nothing is spent and nothing is requested', async (t) => {
   const { db, loop, reserve } = await makeLoop(t)
   await loop.close()
   assert.equal(reserve(), null)

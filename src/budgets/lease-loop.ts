@@ -1,9 +1,9 @@
 /**
- * Keeps a node's leases fresh: once a second it tells the database what was spent and asks for what
- * will be needed, one statement for all campaigns; once a minute it sets the pacing of each.
+ * Keeps a node's leases up to date. Once a second it reports spending and requests the coming need,
+ * in one statement for all campaigns; once a minute it updates each campaign's pacing.
  *
- * The loop only carries messages. What may be asked, held and spent is decided in lease-terms.ts
- * and lease.ts, what is granted in lease-store.ts, what passes in pacing.ts.
+ * The loop only exchanges messages. The decisions are in lease-terms.ts and lease.ts (requests and
+ * spending), lease-store.ts (grants) and pacing.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OutOfPatience, withPatience } from '../platform/concurrency/patience.ts'
@@ -17,15 +17,17 @@ import { type GrantedLease, isAnyLastWordUnread, requestLeases } from './lease-s
 import { dayNumberOf, LEASE_SKEW_MS, type LeaseRequest } from './lease-terms.ts'
 
 const TICK_MS = 1_000
-/** A lease that runs dry asks before its turn, but not more often than this. */
+/** A lease that runs low requests more early, but not more often than this. */
 const EARLY_TICK_MS = 250
-/** Without anything to ask a node still says this often that it lives, see lease-store.ts. */
+/** Without requests a node still sends this heartbeat, see lease-store.ts. */
 const QUIET_TICKS = 2
-/** An answer later than this is given up; the statement's number keeps it from doing harm. */
+/** A later answer is ignored; the statement's number makes it harmless. */
 const ANSWER_MS = 5_000
-/** How often a starting node looks whether the fold has come to the last words of others. */
+/** How often a starting node checks whether the fold has read the final records of ended nodes. */
 const FREED_POLL_MS = 50
-/** Statements given up but perhaps still running: no more, or they would fill the pool. */
+/**
+ * Statements that timed out but may still be running: a bound, so that they do not fill the pool.
+ */
 const STUCK_MAX = 2
 
 export interface LeaseLoopOptions {
@@ -34,14 +36,14 @@ export interface LeaseLoopOptions {
   readonly identity: NodeIdentity
   /** Wall clock, milliseconds: its UTC day is the day whose budget is spent. */
   readonly now: () => number
-  /** A clock that never jumps, milliseconds; shows a jump of the other one. */
+  /** Monotonic clock, milliseconds; reveals a jump of the wall clock. */
   readonly monotonic?: () => number
-  /** Told of each answer; for pacing. */
+  /** Called with each answer; for pacing. */
   readonly onGrants?: (grants: readonly GrantedLease[]) => void
   readonly onError: (error: unknown) => void
 }
 
-/** Begins to ask at once; goes on until closed. */
+/** Starts requests at once; runs until closed. */
 export class LeaseLoop {
   readonly #options: LeaseLoopOptions
   readonly #monotonic: () => number
@@ -67,7 +69,10 @@ export class LeaseLoop {
     this.firstTurn = this.#turns.ended()
   }
 
-  /** Asks soon instead of at the next turn: new campaigns, changed budgets, a dry lease. */
+  /**
+   * Sends a request soon instead of in the next second: new campaigns, changed budgets, a lease
+   * without funds.
+   */
   wake(): void {
     if (this.#isClosed) return
     const sinceMs = this.#monotonic() - this.#askedAtMs
@@ -75,9 +80,9 @@ export class LeaseLoop {
   }
 
   /**
-   * Asks for a click that waits and that this node's lease cannot pay: budgets of a few clicks are
-   * kept by the database for whichever node a click arrives at. Resolves when `reserve` may be
-   * tried again, at once where asking would be in vain; never rejects.
+   * Requests the price of a waiting click that this node's lease cannot pay: the database holds
+   * small budgets for any node. Resolves when `reserve` may be retried, at once when a request
+   * would have no effect; never rejects.
    */
   async fund(campaignId: number, amountMicros: number): Promise<void> {
     const { book, now } = this.#options
@@ -86,8 +91,8 @@ export class LeaseLoop {
   }
 
   /**
-   * Resolves when what ended nodes held is free and was asked for, or after `patienceMs`; never
-   * rejects. A process that follows another finds every budget in the leases of that one.
+   * Resolves after the leases of ended nodes were released and requested, or after `timeoutMs`;
+   * never rejects. A process that replaces another one finds every budget in that one's leases.
    */
   async whenFreed(patienceMs: number): Promise<void> {
     const { db, book, onError } = this.#options
@@ -104,8 +109,8 @@ export class LeaseLoop {
   }
 
   /**
-   * Stops asking and spending. The node's last word (`leaseCloseBody`) is to be appended to the
-   * money lane after this, once every click reserved before it is in the log.
+   * Stops requests and spending. Append the node's final record (`leaseCloseBody`) to the money
+   * lane after this, when every click reserved before it is in the log.
    */
   async close(): Promise<void> {
     this.#stop()
@@ -156,7 +161,7 @@ export class LeaseLoop {
     if (this.#isClosed) return
     if (answer === null) {
       this.#stop()
-      onError(new Error('this node was declared dead: it funds no capped campaign any more'))
+      onError(new Error('this node was declared dead: it no longer funds capped campaigns'))
       return
     }
     book.apply(requestNo, { requests, ...answer }, now())
@@ -191,7 +196,7 @@ export class LeaseLoop {
     }
   }
 
-  /** A wall clock set back would make leases last longer than they were granted for. */
+  /** A wall clock that was set back would extend the leases. */
   #checkClock(): void {
     const { now, book } = this.#options
     if (Math.abs(this.#clockSteps.take()) > LEASE_SKEW_MS) book.stopSpending(now())

@@ -1,4 +1,4 @@
-/** Money that lies with the wrong node: how it comes to the one whose readers click. */
+/** Moves money from nodes that hold it to the node whose readers click. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
@@ -11,7 +11,7 @@ const DAY = '2026-04-13'
 const NOON = Date.parse(`${DAY}T12:00:00Z`)
 const PRICE = 100_000
 
-/** Two nodes and a budget of so many clicks. */
+/** Two nodes and a budget of this many clicks. */
 async function makeNodes(t: TestContext, clicks: number) {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
@@ -51,25 +51,25 @@ async function makeNodes(t: TestContext, clicks: number) {
   return [makeNode(1), makeNode(2)] as const
 }
 
-test('who holds more than its part is told that another node cannot pay a click, until it gives back', async (t) => {
+test('asks a node above its share to return the excess when another node cannot pay a click', async (t) => {
   const [one, other] = await makeNodes(t, 40)
   const { grants } = await one.ask()
   assert.equal(one.heldClicks(), 40)
   assert.deepEqual((await one.ask()).recalled, [])
   await other.ask()
-  assert.equal(other.budgetOk[0], 0, 'what another node holds pays no click here')
+  assert.equal(other.budgetOk[0], 0, 'money of another node pays no click here')
   assert.deepEqual((await one.ask(NOON, { isHeard: false })).recalled, [grants[0]?.leaseId])
   const calls = one.calls()
   await one.ask()
-  assert.equal(one.calls(), calls + 1, 'it asks again at once')
+  assert.equal(one.calls(), calls + 1, 'it requests again at once')
   assert.deepEqual((await one.ask()).recalled, [])
   assert.equal(one.heldClicks(), 10)
   await other.ask(NOON + 2_000)
   assert.equal(other.heldClicks(), 7.5)
-  assert.deepEqual((await one.ask()).recalled, [], 'a part of one’s own is nobody else’s')
+  assert.deepEqual((await one.ask()).recalled, [], 'a node keeps its own share')
 })
 
-test('what would be a node’s part again is not recalled', async (t) => {
+test('does not recall money that would be the node’s share again', async (t) => {
   const [one, other] = await makeNodes(t, 5)
   for (const node of [one, other, one, one]) await node.ask()
   assert.equal(one.heldClicks(), 1.25)
@@ -78,7 +78,7 @@ test('what would be a node’s part again is not recalled', async (t) => {
   assert.deepEqual((await one.ask(NOON + 2_000)).recalled, [])
 })
 
-test('a budget is spent where the readers are, and no click on a last win goes unpaid', async (t) => {
+test('spends a budget where the readers are, and pays each click on a last win', async (t) => {
   for (const clicks of [10, 50]) {
     const [busy, idle] = await makeNodes(t, clicks)
     let paid = 0
@@ -97,10 +97,10 @@ test('a budget is spent where the readers are, and no click on a last win goes u
   }
 })
 
-test('of a burst no more clicks win than what nobody holds can pay', async (t) => {
+test('in a burst no more clicks win than the unleased money can pay', async (t) => {
   const [one, other] = await makeNodes(t, 3)
   for (const node of [one, other, one, one]) await node.ask()
-  assert.equal(one.heldClicks(), 0, 'all three lie in the account')
+  assert.equal(one.heldClicks(), 0, 'all three are in the account')
   assert(one.book.want(1, PRICE, NOON))
   const first = one.ask()
   assert(one.book.want(1, PRICE, NOON))
@@ -109,16 +109,16 @@ test('of a burst no more clicks win than what nobody holds can pay', async (t) =
   assert.equal(one.budgetOk[0], 0)
   await first
   assert.notEqual(one.book.reserve(1, PRICE, NOON), null)
-  assert.equal(one.budgetOk[0], 0, 'the answer to the first knows nothing of the others')
+  assert.equal(one.budgetOk[0], 0, 'the answer to the first precedes the others')
   await one.ask()
   for (const _ of ['second', 'third']) assert.notEqual(one.book.reserve(1, PRICE, NOON), null)
 })
 
-test('what came too late for its click pays the next one, whoever else asks for it meanwhile', async (t) => {
+test('a grant that came too late for its click pays the node’s next one', async (t) => {
   const [one, other] = await makeNodes(t, 3)
   for (const node of [one, other, one, one]) await node.ask()
   for (let click = 1; click <= 3; click++) assert(one.book.want(1, PRICE, NOON))
-  await one.ask() // Nobody waits any more.
+  await one.ask() // No click waits any more.
   for (let nowMs = NOON + 1_000; nowMs < NOON + 10_000; nowMs += 1_000) {
     await other.ask(nowMs)
     await one.ask(nowMs)
@@ -129,12 +129,12 @@ test('what came too late for its click pays the next one, whoever else asks for 
   await other.ask(NOON + 10_000)
   await one.ask(NOON + 10_000)
   assert.equal(one.heldClicks(), 0)
-  assert.equal(one.calls(), calls, 'what it knew, it was not woken for again')
+  assert.equal(one.calls(), calls, 'no second wake-up for the same money')
   await other.ask(NOON + 12_000)
   assert.equal(other.budgetOk[0], 1)
 })
 
-test('what came too late is kept ten seconds, not an hour more where the clock is set back', async (t) => {
+test('keeps a late grant ten seconds, not an hour more after a clock change', async (t) => {
   const [one, other] = await makeNodes(t, 3)
   for (const node of [one, other, one, one]) await node.ask()
   assert(one.book.want(1, PRICE, NOON))
@@ -146,7 +146,7 @@ test('what came too late is kept ten seconds, not an hour more where the clock i
   assert.equal(one.heldClicks(), 0)
 })
 
-test('a changed budget has also what came too late asked about anew', async (t) => {
+test('requests late grants again after a budget change', async (t) => {
   const [one, other] = await makeNodes(t, 3)
   for (const node of [one, other, one, one]) await node.ask()
   assert(one.book.want(1, PRICE, NOON))

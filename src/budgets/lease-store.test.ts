@@ -76,16 +76,16 @@ function click(leaseId: number, changes: Partial<SettledClick> = {}): SettledCli
   return { campaignId: 1, day: DAY, leaseId: String(leaseId), ...amounts, ...changes }
 }
 
-test('a lease is taken from both accounts of its campaign at once', async (t) => {
+test('takes a lease from both accounts of its campaign at once', async (t) => {
   const db = await makeWorld(t, [{ daily: 100 * PRICE, total: 30 * PRICE }], 1)
   const grant = await ask(db, 1, 1)
-  assert.equal(grant?.grantedMicros, 30 * PRICE) // The only node may have all there is.
+  assert.equal(grant?.grantedMicros, 30 * PRICE) // The only node may have everything.
   const { life, [DAY]: day } = await accounts(db)
   assert.equal(life?.escrow_micros, String(30 * PRICE))
   assert.equal(day?.escrow_micros, String(30 * PRICE))
 })
 
-test('a budget is shared by the nodes that serve readers, and by no other', async (t) => {
+test('only nodes that serve readers share a budget', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   await db.run(sql`
     update node set roles = 'api,worker', heartbeat_at = ${new Date(NOON)} where node_id = 2`)
@@ -94,16 +94,16 @@ test('a budget is shared by the nodes that serve readers, and by no other', asyn
   assert.equal((await ask(db, 1, 2, [wish({ leaseId: 1 })]))?.fairMicros, 10 * PRICE)
 })
 
-test('with several nodes each gets a part, and what is too little for parts stays in the account', async (t) => {
+test('with several nodes each gets a share; money too small to share stays in the account', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 40 * PRICE)
-  // Node 2 hears of node 1 and gives back what exceeds its part.
+  // Node 2 learns of node 1 and returns the excess over its share.
   assert.equal((await ask(db, 1, 1))?.grantedMicros, 0)
   const kept = wish({ leaseId: 1, holdMicros: 10 * PRICE })
   assert.equal((await ask(db, 2, 2, [kept]))?.grantedMicros, 10 * PRICE)
   assert.equal((await ask(db, 1, 2))?.grantedMicros, Math.floor((30 * PRICE) / 4))
 
-  // Three clicks and a half left for two living nodes: a lease of less than a click serves nobody.
+  // Three clicks and a half left for two living nodes: a lease of less than a click is useless.
   const tail = await makeWorld(t, [{ daily: 3.5 * PRICE, total: null }], 2)
   const held = new Map<number, { leaseId: number; spentMicros: number }>()
   for (const nodeId of [1, 2]) {
@@ -114,7 +114,7 @@ test('with several nodes each gets a part, and what is too little for parts stay
   for (const [nodeId, lease] of held) {
     assert.equal((await ask(tail, nodeId, 3, [wish(lease)]))?.grantedMicros, 0)
   }
-  // A click that waits gets its price wherever it arrives, until nothing is left.
+  // A waiting click gets its price wherever it arrives, until nothing is left.
   const isPaid: boolean[] = []
   for (const [index, nodeId] of [1, 2, 2, 1].entries()) {
     const { leaseId = 0, spentMicros = 0 } = held.get(nodeId) ?? {}
@@ -127,7 +127,7 @@ test('with several nodes each gets a part, and what is too little for parts stay
   assert.deepEqual(isPaid, [true, true, true, false])
 })
 
-test('a node learns what nobody holds, and what the open results of others may cost', async (t) => {
+test('reports the unleased rest and the estimated cost of others’ open results', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
   for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
   const told = { spentMicros: 0, inFlightMicros: 50, wantMicros: 5 * PRICE }
@@ -142,7 +142,7 @@ test('a node learns what nobody holds, and what the open results of others may c
   )
 })
 
-test('the open results of a silent node count no more, and what it holds is still held', async (t) => {
+test('a silent node’s open results no longer count, but its money stays reserved', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   const told = { wantMicros: 5 * PRICE, inFlightMicros: 50 }
   const two = await ask(db, 2, 1, [wish(told)])
@@ -156,7 +156,7 @@ test('the open results of a silent node count no more, and what it holds is stil
   assert.deepEqual(await heard(2, NOON + LEASE_TTL_MS), [35 * PRICE, 0])
 })
 
-test('what is given back can be leased by another node at once', async (t) => {
+test('another node can lease returned money at once', async (t) => {
   const db = await makeWorld(t, [{ daily: 8 * PRICE, total: null }], 2)
   const grant = await ask(db, 1, 1)
   assert.equal(grant?.grantedMicros, 8 * PRICE)
@@ -177,7 +177,7 @@ test('a statement that runs twice, or after a newer one, changes nothing (P21)',
   assert.deepEqual(await accounts(db), before)
 })
 
-test('a lease whose grant was lost on the way is found again, not made twice', async (t) => {
+test('finds a lease whose grant was lost on the way, and creates no second one', async (t) => {
   const db = await makeWorld(t, [{ daily: 80 * PRICE, total: null }], 1)
   const lost = await ask(db, 1, 1)
   const again = await ask(db, 1, 2, [wish({ wantMicros: 20 * PRICE })])
@@ -185,7 +185,7 @@ test('a lease whose grant was lost on the way is found again, not made twice', a
   assert.equal((await accounts(db))[DAY]?.escrow_micros, String(20 * PRICE))
 })
 
-test('a database set back to a backup gives no lease the number of one that clicks still name', async (t) => {
+test('after a restore from a backup, no lease gets the number of one that clicks still name', async (t) => {
   const db = await makeWorld(t, [{ daily: 100 * PRICE, total: null }], 1)
   const backup = sql`
     select last_value, is_called from lease_id_seq`
@@ -200,7 +200,7 @@ test('a database set back to a backup gives no lease the number of one that clic
   assert.notEqual(given.leaseId, lost.leaseId)
 })
 
-test('a lease that its node forgot, as the database was set back, holds what clicks asked of it', async (t) => {
+test('a lease that its node no longer knows after a restore holds its waiting clicks’ price', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
   const grant = await ask(db, 1, 1)
   await db.transaction((tx) => settleClicks(tx, [click(grant?.leaseId ?? 0)]))
@@ -219,7 +219,7 @@ async function loseGrants(db: Database, rest: number): Promise<LeaseRequest> {
   return wish({ leaseId, spentMicros: 4 * PRICE, holdMicros: 10 * PRICE })
 }
 
-test('a lease of which grants were lost gets no more than there is, and its node’s others go on', async (t) => {
+test('a lease with lost grants gets no more than there is, and its node’s others continue', async (t) => {
   const db = await makeWorld(
     t,
     [10, 40].map((clicks) => ({ daily: clicks * PRICE, total: null })),
@@ -231,14 +231,14 @@ test('a lease of which grants were lost gets no more than there is, and its node
   assert.deepEqual(
     answer?.grants.map(({ campaignId, grantedMicros }) => [campaignId, grantedMicros]),
     [
-      [1, 3 * PRICE], // Two that the database knew of and the one that was left.
+      [1, 3 * PRICE], // Two that the database knew and the one that was left.
       [2, 10 * PRICE],
     ],
   )
   assert.equal(day?.escrow_micros, String(10 * PRICE))
 })
 
-test('a day that is over, of whose lease grants were lost, takes nothing from the day that follows', async (t) => {
+test('an ended day’s lease with lost grants takes nothing from the next day', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }])
   const lost = await loseGrants(db, PRICE)
   const next = wish({ day: '2026-04-14', urgentMicros: PRICE })
@@ -265,9 +265,9 @@ test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', 
   }
 })
 
-test('a click without a lease counts, so that a cap set later knows of it', async (t) => {
+test('a click without a lease counts, so that a cap set later includes it', async (t) => {
   const db = await makeWorld(t, [{ daily: null, total: null }], 1)
-  const day = '2026-04-14' // Nobody opened its account yet.
+  const day = '2026-04-14' // Its account is not open yet.
   await settleClicks(db, [click(0, { day }), click(0, { day })])
   assert.equal((await accounts(db)).life?.settled_micros, String(2 * PRICE))
   assert.equal((await accounts(db))[day]?.settled_micros, String(2 * PRICE))
@@ -275,14 +275,14 @@ test('a click without a lease counts, so that a cap set later knows of it', asyn
   await db.run(sql`update campaign set budget_micros = ${3 * PRICE}`)
   await applyBudgets(db, 1, day)
   assert.equal((await ask(db, 1, 1, [wish({ day })]))?.grantedMicros, PRICE)
-  // A click accepted before the cap was known comes in late: paid, and nothing more is granted.
+  // A click accepted before the cap was known arrives late: paid, and nothing more is granted.
   await settleClicks(db, [click(0, { day }), click(0, { day })])
   const { life } = await accounts(db)
   assert.equal(life?.settled_micros, String(4 * PRICE))
   assert.equal(life?.pending_cap_micros, String(3 * PRICE))
 })
 
-test('a node that spoke its last word gets nothing more, and the rest is free', async (t) => {
+test('a node with a final record gets nothing more, and its unspent money is free', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
   await settleClicks(db, [click(leaseId)])
@@ -299,7 +299,7 @@ test('a node that spoke its last word gets nothing more, and the rest is free', 
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 9 * PRICE)
 })
 
-test('of two last words under one number the later one counts, in whatever order they are read', async (t) => {
+test('of two final records under one number the later one counts, in any reading order', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
   await db.run(sql`update node set incarnation = 3`)
   for (const [nodeId, incarnations] of [
@@ -315,14 +315,14 @@ test('of two last words under one number the later one counts, in whatever order
   }
 })
 
-test('a number taken over is not served under its old incarnation', async (t) => {
+test('refuses a taken-over number under its old incarnation', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
   await db.run(sql`update node set incarnation = 2 where node_id = 1`)
   assert.equal(await requestLeases(db, node(1), { requestNo: 1, requests: [wish()] }), null)
 })
 
 for (const kind of ['daily', 'total'] as const) {
-  test(`a ${kind} cap lowered under what is leased waits for the leases, a raised one does not`, async (t) => {
+  test(`a ${kind} cap lowered below the leased amount waits for the leases, a raised one applies at once`, async (t) => {
     const db = await makeWorld(t, [{ daily: null, total: null, [kind]: 40 * PRICE }], 1)
     const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
     const hold = (requestNo: number, clicks: number) =>
@@ -347,9 +347,9 @@ for (const kind of ['daily', 'total'] as const) {
   })
 }
 
-test('a changed budget holds for today and for days that are open already, not for past ones', async (t) => {
+test('a changed budget applies to today and to open later days, not to past ones', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 1)
-  const next = '2026-04-14' // opened twenty seconds before it begins
+  const next = '2026-04-14' // opened twenty seconds before it starts
   await openAccounts(db, [{ campaignId: 1, day: next }])
   const setDaily = async (micros: number, today: string) => {
     await db.run(sql`update campaign set daily_budget_micros = ${micros}`)
@@ -361,7 +361,7 @@ test('a changed budget holds for today and for days that are open already, not f
   assert.deepEqual(await setDaily(5 * PRICE, next), [String(10 * PRICE), String(5 * PRICE)])
 })
 
-test('the day that is over hands its lease in; the total is shared by the days (P26)', async (t) => {
+test('an ended day returns its lease; the days share the total (P26)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 12 * PRICE }], 1)
   const next = '2026-04-14'
   await openAccounts(db, [{ campaignId: 1, day: next }])
@@ -389,7 +389,7 @@ test('money of a reversed click returns to its own budgets, while their period l
   assert.deepEqual(await accounts(db, 2), ofOther)
 })
 
-test('a CPA campaign has accounts that count and do not refuse', async (t) => {
+test('a CPA campaign’s accounts count and do not refuse', async (t) => {
   const db = await makeWorld(t, [{ daily: PRICE, total: PRICE }], 1)
   await db.run(sql`update campaign set model = 'cpa', rate_ppm = 1`)
   await applyBudgets(db, 1, DAY)

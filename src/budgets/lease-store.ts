@@ -1,17 +1,17 @@
 /**
- * The one statement by which a node gets, renews, enlarges and gives back its leases. Two nodes and
- * a budget of ten clicks show step by step what it does: lease-example.test.ts.
+ * The one statement by which a node gets, renews, enlarges and returns its leases.
+ * lease-example.test.ts shows it step by step for two nodes and a budget of ten clicks.
  *
  * All campaigns of a node go in one batch, once a second: eight nodes cost eight statements a
- * second whatever the number of campaigns. PostgreSQL is the record; its row locks and the check
- * `settled + escrow <= cap` (B1) are what holds a cap, not any node's good behaviour.
+ * second, whatever the number of campaigns. PostgreSQL is the record: its row locks and the check
+ * `settled + escrow <= cap` (B1) enforce a cap, independent of any node.
  *
- * Statements of nodes take their locks in one order (node, lifetime accounts, daily accounts,
- * leases; each by id). The fold touches budgets in several statements of one transaction, in the
- * order of its events, so it keeps all nodes out meanwhile (`lockBudgets`): they never deadlock.
- * And everybody writes an account whole, from the row as locked: PostgreSQL tests a check on the
- * new row before it notices that the statement's snapshot is older than the lock, so
- * `escrow + change` would now and then be tested, and refused, on figures that are no longer true.
+ * Statements of nodes lock in one order (node, lifetime accounts, daily accounts, leases; each by
+ * id). The fold updates budgets in several statements of one transaction, in the order of its
+ * events, so it excludes all nodes meanwhile (`lockBudgets`): no deadlocks. Every writer computes
+ * an account from the row as locked. PostgreSQL evaluates a check constraint on the new row before
+ * it notices that the snapshot is older than the lock, so `escrow + change` would sometimes fail on
+ * stale figures.
  */
 import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -20,22 +20,25 @@ import { BUDGET_LOCK } from './budget-account.ts'
 import { LEASE_TTL_MS, type LeaseGrant, type LeaseRequest } from './lease-terms.ts'
 
 export interface GrantedLease extends LeaseGrant {
-  /** Spent of the day's budget by all nodes as far as the log is folded; for pacing. */
+  /** Spending of the day's budget by all nodes as far as the log is folded; for pacing. */
   readonly daySettledMicros: number
 }
 
 export interface LeaseAnswer {
   readonly grants: readonly GrantedLease[]
-  /** Leases of this node that hold what another one needs. */
+  /** Leases of this node with money that another node needs. */
   readonly recalled: readonly number[]
 }
 
-/** A node silent for this long gets no part of a scarce budget; it asks every second. */
+/**
+ * A node that is silent for this long gets no share of a scarce budget; live nodes send every
+ * second.
+ */
 const NODE_SILENT_MS = 5_000
 
 /**
- * Sends a node's requests and returns the leases as they are now; a request without an answer has
- * no lease. Null when the node has been declared dead or its number was taken over: it must stop.
+ * Sends a node's requests and returns the current leases; a request without an answer has no lease.
+ * Null when the node has been declared dead or its number was taken over: it must stop.
  *
  * `requestNo` fences: of two statements for one lease the higher number wins, also when the lower
  * one was stuck and runs last. `nowMs` is the database's clock unless given (simulations).
@@ -93,7 +96,9 @@ function requested({ requests, nowMs }: LeaseBatch): Sql {
 )`
 }
 
-/** Is this node still whom it says it is, and who else shares the budgets? Also its heartbeat. */
+/**
+ * Whether this node still owns its number, and which nodes share the budgets. Also its heartbeat.
+ */
 function standing({ nodeId, incarnation }: NodeIdentity): Sql {
   return sql`self as materialized (
   update node set heartbeat_at = greatest(heartbeat_at, at) from clock
@@ -134,7 +139,7 @@ function lockedAccounts({ nodeId, incarnation }: NodeIdentity, { requestNo }: Le
 )`
 }
 
-/** How much each lease is to hold from now on (economics 2.2). */
+/** The new amount of each lease (docs/spec/budgets.md#leases). */
 function decided({ nodeId }: NodeIdentity): Sql {
   return sql`others as (
   -- What the other nodes last said; the results of one that is silent are clicked no more.
@@ -184,14 +189,14 @@ function decided({ nodeId }: NodeIdentity): Sql {
 }
 
 /**
- * One node's part of what several share. The tail is nobody's: parts too small for a click would
- * only lie about. It stays in the account, from which any node's click can ask for its price.
+ * One node's share among several. A share below one click is not leased: it stays in the account,
+ * from which any node's click can request its price.
  */
 function partOf(room: Sql): Sql {
   return sql`case when ${room} / (2 * nodes) < price_max then 0 else ${room} / (2 * nodes) end`
 }
 
-/** Leases and escrow move together: the accounts follow what was really written to the leases. */
+/** Leases and escrow move together: the accounts follow the rows written to the leases. */
 function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatch): Sql {
   return sql`renewed as (
   update lease set
@@ -243,8 +248,8 @@ function written({ nodeId, incarnation }: NodeIdentity, { requestNo }: LeaseBatc
 }
 
 /**
- * Who cannot pay one more click has those that hold more than their part give back what is over:
- * they hear of it with their next answer, within seconds, and not when their leases come of age.
+ * When a node cannot pay one more click, nodes above their share are asked to return the excess.
+ * They see it in their next answer, within seconds, and not only at their next renewal.
  */
 function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
   return sql`holding as (
@@ -266,19 +271,18 @@ function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
 )`
 }
 
-/** More than any budget, and still a safe integer: the room of an account without a cap. */
+/** Above any budget, and still a safe integer: the room of an account without a cap. */
 const UNLIMITED_MICROS = 1e15
 
-/** The row that says that the node is. */
+/** The node's row. */
 interface InGoodStanding {
   readonly campaignId: null
   readonly recalled: readonly number[] | null
 }
 
 /**
- * Whether nodes that have said their last word still hold parts of budgets: the fold, which closes
- * their leases where that word lies in the log, has not come there yet. A spool that is called
- * empty is a dead node's, all of whose clicks are in the log.
+ * Whether ended nodes still hold parts of budgets: the fold closes their leases when it reaches
+ * their final record. An empty spool of a dead node means that all its clicks are in the log.
  */
 export async function isAnyLastWordUnread(db: Db): Promise<boolean> {
   const row = await db.row<{ is_unread: boolean }>(sql`

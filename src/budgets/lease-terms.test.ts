@@ -29,7 +29,7 @@ const needs = (some: Partial<LeaseNeeds> = {}): LeaseNeeds => ({
   ...some,
 })
 
-/** A lease of today with plenty of time, and as much as the node needs. */
+/** A lease of today with plenty of time and money. */
 const held = (some: Partial<HeldLease> = {}): HeldLease => ({
   ...openDay([], TODAY),
   leaseId: 11,
@@ -41,14 +41,14 @@ const held = (some: Partial<HeldLease> = {}): HeldLease => ({
   ...some,
 })
 
-/** The one request about a lease; null: nothing is asked. */
+/** The one request about a lease; null: none. */
 function ask(lease: HeldLease, some: Partial<LeaseNeeds> = {}): LeaseRequest | null {
   const requests = requestsOf([lease], needs(some))
   assert.ok(requests.length <= 1)
   return requests[0] ?? null
 }
 
-/** Asks about a lease, whatever it is, and applies an answer a moment later. */
+/** Requests a lease in any state, and applies an answer a moment later. */
 function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Partial<LeaseRequest>) {
   const request: LeaseRequest = {
     ...{ campaignId: 0, day: dayText(lease.dayNumber), leaseId: lease.leaseId },
@@ -64,7 +64,7 @@ function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Part
   return applyGrant([lease], request, granted, { sentAtMs: NOW - 500, nowMs: NOW })
 }
 
-test('a node asks for half a minute of spending and a half, a burst, or what its wins promise', () => {
+test('requests spending for half a minute and a half, a burst, or the reserve of its wins', () => {
   const wish = (some: Partial<LeaseNeeds>) => {
     const [request] = requestsOf([], needs(some))
     assert.deepEqual([request?.leaseId, request?.holdMicros], [0, 0])
@@ -75,7 +75,7 @@ test('a node asks for half a minute of spending and a half, a burst, or what its
   assert.equal(wish({ reserveMicros: 400_000 }), 400_000 + PRICE)
 })
 
-test('a lease is renewed with twelve seconds left, campaigns by turns within eight more', () => {
+test('renews a lease with twelve seconds left, spreading campaigns over eight more', () => {
   for (const [campaignId, seconds] of [
     [0, 12],
     [1, 13],
@@ -89,7 +89,7 @@ test('a lease is renewed with twelve seconds left, campaigns by turns within eig
   }
 })
 
-test('a lease is refilled under half of the need, if more can be had or a click cannot be paid', () => {
+test('refills a lease under half of the need, if more is available or a click cannot be paid', () => {
   const low = (unspent: number, fairMicros: number) =>
     ask(held({ grantedMicros: unspent, fairMicros })) !== null
   assert.equal(low(NEED / 2, NEED), false)
@@ -104,13 +104,13 @@ test('a lease is refilled under half of the need, if more can be had or a click 
   assert.notEqual(ask(dry(11 * PRICE - 1), promised), null)
 })
 
-test('who was told that there is no more waits before asking again', () => {
+test('waits before it requests again after a refusal', () => {
   const dry = held({ grantedMicros: 0, fairMicros: 0, retryAtMs: NOW })
   assert.equal(ask(dry, { nowMs: NOW - 1 }), null)
   assert.equal(ask(dry)?.wantMicros, NEED)
 })
 
-test('more than twice what is kept goes back, down to what is kept', () => {
+test('returns money above twice the need, down to the need', () => {
   const rich = (unspent: number) =>
     held({ spentMicros: 5, grantedMicros: 5 + unspent, fairMicros: 2 * NEED })
   assert.equal(ask(rich(2 * NEED)), null)
@@ -119,10 +119,10 @@ test('more than twice what is kept goes back, down to what is kept', () => {
   assert.equal(lease.grantedMicros, 5 + NEED, 'before the request leaves')
   const unfair = held({ fairMicros: 10 * PRICE })
   assert.equal(ask(unfair)?.holdMicros, 10 * PRICE)
-  assert.equal(ask(held({ leaseId: 0, grantedMicros: 3 * NEED })), null, 'nothing to give back')
+  assert.equal(ask(held({ leaseId: 0, grantedMicros: 3 * NEED })), null, 'nothing to return')
 })
 
-test('a click that waits is asked for once, above what is held', () => {
+test('requests a waiting click’s price once, on top of the held money', () => {
   const lease = held({ spentMicros: 7, grantedMicros: NEED, urgentMicros: 3 * NEED })
   const first = ask(lease)
   assert.deepEqual(
@@ -132,7 +132,7 @@ test('a click that waits is asked for once, above what is held', () => {
   assert.equal(ask(lease), null)
 })
 
-test('with a click that waits, too, a node keeps its fair part at most', () => {
+test('with a waiting click, too, a node keeps its fair share at most', () => {
   const waiting = { spentMicros: 7, urgentMicros: PRICE, usableUntilMs: 0 }
   const shared = ask(held({ ...waiting, fairMicros: 10 * PRICE }))
   assert.deepEqual([shared?.holdMicros, shared?.wantMicros], [7 + 10 * PRICE, 7 + NEED])
@@ -140,21 +140,21 @@ test('with a click that waits, too, a node keeps its fair part at most', () => {
   assert.deepEqual([paused?.holdMicros, paused?.wantMicros], [7, 7 + PRICE])
 })
 
-test('a changed budget is asked about once, and holds only what was spent', () => {
+test('requests once after a budget change, and holds only the spent part', () => {
   const lease = held({ spentMicros: 7, isRecalled: true })
   assert.equal(ask(lease)?.holdMicros, 7)
   lease.grantedMicros = NEED
   assert.equal(ask(lease), null)
 })
 
-test('tomorrow’s lease is opened twenty seconds ahead, and waits for today’s to be asked', () => {
+test('opens tomorrow’s lease twenty seconds ahead, after today’s request', () => {
   const daysAt = (nowMs: number, lease: HeldLease) =>
     requestsOf([lease], needs({ nowMs })).map(({ day }) => day)
   const fresh = () => held({ toldAtMs: MIDNIGHT, usableUntilMs: MIDNIGHT + 60_000 })
   assert.deepEqual(daysAt(MIDNIGHT - 20_001, fresh()), [])
   assert.deepEqual(daysAt(MIDNIGHT - 20_000, fresh()), ['2026-04-14'])
   const due = held({ usableUntilMs: MIDNIGHT })
-  assert.deepEqual(daysAt(MIDNIGHT - 5_000, due), ['2026-04-13'], 'one raise at a time')
+  assert.deepEqual(daysAt(MIDNIGHT - 5_000, due), ['2026-04-13'], 'one increase at a time')
   const leases = [due, ...[openDay([], TODAY + 1)]]
   const turned = requestsOf(leases, needs({ nowMs: MIDNIGHT }))
   assert.deepEqual(
@@ -166,7 +166,7 @@ test('tomorrow’s lease is opened twenty seconds ahead, and waits for today’s
   )
 })
 
-test('a day that is over is handed in, also where no answer ever told of its lease', () => {
+test('returns an ended day’s lease, also if no answer ever confirmed it', () => {
   const [unheard, had] = [openDay([], TODAY - 2), held({ dayNumber: TODAY - 1 })]
   const leases = [unheard, had, held()]
   const requests = requestsOf(leases, needs())
@@ -179,7 +179,7 @@ test('a day that is over is handed in, also where no answer ever told of its lea
   )
 })
 
-test('a campaign that stops hands its lease in when it has run out, unless all of it was spent', () => {
+test('a stopped campaign returns its lease at expiry, unless it is fully spent', () => {
   const stopped = { isWanted: false }
   const lease = () => held({ spentMicros: 7, urgentFromMs: 0, usableUntilMs: NOW + 1 })
   assert.equal(ask(lease(), stopped), null)
@@ -191,7 +191,7 @@ test('a campaign that stops hands its lease in when it has run out, unless all o
   assert.equal(ask({ ...lease(), isRecalled: true }, stopped), null)
 })
 
-test('an answer is taken over whole, and lasts 28 s from when it was asked for', () => {
+test('applies an answer whole; it lasts 28 s from its request', () => {
   const lease = held({ spentMicros: 30, retryAtMs: 1, usableUntilMs: 0 })
   const elsewhere = { refillableMicros: 5, inFlightElsewhereMicros: 6 }
   const told = { grantedMicros: NEED + 1, fairMicros: 900, ...elsewhere }
@@ -199,7 +199,7 @@ test('an answer is taken over whole, and lasts 28 s from when it was asked for',
   assert.deepEqual(lease, {
     ...held({ spentMicros: 30, ...elsewhere }),
     ...{ grantedMicros: NEED + 1, bookedMicros: NEED + 1 },
-    fairMicros: 880, // what was spent since the question is off it
+    fairMicros: 880, // less the spending since the request
     toldAtMs: NOW - 500,
     usableUntilMs: NOW - 500 + 28_000,
   })
@@ -207,7 +207,7 @@ test('an answer is taken over whole, and lasts 28 s from when it was asked for',
   assert.equal(lease.fairMicros, 0)
 })
 
-test('a grant below the wish is asked about again in two seconds, below an urgent one in one', () => {
+test('requests again two seconds after a grant below the wish, one after an urgent one', () => {
   const after = (grantedMicros: number, urgentMicros = 0, spentMicros = 0) => {
     const lease = held({ spentMicros })
     answer(lease, { grantedMicros }, { spentMicros, urgentMicros })
@@ -221,7 +221,7 @@ test('a grant below the wish is asked about again in two seconds, below an urgen
   assert.deepEqual(after(80, 51, 30), [NOW + 2_000, NOW + 1_000])
 })
 
-test('where a click was refused its price nothing can be fetched, whatever lay there before', () => {
+test('a refused click price means that nothing can be fetched', () => {
   const after = (grantedMicros: number) => {
     const lease = held({ refillableMicros: 9 })
     answer(lease, { grantedMicros, refillableMicros: 8 }, { urgentMicros: 50 })
@@ -230,7 +230,7 @@ test('where a click was refused its price nothing can be fetched, whatever lay t
   assert.deepEqual([after(50), after(49)], [8, 0])
 })
 
-test('a lease that is gone is spent no further, and keeps its id and what was spent of it', () => {
+test('spends a missing lease no further, and keeps its id and spending', () => {
   const lease = held({ spentMicros: 30, refillableMicros: 9 })
   assert.deepEqual(answer(lease, null), [lease])
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
@@ -244,7 +244,7 @@ test('nothing of a new lease is spent yet', () => {
   assert.equal(lease.urgentFromMs, 0)
 })
 
-test('a lease of which less is left than was spent is gone; one with just that is not', () => {
+test('a lease with less left than was spent is gone; with exactly that it is not', () => {
   const lease = held({ spentMicros: 30, refillableMicros: 9 })
   answer(lease, { grantedMicros: 29, refillableMicros: 9 })
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
@@ -253,7 +253,7 @@ test('a lease of which less is left than was spent is gone; one with just that i
   assert.deepEqual([lease.grantedMicros, lease.usableUntilMs], [30, NOW - 500 + 28_000])
 })
 
-test('a lease whose day is over ends with its last answer; one not known changes nothing', () => {
+test('an ended day’s lease ends with its last answer; an unknown one changes nothing', () => {
   const [lease, other] = [held(), held({ dayNumber: TODAY + 1 })]
   assert.deepEqual(answer(lease, null, { isFinal: true }), [])
   assert.deepEqual(answer(other, null, { day: dayText(TODAY) }), [other])

@@ -33,7 +33,7 @@ function makeBook(nowMs = NOON, campaign = CAMPAIGN) {
   return { book, budgetOk }
 }
 
-/** Answers like a database with plenty: every wish is granted, and more could be had. */
+/** Answers like a database with plenty: grants every wish, and has more. */
 function grantOf(request: LeaseRequest, grantedMicros = request.wantMicros): LeaseGrant {
   const { campaignId, day } = request
   return {
@@ -54,7 +54,7 @@ function makeFundedBook(grantedMicros: number, nowMs = NOON) {
   return made
 }
 
-test('a campaign without a cap is funded always and names no lease', () => {
+test('a campaign without a cap is always funded and names no lease', () => {
   const { book, budgetOk } = makeBook(NOON, { ...CAMPAIGN, budget: 'none' })
   assert.equal(budgetOk[0], 1)
   assert.equal(book.reserve(7, 1e12, NOON), UNCAPPED_LEASE)
@@ -68,7 +68,7 @@ test('a capped campaign is not funded before its first lease, and an unknown one
   assert.equal(book.reserve(8, 1, NOON), null)
 })
 
-test('a click is reserved whole or not at all, and never beyond the grant (B2, P22, P25)', () => {
+test('reserves a click whole or not at all, and never beyond the grant (B2, P22, P25)', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 20 * PRICE }),
@@ -87,10 +87,10 @@ test('a click is reserved whole or not at all, and never beyond the grant (B2, P
   )
 })
 
-test('a lease ends before its time is over, counted from before it was asked for (B3)', () => {
+test('a lease ends in time, counted from before its request (B3)', () => {
   const { book, budgetOk } = makeBook()
   const requests = book.prepare(1, NOON)
-  const answeredAt = NOON + 4_000 // The answer took four seconds; they are not won.
+  const answeredAt = NOON + 4_000 // The answer took four seconds, which do not extend the lease.
   book.apply(1, answer(requests), answeredAt)
   const last = NOON + LEASE_TTL_MS - LEASE_SKEW_MS - 1
   assert.equal(book.reserve(7, 1, last), 11)
@@ -100,7 +100,7 @@ test('a lease ends before its time is over, counted from before it was asked for
   assert.equal(budgetOk[0], 0)
 })
 
-test('what is released can be spent again, on its own lease only', () => {
+test('released money can be spent again, on its own lease only', () => {
   const { book } = makeFundedBook(PRICE)
   assert.equal(book.reserve(7, PRICE, NOON), 11)
   assert.equal(book.reserve(7, PRICE, NOON), null)
@@ -119,7 +119,7 @@ test('an answer to a superseded request changes nothing', () => {
   assert.equal(book.reserve(7, 1, NOON + 1_500), null)
 })
 
-test('a lease that the database no longer knows is spent no further', () => {
+test('spends a lease no further that the database no longer knows', () => {
   const { book, budgetOk } = makeFundedBook(10 * PRICE)
   book.reserve(7, PRICE, NOON)
   const later = NOON + 20_000
@@ -130,7 +130,7 @@ test('a lease that the database no longer knows is spent no further', () => {
   assert.equal(budgetOk[0], 0)
 })
 
-test('each UTC day has its own lease, fetched before midnight; the old one is handed in (P26)', () => {
+test('each UTC day has its own lease, fetched before midnight; the old one is returned (P26)', () => {
   const before = MIDNIGHT - 10_000
   const { book } = makeFundedBook(10 * PRICE, before)
   assert.equal(book.reserve(7, PRICE, before), 11)
@@ -159,11 +159,11 @@ test('each UTC day has its own lease, fetched before midnight; the old one is ha
       inFlightMicros: 0,
     },
   )
-  // A clock that steps back into the day just ended finds nothing left to spend there.
+  // A clock that steps back into the ended day finds no money there.
   assert.equal(book.reserve(7, 1, MIDNIGHT - 1), null)
 })
 
-test('a clock that jumped, and a shutdown, end every lease until it is renewed', () => {
+test('a clock jump or a shutdown ends every lease until it is renewed', () => {
   const { book, budgetOk } = makeFundedBook(10 * PRICE)
   book.stopSpending(NOON)
   assert.equal(book.reserve(7, 1, NOON), null)
@@ -173,7 +173,7 @@ test('a clock that jumped, and a shutdown, end every lease until it is renewed',
   assert.equal(book.reserve(7, 1, NOON + 1_000), 11)
 })
 
-test('an answer that was under way when the clock was set back funds nothing (B3)', () => {
+test('an answer under way when the clock was set back funds nothing (B3)', () => {
   const { book, budgetOk } = makeFundedBook(10 * PRICE)
   const asked = NOON + 20_000
   const requests = book.prepare(2, asked)
@@ -189,8 +189,8 @@ test('an answer that was under way when the clock was set back funds nothing (B3
   assert.equal(book.reserve(7, 1, now + LEASE_TTL_MS - LEASE_SKEW_MS), null)
 })
 
-test('an idle campaign is funded all along and written seldom, one with wins or little left often', () => {
-  /** What is asked in ten minutes, second by second, after a first lease. */
+test('keeps an idle campaign funded with rare writes, and others with frequent ones', () => {
+  /** The requests in ten minutes, second by second, after a first lease. */
   const asked = (refillableMicros: number, event: (book: LeaseBook, nowMs: number) => void) => {
     const { book, budgetOk } = makeBook()
     const askedAt: number[] = []
@@ -217,7 +217,7 @@ test('an idle campaign is funded all along and written seldom, one with wins or 
   assert.deepEqual(woken.slice(0, 4), [0, 127, 254, 301])
 })
 
-test('what rests ends with its node’s word like any lease, and when the clock jumped', () => {
+test('an idle lease ends when its node falls silent or the clock jumps, like any lease', () => {
   const restUntil = (seconds: number) => {
     const { book, budgetOk } = makeBook()
     for (let second = 0; second <= seconds; second++) {
@@ -244,7 +244,7 @@ test('what rests ends with its node’s word like any lease, and when the clock 
   assert.equal(jumped.book.prepare(63, NOON + 62_000).length, 1)
 })
 
-test('a paused campaign still pays clicks for the rest of its lease, then hands it in', () => {
+test('a paused campaign still pays clicks for the rest of its lease, then returns it', () => {
   const { book } = makeFundedBook(10 * PRICE)
   book.setCampaigns([], { budgetOk: new Uint8Array(1), nowMs: NOON })
   assert.equal(book.reserve(7, PRICE, NOON + 1_000), 11)
@@ -256,7 +256,7 @@ test('a paused campaign still pays clicks for the rest of its lease, then hands 
   assert.equal(book.reserve(7, 1, end), null)
 })
 
-test('of a lease whose budget has changed only what was spent is held, and asked for anew at once', () => {
+test('after a budget change a lease holds only its spent part, and is requested again at once', () => {
   const { book } = makeFundedBook(10 * PRICE)
   assert.equal(book.reserve(7, PRICE, NOON), 11)
   assert.deepEqual(book.prepare(2, NOON + 1_000), [])
@@ -277,7 +277,7 @@ test('of a lease whose budget has changed only what was spent is held, and asked
   assert.equal(book.reserve(7, PRICE, NOON + 2_010), null)
 })
 
-test('a campaign out of flight holds no lease; a click on an old result asks for itself', () => {
+test('a campaign out of flight holds no lease; a click on an old result requests its own price', () => {
   const [from, until] = [NOON + 60_000, NOON + 120_000]
   const { book } = makeBook(NOON, { ...CAMPAIGN, servesFromMs: from, servesUntilMs: until })
   const ask = (requestNo: number, nowMs: number) => {
@@ -299,13 +299,13 @@ test('a campaign out of flight holds no lease; a click on an old result asks for
   assert.equal(book.reserve(7, PRICE, later), 11)
 })
 
-test('without an answer from the database for some time, nobody waits for one', () => {
+test('no click waits for a database that has not answered for some time', () => {
   const { book } = makeFundedBook(0)
   assert.equal(book.want(7, PRICE, NOON + LEASE_TTL_MS - LEASE_SKEW_MS - 1), true)
   assert.equal(book.want(7, PRICE, NOON + LEASE_TTL_MS - LEASE_SKEW_MS), false)
 })
 
-test('a click that could not be funded is not asked about again at once', () => {
+test('does not repeat the request for an unfunded click at once', () => {
   const { book } = makeFundedBook(0)
   assert.equal(book.want(7, PRICE, NOON), true)
   const requests = book.prepare(2, NOON)
@@ -315,7 +315,7 @@ test('a click that could not be funded is not asked about again at once', () => 
   assert.equal(book.want(7, PRICE, NOON + 1_500), true)
 })
 
-test('a budget is not promised twice: what open results may cost is reserved', () => {
+test('reserves the estimated cost of open results, so that no budget is promised twice', () => {
   const { book, budgetOk } = makeFundedBook(4 * PRICE)
   const winFor = (readers: number) => {
     for (let reader = 0; reader < readers; reader++) book.recordWin(7, `${reader}`, NOON)
@@ -332,7 +332,7 @@ test('a budget is not promised twice: what open results may cost is reserved', (
   assert.equal(budgetOk[0], 1)
 })
 
-test('a lease that runs low calls for a refill once, if one can be had', () => {
+test('a low lease requests a refill once, if one is available', () => {
   const { book } = makeBook()
   let calls = 0
   book.onThirsty(() => calls++)
@@ -348,7 +348,7 @@ test('a lease that runs low calls for a refill once, if one can be had', () => {
   assert.equal(calls, 2)
 })
 
-test('whatever is granted, held and asked for, requests never promise more than is held', () => {
+test('requests never promise more than is held, in any sequence of grants and clicks', () => {
   const step = fc.record({
     waitMs: fc.integer({ min: 1, max: 40_000 }),
     clicks: fc.array(fc.integer({ min: 1, max: PRICE }), { maxLength: 8 }),
@@ -362,7 +362,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
       const { book } = makeBook(MIDNIGHT - 300_000)
       let nowMs = MIDNIGHT - 300_000
       let nextLease = 1
-      // What the database has set aside, by day, and what was really reserved of each lease.
+      // The database's reserved amount by day, and the real reservations of each lease.
       const booked = new Map<string, LeaseGrant>()
       const spent = new Map<number, number>()
       steps.forEach(({ waitMs, clicks, wins, generosity, refillableMicros, isHeard }, index) => {
@@ -392,7 +392,7 @@ test('whatever is granted, held and asked for, requests never promise more than 
           spent.set(leaseId, total)
           const grant = booked.get(dayText(dayNumberOf(nowMs)))
           assert.equal(grant?.leaseId, leaseId)
-          assert(total <= (grant?.grantedMicros ?? 0), 'spent more than is set aside')
+          assert(total <= (grant?.grantedMicros ?? 0), 'spent more than is reserved')
         }
       })
     }),

@@ -1,15 +1,15 @@
 /**
- * What this node may spend of each campaign's budget right now, without asking anybody.
+ * The money that this node may spend for each campaign now, without asking the database.
  *
- * A lease is a part of a budget that PostgreSQL has set aside for one node and one UTC day
- * (economics 2.1). The book spends it by plain integer arithmetic in one thread, so `reserve` is
- * safe in the path of a reader's click: no promise, no allocation, no clock of its own.
+ * A lease is a part of a budget that PostgreSQL has reserved for one node and one UTC day
+ * (docs/spec/budgets.md#leases). The book spends it by integer arithmetic in one thread, so
+ * `reserve` is safe in the path of a reader's click: no promise, no allocation, no clock.
  *
- * Three rules keep a cap unbroken whatever is lost, repeated or late (proof: economics 2.2):
+ * Three rules protect a cap when messages are lost, repeated or late (docs/spec/budgets.md#leases):
  * - never more than granted (B2): `spent <= granted` at every instant;
- * - never after the time granted (B3), counted from *before* the request was sent, so that a lease
- *   ends here before it ends in the database and no two clocks are ever compared;
- * - what is given back is first taken off the local grant, then told: `LeaseRequest.holdMicros`.
+ * - never after the granted time (B3), counted from *before* the request was sent, so that a lease
+ *   ends here before it ends in the database and clocks are never compared;
+ * - returned money is first taken off the local grant, then reported: `LeaseRequest.holdMicros`.
  */
 import assert from 'node:assert/strict'
 import { DAY_MS } from '../platform/time/timestamp.ts'
@@ -25,32 +25,37 @@ import {
   requestsOf,
 } from './lease-terms.ts'
 
-/** Stands for the lease of a campaign without any cap: nothing to hold, nothing to run out of. */
+/** The lease of a campaign without a cap: never exhausted, never expired. */
 export const UNCAPPED_LEASE = 0
-/** A lease with less than this many clicks left is refilled before its turn, if it can be. */
+/** A lease with less than this many clicks left is refilled early, if possible. */
 const THIRSTY_CLICKS = 20
-/** A flight finds its first lease ready. */
+/** Leases are requested this long before a flight starts. */
 const AHEAD_OF_FLIGHT_MS = 30_000
-/** P(funded) is judged over the last day (economics 3). */
+/** P(funded) is measured over the last day. */
 const FUNDED_TIME_MS = DAY_MS
-/** Time constant of the spending rate: the last seconds count most, a burst is seen at once. */
+/**
+ * Time constant of the spending rate: the last seconds count most, so that a burst shows at once.
+ */
 const RATE_TIME_MS = 20_000
 
 /** What the book needs to know about a campaign. */
 export interface BudgetedCampaign {
   readonly campaignId: number
-  /** Its place in the shared outputs. */
+  /** Its index in the shared outputs. */
   readonly index: number
   /**
-   * `leased`: it has one, and pays per click. `ofOrders`: it has one and pays per order; a click
-   * whose result was sealed while it still paid per click finds nothing to be paid from.
+   * `leased`: has a cap and pays per click. `ofOrders`: has a cap and pays per order; a click whose
+   * result was sealed while the campaign still paid per click finds no money.
    */
   readonly budget: 'none' | 'leased' | 'ofOrders'
-  /** The most that one click can cost, in micros: the higher of bid and exclusive bid. */
+  /** The highest price of one click, in micros: the higher of bid and exclusive bid. */
   readonly priceMaxMicros: number
-  /** Changes whenever the budgets do, so that a raised cap is asked about at once. */
+  /** Changes with the budgets, so that a raised cap is requested at once. */
   readonly budgetVersion: string
-  /** When it can win; outside it holds no lease, and a click on an old result asks for itself. */
+  /**
+   * When it can win; outside it holds no lease, and a click on an old result requests its own
+   * price.
+   */
   readonly servesFromMs: number
   readonly servesUntilMs: number
 }
@@ -64,13 +69,13 @@ export const ALWAYS = {
 interface Slot {
   campaign: BudgetedCampaign
   isWanted: boolean // false once the campaign left the snapshot
-  isOverCap: boolean // CPA and EPP: expected orders use up the budget (economics 2.3)
+  isOverCap: boolean // CPA and EPP: expected orders use up the budget
   readonly openResults: OpenResults // of this node
   isWinning: boolean // as last published
   reserveMicros: number // for the open results of all nodes
   microsPerMs: number
   spentSinceTick: number
-  fundedShare: number | null // null until the database has been asked once
+  fundedShare: number | null // null before the first request
   leases: HeldLease[] // of today, and around midnight its neighbour
 }
 
@@ -81,13 +86,13 @@ export class LeaseBook {
   #tickedAtMs = 0
   #awaited = 0 // the number of the request whose answer counts
   #sentAtMs = 0
-  #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was asked for
+  #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was requested
   #isThirsty = false
   #onThirsty: () => void = () => undefined
 
   /**
-   * Takes over a snapshot: every campaign whose clicks may still be paid. `budgetOk[index]` is 1
-   * while this node can fund another win of that campaign; the book keeps it current from here on.
+   * Replaces the snapshot: every campaign whose clicks may still be paid. `budgetOk[index]` is 1
+   * while this node can fund another win of that campaign; the book updates it from here on.
    */
   setCampaigns(
     campaigns: readonly BudgetedCampaign[],
@@ -116,7 +121,7 @@ export class LeaseBook {
     if (hasNews) this.#callOnce()
   }
 
-  /** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
+  /** Names the CPA and EPP campaigns whose expected orders use up their budgets. */
   setOverCap(campaignIds: ReadonlySet<number>, nowMs: number): void {
     for (const [campaignId, slot] of this.#slots) {
       slot.isOverCap = campaignIds.has(campaignId)
@@ -125,11 +130,11 @@ export class LeaseBook {
   }
 
   /**
-   * Sets `amountMicros` of a campaign's budget aside for a click, all of it or nothing.
+   * Reserves `amountMicros` of a campaign's budget for a click, all of it or nothing.
    *
    * Returns the lease to name in the click event (`UNCAPPED_LEASE` when the campaign has no cap),
-   * or null when it cannot be funded. The caller appends the event at once, accepted at `nowMs`,
-   * or gives the reservation back with `release`.
+   * or null when it cannot be funded. The caller appends the event at once, accepted at `nowMs`, or
+   * releases the reservation with `release`.
    */
   reserve(campaignId: number, amountMicros: number, nowMs: number): number | null {
     const slot = this.#slots.get(campaignId)
@@ -150,7 +155,7 @@ export class LeaseBook {
     return lease.leaseId
   }
 
-  /** Takes a reservation back whose click event was never written, neither to log nor spool. */
+  /** Releases a reservation whose click event was never written, neither to log nor spool. */
   release(campaignId: number, leaseId: number, amountMicros: number): void {
     for (const lease of this.#slots.get(campaignId)?.leases ?? []) {
       if (lease.leaseId !== leaseId) continue
@@ -160,8 +165,8 @@ export class LeaseBook {
   }
 
   /**
-   * Notes that a click waits for `amountMicros` that this node does not hold. False: asking the
-   * database now would be in vain, it had nothing or has not answered for some time.
+   * Notes that a click waits for `amountMicros` that this node does not hold. False when a request
+   * would have no effect: the database had nothing, or has not answered for some time.
    */
   want(campaignId: number, amountMicros: number, nowMs: number): boolean {
     const slot = this.#slots.get(campaignId)
@@ -170,13 +175,13 @@ export class LeaseBook {
     const lease = openDay(slot.leases, dayNumberOf(nowMs))
     if (nowMs < lease.urgentFromMs) return false
     lease.urgentMicros += amountMicros
-    // It is as good as gone: of a burst no more clicks may win than what is left can pay.
+    // The rest counts as used: in a burst, no more clicks may win than the rest can pay.
     lease.refillableMicros = Math.max(0, lease.refillableMicros - amountMicros)
     this.#publish(slot, nowMs)
     return true
   }
 
-  /** Counts a click on a result that a page was given, `ageMs` after its auction. */
+  /** Counts a click on a page's result, `ageMs` after its auction. */
   recordClick(
     campaignId: number,
     click: {
@@ -205,14 +210,14 @@ export class LeaseBook {
   }
 
   /**
-   * Calls back, once between two requests, when the database should be asked before its turn: a
-   * lease runs low that could be refilled, campaigns are new, budgets have changed.
+   * Called once between two requests when the database should be asked early: a refillable lease
+   * runs low, campaigns are new, budgets have changed.
    */
   onThirsty(callback: () => void): void {
     this.#onThirsty = callback
   }
 
-  /** Moves rates, reserves and the day on, and lists what to ask the database, as `requestNo`. */
+  /** Advances rates, reserves and the day, and lists the requests, numbered `requestNo`. */
   prepare(requestNo: number, nowMs: number): LeaseRequest[] {
     assert(requestNo > this.#awaited, 'lease requests must be numbered upwards')
     this.#awaited = requestNo
@@ -247,16 +252,15 @@ export class LeaseBook {
     return requests
   }
 
-  /** Asks at the next turn also for what was not there: somebody may have given it back. */
+  /** Repeats refused requests the next time: another node may have returned money. */
   retryDry(): void {
     for (const { leases } of this.#slots.values()) for (const lease of leases) lease.retryAtMs = 0
   }
 
   /**
-   * Takes the answer to request `requestNo`. An answer to an older request is ignored: what it
-   * says may be superseded. Nor does one count that was under way at a stop: with the clock set
-   * back an hour, leases from the time of its request would last an hour longer. A lease that was
-   * asked about and is missing is no longer ours.
+   * Applies the answer to request `requestNo`. Ignores answers to older requests, which may be
+   * superseded, and one that was under way at a stop: with the clock set back an hour, its leases
+   * would last an hour longer. A requested lease that is missing is no longer ours.
    */
   apply(
     requestNo: number,
@@ -283,12 +287,12 @@ export class LeaseBook {
     this.#recall(new Set(answer.recalled))
   }
 
-  /** What another node needs goes back with the next question, but for this one's part. */
+  /** The next request returns the money that another node needs, except this node's share. */
   #recall(leaseIds: ReadonlySet<number>): void {
     if (leaseIds.size === 0) return
     for (const { leases } of this.#slots.values()) {
       for (const lease of leases) {
-        // One that it knew of is kept for a while, as for the last clicks of a stopped campaign.
+        // A known lease is kept for a while, as for the last clicks of a stopped campaign.
         if (lease.isRecalled || !leaseIds.has(lease.leaseId)) continue
         lease.isRecalled = true
         this.#callOnce()
@@ -311,7 +315,7 @@ export class LeaseBook {
     }
   }
 
-  /** Granted and not yet spent of a campaign's budget today, in micros; only tests ask. */
+  /** Granted and not yet spent of a campaign's budget today, in micros; for tests. */
   unspentMicros(campaignId: number, nowMs: number): number {
     const slot = this.#slots.get(campaignId)
     const lease = slot === undefined ? null : leaseOfDay(slot, nowMs)
@@ -320,13 +324,13 @@ export class LeaseBook {
 
   /**
    * The part of the last day during which this node could fund the campaign; null when it never
-   * asked for its budget, as on a node that serves no readers.
+   * requested its budget, as on a node that serves no readers.
    */
   fundedShare(campaignId: number): number | null {
     return this.#slots.get(campaignId)?.fundedShare ?? null
   }
 
-  /** Returns what this node's own results will probably still cost. */
+  /** Returns the estimated cost of this node's own open results. */
   #refreshReserve(slot: Slot, nowMs: number): number {
     const { openResults } = slot
     openResults.advance(nowMs, slot.isWinning)
@@ -348,7 +352,7 @@ export class LeaseBook {
     this.#onThirsty()
   }
 
-  /** Says whether another win could be paid: `lease rest + refillable >= reserve + price`. */
+  /** Publishes whether another win could be paid: `lease rest + refillable >= reserve + price`. */
   #publish(slot: Slot, nowMs: number): 0 | 1 {
     const { index, priceMaxMicros } = slot.campaign
     const neededMicros = slot.reserveMicros + priceMaxMicros
@@ -380,7 +384,7 @@ const leaseKey = (of: { campaignId: number; day: string }): string => `${of.camp
 
 function leaseOfDay(slot: Slot, nowMs: number): HeldLease | null {
   const dayNumber = dayNumberOf(nowMs)
-  // By index: an iterator would be an allocation in the path of a click.
+  // By index: an iterator would allocate in the path of a click.
   for (let at = 0; at < slot.leases.length; at++) {
     const lease = slot.leases[at]
     if (lease !== undefined && lease.dayNumber === dayNumber) return lease
@@ -388,7 +392,7 @@ function leaseOfDay(slot: Slot, nowMs: number): HeldLease | null {
   return null
 }
 
-/** What this node's clicks can be paid from: its lease, and what nobody holds. */
+/** The money available to this node's clicks: its lease, and the unleased rest. */
 function fundableMicros(slot: Slot, nowMs: number): number {
   const lease = leaseOfDay(slot, nowMs)
   if (lease === null || nowMs >= lease.usableUntilMs) return 0

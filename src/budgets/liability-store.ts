@@ -11,15 +11,15 @@ import type { OutlookBook } from '../prediction/outlook.ts'
 import { perOrderMicros } from '../prediction/predict.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
 
-/** Clicks of which a smaller part still waits for an order are left out: they are old and many. */
+/** Clicks with a smaller part of their order still to come are left out: they are old and many. */
 const WAITING_MIN = 0.01
 /**
- * Clicks of an address unit and day that count for a campaign: such clicks cost nobody anything
- * (docs/spec/budgets.md#free-requests-elsewhere).
+ * Clicks of an address unit and day that count for a campaign: such clicks cost their sender
+ * nothing (docs/spec/budgets.md#free-requests-elsewhere).
  */
 const CLICKS_PER_ADDRESS = 3
 
-/** Names the CPA and EPP campaigns whose budgets the orders still to come will use up. */
+/** Names the CPA and EPP campaigns whose expected orders use up their budgets. */
 export async function loadOverCap(
   db: Db,
   { outlooks, nowMs }: { outlooks: OutlookBook; nowMs: number },
@@ -43,9 +43,9 @@ interface BudgetRow {
 }
 
 /**
- * Both budgets of each campaign; an account that is not open yet has nothing settled. Each is
- * looked up: there is one for every day there was, and a join on `is not distinct from` reads all
- * of them, 3.3 million with 9,000 campaigns after a year.
+ * Both budgets of each campaign; a missing account has nothing settled. Looked up one by one: there
+ * is an account for every past day, and a join on `is not distinct from` reads all of them, 3.3
+ * million with 9,000 campaigns after a year.
  */
 async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]> {
   const rows = await db.rows<BudgetRow>(sql`
@@ -80,10 +80,10 @@ interface OpenClickRow {
 }
 
 /**
- * Each counts by the wait of its merchant, and at the terms that were sealed for it. Every merchant
- * is looked up for itself, as far back as its wait goes: where 50,000 are clicked a day and one of
- * 300 merchants waits a week, to read all since then takes 1.3 s, and this .1. It is looked up once
- * for all its campaigns: each by itself would read the clicks of all the others.
+ * Each click counts by the delay of its merchant and at its sealed terms. Each merchant is looked
+ * up separately, as far back as its delay goes: with 50,000 clicks a day and one of 300 merchants
+ * with a delay of a week, reading the whole week takes 1.3 s, and this .1. One look-up serves all
+ * campaigns of a merchant: separate ones would each read all its clicks.
  */
 async function findOpenClicks(
   db: Db,
@@ -130,8 +130,8 @@ async function findOpenClicks(
     const open = {
       campaignId: row.campaign_id,
       orderRate: outlook.rate.rate,
-      // All of the commission, as it is owed with the order. Returns and rejections come later, and
-      // go back to the budget of their own day only.
+      // The whole commission, as owed with the order. Returns and rejections come later, and return
+      // money to the budget of their own day only.
       perOrderMicros: perOrderMicros(terms, { ...outlook, returnShare: 0, approvedShare: 1 }),
     }
     return outlooks.delayOf(row.merch_id).map((share, part) => ({

@@ -17,7 +17,7 @@ const HOUR = 3_600_000
 const BUDGET = { campaignId: 1, isDaily: false, capMicros: 100, settledMicros: 60 }
 const OPEN = { campaignId: 1, clicks: 10, orderRate: 0.1, perOrderMicros: 39, delayMs: 48 * HOUR }
 
-test('a budget is used up when what was paid and what is to be expected reach it', () => {
+test('a budget is used up when paid plus expected cost reaches it', () => {
   const over = (...open: (typeof OPEN)[]) => findOverCap([BUDGET], open, 12 * HOUR)
   assert.deepEqual(over(OPEN), new Set())
   assert.deepEqual(over({ ...OPEN, perOrderMicros: 40 }), new Set([1]))
@@ -25,7 +25,7 @@ test('a budget is used up when what was paid and what is to be expected reach it
   assert.deepEqual(over({ ...OPEN, campaignId: 2, clicks: 1e9 }), new Set())
 })
 
-test('a day’s budget is used up by the orders expected on that day, or the next one’s on that', () => {
+test('a day’s budget must cover the orders expected on that day and on the next', () => {
   const open = { ...OPEN, perOrderMicros: 100 } // 22.1 of the 100 until midnight, then 30.6
   const over = (day: { capMicros: number; settledMicros: number }) =>
     findOverCap([{ ...BUDGET, ...day, isDaily: true }], [open], 12 * HOUR).has(1)
@@ -37,7 +37,7 @@ test('a day’s budget is used up by the orders expected on that day, or the nex
   assert.deepEqual(findOverCap([spent], [], 12 * HOUR), new Set([1]))
 })
 
-test('a day’s budget is spent to its end and not beyond, however late the orders come', () => {
+test('spends a day’s budget to its end and not beyond, at any delay of orders', () => {
   for (const delayMs of [2 * HOUR, 12 * HOUR, 72 * HOUR, 168 * HOUR]) {
     for (const spent of spentByDay(delayMs)) {
       assert(spent > 0.9 && spent < 1.05, `${spent} of the budget at ${delayMs / HOUR} h`)
@@ -62,10 +62,10 @@ function spentByDay(delayMs: number): number[] {
     }
     days.push(spent / cap)
   }
-  return days.slice(5) // Before, the orders of the days before them are still missing.
+  return days.slice(5) // Earlier, the orders of the preceding days are still missing.
 }
 
-test('more open clicks never bring a campaign back', () => {
+test('more open clicks never restart a campaign', () => {
   const micros = fc.integer({ min: 0, max: 1_000_000 })
   const budget = fc.record({ isDaily: fc.boolean(), capMicros: micros, settledMicros: micros })
   const open = fc.record({
@@ -85,7 +85,7 @@ test('more open clicks never bring a campaign back', () => {
   )
 })
 
-/** A campaign that pays a dollar a purchase, has three of them, and 200 clicks at noon. */
+/** A campaign that pays a dollar a purchase, with three purchases, and 200 clicks at noon. */
 async function openClicks(t: TestContext) {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
@@ -107,7 +107,7 @@ async function openClicks(t: TestContext) {
 
 test('open clicks of a campaign per order count until their orders are unlikely or have come', async (t) => {
   const { db, isOver } = await openClicks(t)
-  // At the usual 2 %, four orders are to be expected.
+  // At the usual 2 %, four orders are expected.
   assert.equal(await isOver(NOON), true)
   assert.equal(await isOver(NOON + 24 * HOUR), false) // Most would have come by now.
 
@@ -124,7 +124,7 @@ test('open clicks of a campaign per order count until their orders are unlikely 
   })
 })
 
-test('open clicks weigh on their own campaign, once, whoever else pays per order', async (t) => {
+test('open clicks count for their own campaign, once, whatever others pay per order', async (t) => {
   const { db, outlooks } = await openClicks(t)
   const over = () => loadOverCap(db, { outlooks, nowMs: NOON })
   await db.run(sql`insert into merchant (name, postback_secret) values ('rival', 'secret')`)
@@ -132,12 +132,12 @@ test('open clicks weigh on their own campaign, once, whoever else pays per order
     insert into campaign (merch_id, model, payment_micros, budget_micros)
     values (1, 'epp', 1000000, 3000000), (2, 'epp', 1000000, 3000000)`)
   assert.deepEqual([...(await over())], [1])
-  // Enough for the four orders that are to be expected, though not for twice as many.
+  // Enough for the four expected orders, but not for twice as many.
   await db.run(sql`update campaign set budget_micros = 5000000 where campaign_id = 1`)
   assert.deepEqual([...(await over())], [])
 })
 
-test('by how much orders exceeded a day’s budget is told on that day alone', async (t) => {
+test('reports the excess of orders over a day’s budget on that day only', async (t) => {
   const { db } = await openClicks(t)
   await db.run(sql`update campaign set budget_micros = null, daily_budget_micros = 1000000`)
   const day = '2026-04-13'
@@ -152,7 +152,7 @@ test('by how much orders exceeded a day’s budget is told on that day alone', a
   assert.deepEqual(await told('2026-04-14'), ['3500000', '0', '0'])
 })
 
-test('open clicks are those that were paid, have come by now, and led to no order yet', async (t) => {
+test('open clicks are paid clicks without an order so far', async (t) => {
   const { db, isOver } = await openClicks(t)
   assert.equal(await isOver(NOON - 1), false)
   await db.run(sql`update click set reversed_at = at`)
@@ -163,12 +163,16 @@ test('open clicks are those that were paid, have come by now, and led to no orde
   await db.run(sql`
     insert into merchant_order (merch_id, order_id, told, is_posted, click_id, attribution)
     select 1, event_id, '{}', true, click_id, 'impression' from click`)
-  assert.equal(await isOver(NOON), true, 'whoever saw another link may still buy for this click')
+  assert.equal(
+    await isOver(NOON),
+    true,
+    'a reader whose order names another link may still buy for this click',
+  )
   await db.run(sql`update merchant_order set attribution = 'visitor'`)
   assert.equal(await isOver(NOON), false)
 })
 
-test('one address weighs at most three open clicks a day on a campaign', async (t) => {
+test('one address counts as at most three open clicks a day for a campaign', async (t) => {
   const { db, isOver } = await openClicks(t)
   await db.run(sql`update click set address_key = 'one day at one address'`)
   assert.equal(await isOver(NOON), false)
@@ -176,14 +180,14 @@ test('one address weighs at most three open clicks a day on a campaign', async (
   assert.equal(await isOver(NOON), true)
 })
 
-test('a click is open for several waits', async (t) => {
+test('a click is open for several mean delays', async (t) => {
   const { db, isOver } = await openClicks(t)
   await db.run(sql`update campaign set budget_micros = 100000`)
-  // Of four orders to be expected e⁻³ are still to come after three waits, a fifth of a dollar.
+  // Of four expected orders, e⁻³ are still to come after three mean delays, a fifth of a dollar.
   assert.equal(await isOver(NOON + 36 * HOUR), true)
 })
 
-test('the orders of a merchant whose readers take days are waited for as long', async (t) => {
+test('waits as long for the orders of a merchant whose readers take days', async (t) => {
   const { outlooks, isOver } = await openClicks(t)
   assert.equal(await isOver(NOON + 24 * HOUR), false)
   const slow = { ...UNFITTED_MODEL, delayCurveByMerchant: { 1: [0, 0, 0, 0, 1, 0] } }
@@ -192,19 +196,19 @@ test('the orders of a merchant whose readers take days are waited for as long', 
   assert.equal(await isOver(NOON + 4 * 24 * HOUR), false)
 })
 
-test('an order is expected to cost what its click was sealed for, whatever the campaign says now', async (t) => {
+test('expects an order at its click’s sealed terms, whatever the campaign pays now', async (t) => {
   const { db, isOver } = await openClicks(t)
   await db.run(sql`update campaign set payment_micros = 100000`)
   assert.equal(await isOver(NOON), true)
   await db.run(sql`update campaign set payment_micros = 1000000`)
   await db.run(sql`update click set price_micros = 100000`)
   assert.equal(await isOver(NOON), false)
-  // Paid for at the click: an order costs nothing more.
+  // Paid at the click: an order costs nothing more.
   await db.run(sql`update click set price_micros = 1000000, model = 1`)
   assert.equal(await isOver(NOON), false)
 })
 
-test('an order is expected to cost its whole commission, however much of it will come back', async (t) => {
+test('expects an order’s whole commission, whatever part will be returned', async (t) => {
   const { db, outlooks, isOver } = await openClicks(t)
   // Four orders of $60 at 1.35 % are $3.24, and the budget is $3.
   await db.run(sql`update click set model = 2, price_micros = 13500`)
@@ -212,7 +216,7 @@ test('an order is expected to cost its whole commission, however much of it will
   assert.equal(await isOver(NOON), true)
 })
 
-test('what is judged reads one account a budget and each click once, whatever the campaigns and years', async (t) => {
+test('reads one account per budget and each click once, at any number of campaigns and years', async (t) => {
   const { db, outlooks } = await openClicks(t)
   await db.run(sql`
     insert into campaign (merch_id, model, payment_micros, budget_micros, daily_budget_micros)

@@ -1,38 +1,36 @@
 /**
- * When should a campaign that pays per order stop, so that its budget lasts for the orders still to
- * come?
+ * Decides when a campaign that pays per order stops, so that its budget lasts for the orders still
+ * to come.
  *
- * CPA and EPP owe at the order, days after the click, so no lease can hold them to a cap. They stop
- * winning when what was paid and what the open clicks will probably bring reach the budget; orders
- * that come afterwards are paid all the same, and what they exceed it by is shown as such
- * (economics 2.3).
+ * CPA and EPP owe at the order, days after the click, so a lease cannot enforce their caps. They
+ * stop winning when the paid amount plus the expected cost of open clicks reaches the budget. Later
+ * orders are paid all the same, and the excess is reported (docs/spec/budgets.md#accounts).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
 
 /** One budget of one campaign that pays per order. */
 export interface OpenBudget {
   readonly campaignId: number
-  readonly isDaily: boolean // of today; else of the campaign's life
+  readonly isDaily: boolean // today's; else of the campaign's life
   readonly capMicros: number
   readonly settledMicros: number
 }
 
-/** Clicks of a campaign at one publisher, each counting as much as its order is still to come. */
+/** Clicks of a campaign at one publisher, each weighted by the part of its order still to come. */
 export interface OpenClicks {
   readonly campaignId: number
   readonly clicks: number // Σ of the part of each click whose order is still to come
   readonly orderRate: number // θ of the pair
-  readonly perOrderMicros: number // what the merchant owes for one
-  readonly delayMs: number // mean wait of these: one part of the merchant's delay curve
+  readonly perOrderMicros: number // the merchant's cost of one order
+  readonly delayMs: number // mean delay of these: one part of the merchant's delay curve
 }
 
 /**
- * Names the campaigns of which a budget is as good as used up.
+ * Names the campaigns with a budget that is used up.
  *
- * An order is paid from the budget of its own day. Our choice, where economics 2.3 says nothing of
- * days: each has to bear the orders that are expected on it, not all that are still to come, or it
- * would be used to a third where those take three days. Tomorrow's is looked at as well, or the
- * clicks of an evening would use it up.
+ * An order is paid from the budget of its own day. So each day must cover the orders expected on
+ * it, not all that are still to come; otherwise a budget would be used to a third where orders take
+ * three days. Tomorrow is checked too, or the clicks of an evening would use it up.
  */
 export function findOverCap(
   budgets: readonly OpenBudget[],
@@ -50,7 +48,7 @@ export function findOverCap(
   return new Set(budgets.filter(isOver).map(({ campaignId }) => campaignId))
 }
 
-/** What the orders that come between two times from now will cost. */
+/** The expected cost of orders between two times from now. */
 function expected(openClicks: readonly OpenClicks[], fromMs: number, toMs: number): number {
   return openClicks.reduce((sum, { clicks, orderRate, perOrderMicros, delayMs }) => {
     const part = Math.exp(-fromMs / delayMs) - Math.exp(-toMs / delayMs)

@@ -44,7 +44,7 @@ function makeThrottled() {
   return book
 }
 
-test('a campaign is paced along the traffic of the publishers that it may appear with', () => {
+test('paces a campaign along the traffic of the publishers that it may appear with', () => {
   const traffic = new Map([
     [1, hours((hour) => hour < 10)],
     [2, hours((hour) => hour >= 20)],
@@ -74,7 +74,7 @@ test('a campaign is paced along the traffic of the publishers that it may appear
   }
 })
 
-test('a curve learned at night holds from the next midnight on: the day goes on by its own', () => {
+test('a curve learned at night applies from the next midnight on', () => {
   const learned = (isBusy: (hour: number) => boolean) => ({
     traffic: new Map([[1, hours(isBusy)]]),
     multipliers: new Map(),
@@ -83,7 +83,7 @@ test('a curve learned at night holds from the next midnight on: the day goes on 
   const outputs = makeOutputs()
   book.take(learned((hour) => hour < 12))
   book.setCampaigns([CAMPAIGN], outputs)
-  // Ten of the twelve busy hours are over, by the new curve none of the four.
+  // Ten of the twelve busy hours are over; by the new curve none of the four.
   book.noteSpent([settled(1, 0.8 * BUDGET)], TEN)
   book.step(TEN)
   book.take(learned((hour) => hour >= 20))
@@ -96,7 +96,7 @@ test('a curve learned at night holds from the next midnight on: the day goes on 
   assert.equal(outputs.paceFactor[0], Math.fround(PACE_MIN))
 })
 
-test('a snapshot keeps what pacing has learned, for as long as the campaign has a daily budget', () => {
+test('a snapshot keeps the pacing state while the campaign has a daily budget', () => {
   const book = makeThrottled()
   const [same, other, again] = [makeOutputs(), makeOutputs(), makeOutputs()]
   book.setCampaigns([{ ...CAMPAIGN, index: 1 }], same)
@@ -107,7 +107,7 @@ test('a snapshot keeps what pacing has learned, for as long as the campaign has 
   assert.equal(again.paceFactor[0], 1, 'measured anew')
 })
 
-test('a campaign that left the snapshot writes to no place of another’s', () => {
+test('a campaign that left the snapshot writes to no other campaign’s place', () => {
   const book = makeThrottled()
   const outputs = makeOutputs()
   book.setCampaigns([{ ...CAMPAIGN, campaignId: 2, index: 1 }], outputs)
@@ -115,7 +115,7 @@ test('a campaign that left the snapshot writes to no place of another’s', () =
   assert.deepEqual([...outputs.paceFactor], [0, 1, 0])
 })
 
-test('another day’s spending, and another’s, say nothing about today', () => {
+test('ignores the spending of another day or campaign', () => {
   const book = new PacingBook()
   const outputs = makeOutputs()
   book.setCampaigns([CAMPAIGN], outputs)
@@ -123,18 +123,18 @@ test('another day’s spending, and another’s, say nothing about today', () =>
   book.noteSpent([settled(9, BUDGET), settled(1, BUDGET, '2026-04-12')], TEN)
   book.step(TEN + MINUTE)
   assert.equal(outputs.paceFactor[0], 1)
-  // The last answers before midnight tell of both days.
+  // The last answers before midnight contain both days.
   book.noteSpent([settled(1, BUDGET), settled(1, 0, '2026-04-14')], TEN + MINUTE)
   book.step(TEN + 2 * MINUTE)
   assert.equal(outputs.paceFactor[0], Math.fround(PACE_MIN))
-  // At midnight what was spent belongs to yesterday.
+  // At midnight the spending so far belongs to yesterday.
   const throttled = makeThrottled()
   throttled.setCampaigns([CAMPAIGN], outputs)
   throttled.step(TEN + 15 * 60 * MINUTE)
   assert.ok((outputs.paceFactor[0] ?? 0) > 2 * PACE_MIN)
 })
 
-test('a goal without a multiplier yet leaves the bid as typed', () => {
+test('a goal without a multiplier leaves the configured bid', () => {
   const book = new PacingBook()
   const outputs = makeOutputs()
   book.setCampaigns([{ ...CAMPAIGN, hasRoasGoal: true }], outputs)
@@ -150,7 +150,7 @@ test('a clock set back does not stop pacing', () => {
   assert.ok((outputs.paceFactor[0] ?? 0) > 10 * PACE_MIN)
 })
 
-test('a snapshot between two measurements forgets nothing of what was spent', () => {
+test('a snapshot between two measurements keeps the spending', () => {
   const book = new PacingBook()
   const outputs = makeOutputs()
   book.setCampaigns([CAMPAIGN], outputs)

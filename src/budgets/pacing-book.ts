@@ -1,12 +1,11 @@
 /**
- * How much each campaign of this node bids: what pacing leaves of its bid, set once a minute, and
- * what its ROAS goal allows. The auction takes the lower of both, because two brakes in sequence
- * would slow a campaign twice for one cause (Balseiro et al., ICML 2024).
+ * The bid factors of each campaign on this node: pacing, updated once a minute, and the ROAS goal.
+ * The auction uses the lower one, because two brakes in sequence would slow a campaign twice for
+ * one cause (Balseiro et al., ICML 2024).
  *
- * Every node computes the factors for itself from the same figures (what the log has settled of the
- * day's budget, the traffic curve), so nodes need not talk to each other. Only CPC campaigns with a
- * daily budget are paced; a total budget says nothing about when it is to be spent:
- * docs/spec/budgets.md#pacing.
+ * Every node computes the factors from the same figures (the day's settled spending, the traffic
+ * curve), so nodes need not communicate. Only CPC campaigns with a daily budget are paced; a total
+ * budget implies no schedule: docs/spec/budgets.md#pacing.
  */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
@@ -18,7 +17,7 @@ import { loadTraffic } from './traffic-store.ts'
 
 export interface PacedCampaign {
   readonly campaignId: number
-  readonly index: number // its place in the shared outputs
+  readonly index: number // its index in the shared outputs
   readonly dailyBudgetMicros: number | null // null: not paced
   readonly priceMaxMicros: number
   readonly hasRoasGoal: boolean
@@ -28,14 +27,14 @@ export interface PacedCampaign {
 
 /** Shared arrays by a campaign's index; the auction reads them. */
 export interface BrakeOutputs {
-  readonly paceFactor: Float32Array // what pacing leaves of the bid
+  readonly paceFactor: Float32Array // pacing's factor of the bid
   readonly roasFactor: Float32Array // the multiplier of the goal's ceiling
 }
 
 interface Entry {
   campaign: PacedCampaign
   pacer: Pacer | null // null until first measured
-  shape: HoursOfWeek | null // of the day that is measured
+  shape: HoursOfWeek | null // of the measured day
   spentDay: string
   spentMicros: number
 }
@@ -48,7 +47,7 @@ export class PacingBook {
   #traffic: ReadonlyMap<number, HoursOfWeek> = new Map()
   #multipliers: ReadonlyMap<number, number> = new Map()
 
-  /** Reads what the workers learned; to be called every minute or so. */
+  /** Reads the results of the workers; to be called every minute or so. */
   async refresh(db: Db): Promise<void> {
     this.take({ traffic: await loadTraffic(db), multipliers: await loadRoasMultipliers(db) })
   }
@@ -62,7 +61,9 @@ export class PacingBook {
     for (const entry of this.#entries.values()) this.#publish(entry)
   }
 
-  /** Takes over a snapshot of campaigns; their places in `outputs` are kept current from now on. */
+  /**
+   * Replaces the snapshot of campaigns; keeps their entries in `outputs` up to date from now on.
+   */
   setCampaigns(campaigns: readonly PacedCampaign[], outputs: BrakeOutputs): void {
     const before = this.#entries
     this.#entries = new Map()
@@ -82,7 +83,7 @@ export class PacingBook {
     }
   }
 
-  /** Notes what the database said was spent of today's budgets, by all nodes. */
+  /** Records the database's figure of today's spending, by all nodes. */
   noteSpent(grants: readonly GrantedLease[], nowMs: number): void {
     const today = utcDay(nowMs)
     for (const { campaignId, day, daySettledMicros } of grants) {
@@ -94,9 +95,9 @@ export class PacingBook {
     }
   }
 
-  /** To be called at least every few seconds; does its work once a minute. */
+  /** To be called at least every few seconds; works once a minute. */
   step(nowMs: number): void {
-    // A clock set back must not stop pacing until it has caught up.
+    // A clock that was set back must not stop pacing until it has caught up.
     if (Math.abs(nowMs - this.#steppedAtMs) < PACING_INTERVAL_MS) return
     const today = utcDay(nowMs)
     if (today !== this.#steppedDay) for (const entry of this.#entries.values()) entry.shape = null
@@ -106,8 +107,8 @@ export class PacingBook {
     for (const entry of this.#entries.values()) {
       const { dailyBudgetMicros, priceMaxMicros } = entry.campaign
       if (dailyBudgetMicros === null) continue
-      // A day goes on by the curve it began with: by another one the campaign would be ahead or
-      // behind from one minute to the next, and be held back for what was right until then.
+      // A day keeps the curve it started with: a new curve would put the campaign ahead or behind
+      // at once, and hold back spending that was right until then.
       entry.shape ??= shapeOf(entry.campaign)
       const measure = {
         budgetMicros: dailyBudgetMicros,

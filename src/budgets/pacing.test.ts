@@ -23,7 +23,7 @@ const measure = fc.record({
   priceMaxMicros: fc.integer({ min: 1, max: 1e6 }),
 })
 
-test('the factor lies in [.01, 1] whatever is measured (P24)', () => {
+test('the factor stays in [.01, 1] at any measurement (P24)', () => {
   fc.assert(
     fc.property(fc.array(measure, { minLength: 1, maxLength: 50 }), (measures) => {
       let pacer = measures[0] === undefined ? null : newPacer(measures[0])
@@ -36,7 +36,7 @@ test('the factor lies in [.01, 1] whatever is measured (P24)', () => {
   )
 })
 
-test('the more is still to be spent, the higher the bid (P24)', () => {
+test('the more is unspent, the higher the bid (P24)', () => {
   fc.assert(
     fc.property(measure, money, money, (at, less, demand) => {
       const spentLess = { ...at, spentMicros: Math.min(at.spentMicros, less) }
@@ -59,7 +59,7 @@ test('a campaign without demand offers its whole bid', () => {
   assert.equal(paceFactor(at, 0), 1)
 })
 
-test('a campaign ahead of its curve is held at the minimum', () => {
+test('a campaign ahead of its curve stays at the minimum', () => {
   const at = { budgetMicros: 100e6, spentMicros: 60e6, share: 0.5, priceMaxMicros: 100_000 }
   assert.equal(paceFactor(at, 300e6), PACE_MIN)
 })
@@ -93,15 +93,15 @@ test('a budget of few clicks looks further ahead and learns more slowly', () => 
   near(stepPacer(before, at).exposure, 0.5 * (1 - 20 / 14_400))
 })
 
-test('at the end of the day the last of the budget is spread over what is left of it', () => {
+test('spreads the rest of the budget over the rest of the day', () => {
   const at = { budgetMicros: 100e6, priceMaxMicros: 100_000 }
   const part = (spentMicros: number, share: number, demand: number) =>
     Number((paceFactor({ ...at, spentMicros, share }, demand) ** 2.5).toFixed(9))
   assert.equal(part(99e6, 0.99, 200e6), 0.5)
-  assert.equal(part(99.9e6, 0.9999, 288e6), 0.5, 'the last minute is the least')
+  assert.equal(part(99.9e6, 0.9999, 288e6), 0.5, 'the last minute has the least')
 })
 
-test('midnight resets what was spent and keeps what was learned', () => {
+test('midnight resets the spending and keeps the learned demand', () => {
   const at = { budgetMicros: 100e6, spentMicros: 99e6, share: 0.999, priceMaxMicros: 10_000 }
   const before = { ...newPacer(at), spendMicros: 9e6, exposure: 0.03 }
   const after = stepPacer(before, { ...at, spentMicros: 300_000, share: 0.001 })
@@ -110,7 +110,7 @@ test('midnight resets what was spent and keeps what was learned', () => {
   assert.equal(after.spentMicros, 300_000)
 })
 
-test('clicks that arrive late, after the bid was lowered, do not silence a campaign for long', () => {
+test('late clicks from before a lowered bid do not silence a campaign for long', () => {
   const at = { budgetMicros: 100e6, priceMaxMicros: 100_000, share: 0.5 }
   let pacer = { ...newPacer({ ...at, spentMicros: 55e6 }), spendMicros: 4e6, exposure: 0.015 }
   for (let minute = 1; minute <= 10; minute++) {
@@ -126,7 +126,7 @@ test('hours of the week count from Monday midnight UTC', () => {
   assert.equal(hourOfWeek(Date.parse('2026-04-19T23:59:59Z')), 167)
 })
 
-test('each day is spent along the hours of its own weekday', () => {
+test('spends each day along the hours of its own weekday', () => {
   // All of Monday's readers come in its first hour, all of Tuesday's in its second, and so on.
   const week = new Float64Array(HOURS_PER_WEEK)
   for (let weekday = 0; weekday < 7; weekday++) week[25 * weekday] = 1
@@ -177,7 +177,7 @@ test('a flat day has a straight curve, and a publisher of few clicks follows the
   assert(unseen.every((weight) => weight > 0))
 })
 
-test('a curve runs within its hours, a day without any is flat, and 500 clicks outvote a shape by half', () => {
+test('a curve runs within its hours, an empty day is flat, and 500 clicks weigh half against a shape', () => {
   const at = (time: string) => Date.parse(`2026-04-13T${time}Z`) // a Monday
   const monday = new Float64Array(HOURS_PER_WEEK)
   monday[10] = 3
@@ -230,7 +230,7 @@ test('the book paces daily budgets only, and once a minute', () => {
   assert.equal(paceFactor[1], 1)
 })
 
-test('a goal and pacing hold the bid back independently: the auction takes the lower', () => {
+test('a goal and pacing lower the bid independently: the auction uses the lower one', () => {
   const paceFactor = new Float32Array(1)
   const roasFactor = new Float32Array(1)
   const book = new PacingBook()

@@ -69,7 +69,7 @@ test('without clicks in the last hour the multiplier only drifts to 1', async (t
   assert(after > 0.5 && after < 0.51, String(after))
 })
 
-test('a goal is judged by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
+test('judges a goal by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 1_000, { atMs: NOON - HOUR / 2 })
   await db.run(sql`update click set paid_micros = paid_micros / 2`)
@@ -81,7 +81,7 @@ test('a goal is judged by clicks whose orders are due, so that new ones slow no 
   assert(ripe < unripe, `${ripe} ${unripe}`)
 })
 
-test('a goal is judged by the campaign’s own clicks that were paid and have come by now', async (t) => {
+test('judges a goal by the campaign’s own paid clicks so far', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 100, { atMs: NOON - HOUR / 2 })
   const isStepped = async () => {

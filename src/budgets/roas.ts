@@ -73,7 +73,7 @@ export interface RoasSpan {
 }
 
 export interface RoasMeasure {
-  readonly goal: number // τ: order value per spend
+  readonly goal: number // τ: order value per dollar spent
   /** At most ROAS_SPANS, the oldest first; the last one ends now. */
   readonly spans: readonly RoasSpan[]
   /** Σ of the squared order values of all spans. */
@@ -189,7 +189,7 @@ export function lastingValue({ value, returnShare, approvedShare }: Sold): numbe
   return value.meanMicros * (1 - returnShare) * approvedShare
 }
 
-/** Whole micros to bid under a ceiling, never above the typed bid. */
+/** Whole micros to bid under a ceiling, never above the configured bid. */
 export function roasBid(bidMicros: number, ceilingMicros: number, multiplier: number): number {
   return Math.min(bidMicros, Math.floor(ceilingMicros * multiplier))
 }

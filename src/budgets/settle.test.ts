@@ -10,7 +10,7 @@ import { closeLeases, leaseCloseBody, settleClicks } from './settle.ts'
 const PRICE = 100_000
 const DAYS = ['2026-04-13', '2026-04-14'] as const
 
-test('around midnight each day’s budget is moved by its own clicks and leases; the end of a node frees its own alone', async (t) => {
+test('around midnight each day’s clicks and leases change its own budget; an ended node frees its own', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
   await db.run(sql`
@@ -34,7 +34,7 @@ test('around midnight each day’s budget is moved by its own clicks and leases;
     const leaseId = String(answer?.grants.find((lease) => lease.day === day)?.leaseId)
     return { campaignId: 1, day, leaseId, reservedMicros: PRICE, paidMicros: PRICE }
   }
-  /** Prices settled and set aside: of the whole, then of each day. */
+  /** Prices settled and reserved: of the whole, then of each day. */
   const booked = async () =>
     (await listAccounts(db, 1))
       .toSorted((one, other) => (one.day ?? '').localeCompare(other.day ?? ''))

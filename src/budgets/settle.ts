@@ -1,21 +1,21 @@
 /**
- * What the fold does to budgets: clicks are booked, and the leases of ended nodes are closed.
+ * The fold's part in budgets: books clicks and closes the leases of ended nodes.
  *
  * There are no spend reports: a click event names its lease and the micros reserved from it, and
- * the fold, being exactly-once, is the report (economics 2.1). Every function here runs inside the
- * fold's own transaction; a batch folded again finds the lane moved on and changes nothing.
+ * the fold, being exactly-once, is the report. Every function here runs inside the fold's own
+ * transaction; a batch folded again finds the lane moved on and changes nothing.
  *
- * A node's leases are closed by the place of its last word in the money lane, not by a clock: all
- * its clicks lie before that word, and one that lies behind it after all (it was on its way when
- * the process died) is not paid. So no money can leave escrow and be charged as well, whatever any
- * clock says; expiry is the second line, for a node that could no longer be heard.
+ * A node's leases are closed by its final record in the money lane, not by a clock: all its clicks
+ * precede that record, and a later one (in flight when the process died) is unpaid. So no money can
+ * leave escrow and be charged as well, whatever any clock shows; expiry is the second line, for a
+ * node that can no longer write.
  */
 import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { identifier, type Sql, sql } from '../platform/postgres/sql.ts'
 import { lockBudgets, openAccounts } from './budget-account.ts'
 
-/** A click as judged: `paid` is its price or 0, `reserved` what the edge took from its lease. */
+/** A judged click: `paid` is its price or 0, `reserved` the amount the edge took from its lease. */
 export interface SettledClick {
   readonly campaignId: number
   readonly day: string // UTC day of acceptance; counts for clicks without a lease
@@ -25,12 +25,12 @@ export interface SettledClick {
 }
 
 /**
- * Books clicks: what was paid is settled, what was reserved leaves escrow. A click without a lease
- * counts as well, so that a cap set later knows of it; one whose lease is closed or lost must be
- * unpaid and changes nothing. Locks accounts before leases (lease-store).
+ * Books clicks: the paid amount is settled, the reserved amount leaves escrow. A click without a
+ * lease counts as well, so that a cap set later includes it; one with a closed or lost lease must
+ * be unpaid and changes nothing. Locks accounts before leases (lease-store).
  */
 export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Promise<void> {
-  // A CPA or EPP click costs nothing yet, and its campaign's rows are as busy as any.
+  // A CPA or EPP click costs nothing yet, and its campaign's rows are as contended as any.
   const clicks = judged.filter(
     ({ leaseId, reservedMicros, paidMicros }) =>
       paidMicros > 0 || (leaseId !== '0' && reservedMicros > 0),
@@ -68,7 +68,7 @@ with click as materialized (
 ${WRITE_ACCOUNTS}`)
 }
 
-/** Locks the accounts of the campaigns and days of a table expression, in everybody's order. */
+/** Locks the accounts of the campaigns and days of a table expression, in the common order. */
 function lockedAccounts(source: string): Sql {
   return sql`lifetime as materialized (
   select * from budget_account
@@ -86,7 +86,7 @@ function lockedAccounts(source: string): Sql {
 )`
 }
 
-/** The locked accounts once `paid` of a table expression is settled, and `released` is free. */
+/** The locked accounts after `paid` of a table expression is settled and `released` is freed. */
 function movedAccounts(source: string): Sql {
   return sql`total as (
   select campaign_id, day, sum(paid)::bigint as paid, sum(released)::bigint as released
@@ -111,14 +111,14 @@ update budget_account set
     else account.pending_cap_micros end
 from account where budget_account.account_id = account.account_id`
 
-/** The last word of a node, or of whoever found it dead and wrote its spool to the log. */
+/** The final record of a node, or of the node that found it dead and wrote its spool to the log. */
 export function leaseCloseBody({ nodeId, incarnation }: NodeIdentity): string {
   return JSON.stringify({ node_id: nodeId, incarnation })
 }
 
 /**
- * Closes every lease of the nodes that spoke their last word: what no click has claimed leaves
- * escrow, and these incarnations get no further lease. Again changes nothing.
+ * Closes every lease of the ended nodes: money that no click has claimed leaves escrow, and these
+ * incarnations get no further lease. Repeating it changes nothing.
  */
 export async function closeLeases(
   tx: Db,
@@ -128,7 +128,7 @@ export async function closeLeases(
   const nodeIds = nodes.map((node) => node.node_id)
   const incarnations = nodes.map((node) => node.incarnation)
   await lockBudgets(tx)
-  // First, and on its own: a grant that is under way for the node ends before or is refused after.
+  // First and separate: a concurrent grant for the node either ends before or is refused after.
   await tx.run(sql`
     with ended as (
       select node_id, max(incarnation) as incarnation
@@ -145,13 +145,13 @@ export async function closeLeases(
   )
 }
 
-/** A lease of which the database knows less than its node was granted: set back to a backup. */
+/** A lease that the database knows in part only, because it was restored from a backup. */
 export interface LostLease {
   readonly leaseId: string
   readonly seq: string // of the first click that it cannot pay
 }
 
-/** Closes leases that were lost in part: their nodes get new ones, and no later click is paid. */
+/** Closes leases that were lost in part: their nodes get new ones, and later clicks are unpaid. */
 export async function closeLostLeases(tx: Db, lost: readonly LostLease[]): Promise<void> {
   if (lost.length === 0) return
   await lockBudgets(tx)
@@ -165,7 +165,7 @@ export async function closeLostLeases(tx: Db, lost: readonly LostLease[]): Promi
   )
 }
 
-/** Closes those of the leases that are open: what no click has claimed of them leaves escrow. */
+/** Closes the open ones of the leases: money that no click has claimed leaves escrow. */
 async function close(tx: Db, leases: Sql): Promise<void> {
   await tx.run(sql`
 with ended as materialized (

@@ -1,9 +1,9 @@
 /**
- * Which part of a day's traffic has come by a given time? The curve that pacing spends along.
+ * The part of a day's traffic that has come by a given time: the curve that pacing spends along.
  *
  * Learned per hour of the week (UTC) from the clicks of all campaigns at the publishers that a
  * campaign may appear with: its own clicks would show its throttling, not its traffic. A publisher
- * with few clicks is drawn to the network's shape (empirical Bayes), and that to a flat day.
+ * with few clicks is shrunk to the network's shape (empirical Bayes), and that to a flat day.
  */
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 
@@ -23,7 +23,7 @@ export function hourOfWeek(nowMs: number): number {
   return hours % HOURS_PER_WEEK
 }
 
-/** Draws own counts to a wider shape; every hour keeps some weight, so every day has a curve. */
+/** Shrinks own counts to a wider shape; every hour keeps some weight, so every day has a curve. */
 export function shrinkShape(own: HoursOfWeek, wider: HoursOfWeek | null): HoursOfWeek {
   const total = wider?.reduce((sum, count) => sum + count, 0) ?? 0
   return own.map((count, hour) => {

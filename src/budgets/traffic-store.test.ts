@@ -30,7 +30,7 @@ test('the traffic curve counts whole weeks of clicks by publisher and hour', asy
   }
 })
 
-test('what costs nobody anything moves no traffic curve, and what a spent budget missed does', async (t) => {
+test('free clicks move no traffic curve, and clicks that a spent budget missed do', async (t) => {
   const db = await makeCampaign(t)
   const atMs = NOON - DAY
   const counted = [0, 6, 12] // ok, unfunded, spooled late
@@ -55,5 +55,5 @@ test('an address counts once an hour in the traffic curves, however much it clic
   await learnTraffic(db, NOON)
   const hour = hourOfWeek(atMs)
   const curves = [...(await loadTraffic(db))].map(([pubId, of]) => [pubId, of[hour], of[hour + 1]])
-  assert.deepEqual(curves, [[1, 4, 3]]) // Whoever read both is the first one's reader.
+  assert.deepEqual(curves, [[1, 4, 3]]) // A reader of both counts for the first one.
 })

@@ -9,14 +9,13 @@ import { HOURS_PER_WEEK, type HoursOfWeek } from './traffic-curve.ts'
 /** Whole weeks, so that each hour of the week is counted equally often. */
 const WEEKS = 4
 
-/** Clicks that could be paid, or could have been: what a spent budget misses is traffic too. */
+/** Paid clicks and those that a spent budget missed: both are traffic. */
 const READERS = [REASON.ok, REASON.unfunded, REASON.spooledLate]
 
 /**
- * Counts the last weeks anew. Robots, broken seals and repeats are none of it: they cost nothing,
- * and whoever sent many of them at night would have budgets wait for the night. Nor do clicks that
- * nobody pays for cost anything: an address counts once an hour, whatever it clicks, and carriers
- * share enough of them to keep the shape of a day.
+ * Recounts the last weeks, without robots, broken seals and repeats: they are free, so a sender
+ * could shift the budgets of others to the night. Free clicks of one address count once an hour for
+ * the same reason; carriers share enough addresses to keep the shape of a day.
  */
 export async function learnTraffic(db: Db, nowMs: number): Promise<void> {
   const until = new Date(nowMs)

@@ -56,9 +56,7 @@ test('a campaign is created with every setting of the command, and its warnings'
   assert.equal(changed.status, 200, changed.text)
   const { exclusive_bid, start, device, bid, conflicts: told } = changed.entry()
   assert.deepEqual([exclusive_bid, start, device, bid], [null, null, [], '0.60'])
-  assert.deepEqual(told, [
-    `campaign ${id} allows publisher ${pubId}, whose floor is above what it bids`,
-  ])
+  assert.deepEqual(told, [`campaign ${id} allows publisher ${pubId}, whose floor is above its bid`])
 })
 
 test('a creation that is repeated under its key makes one campaign', async () => {

@@ -18,8 +18,8 @@ const open = {
 } as const
 
 const cases: readonly [object, object, Standing, string][] = [
-  [{}, {}, 'running', 'nothing is in its way'],
-  [{ starts_at: NOW, ends_at: AFTER }, {}, 'running', 'it begins with its first moment'],
+  [{}, {}, 'running', 'nothing prevents it'],
+  [{ starts_at: NOW, ends_at: AFTER }, {}, 'running', 'it starts with its first moment'],
   [{ starts_at: AFTER }, {}, 'not_begun', 'its flight is to come'],
   [{ ends_at: NOW }, {}, 'ended', 'its last moment is over'],
   [{ state: 'paused' }, {}, 'paused', 'its merchant stopped it'],
@@ -31,21 +31,21 @@ const cases: readonly [object, object, Standing, string][] = [
     { exclusive_bid_micros: micros(900_000) },
     { spentMicros: 9_200_000 },
     'budget_spent',
-    'no exclusive click is left: a win is funded for the dearest',
+    'no exclusive click is left: a win is funded for the most expensive one',
   ],
   [{ state: 'paused' }, { spentMicros: 10_000_000 }, 'budget_spent', 'resuming would not help'],
   [
     { bid_micros: null },
     { spentMicros: 9_999_999 },
     'running',
-    'what is paid per order stops with the last of its budget',
+    'a budget for orders stops with its last cent',
   ],
   [{ bid_micros: null }, { spentMicros: 10_000_001 }, 'budget_spent', 'or beyond it'],
   [
     { bid_micros: null },
     { isOverCap: true },
     'orders_awaited',
-    'orders that its clicks will still bring use its budget up',
+    'orders expected of its clicks use its budget up',
   ],
   [
     { bid_micros: null },

@@ -1,4 +1,4 @@
-/** What of a campaign's own settings and budgets keeps it from winning clicks now. */
+/** Why a campaign's own settings and budgets keep it from winning clicks now. */
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import type { Micros } from '../platform/money/money.ts'
 import type { CampaignSettings } from './campaign.ts'
@@ -11,7 +11,7 @@ export const STANDINGS = [
   'ended',
   'budget_spent',
   'daily_budget_spent', // until the next UTC day
-  'orders_awaited', // those that clicks will still bring use a budget up (economics 2.3)
+  'orders_awaited', // expected orders use up a budget
 ] as const
 export type Standing = (typeof STANDINGS)[number]
 
@@ -29,10 +29,10 @@ type Known = Pick<
 interface Spent {
   readonly spentMicros: number
   readonly spentTodayMicros: number
-  readonly isOverCap: boolean // as `findOverCap` says
+  readonly isOverCap: boolean // from `findOverCap`
 }
 
-/** The reason that lasts longest, if there are several. */
+/** The longest-lasting reason, if there are several. */
 export function standingOf(campaign: Known, spent: Spent, now: Date): Standing {
   const { state, starts_at: start, ends_at: end } = campaign
   if (end !== null && end <= now) return 'ended'
@@ -44,7 +44,7 @@ export function standingOf(campaign: Known, spent: Spent, now: Date): Standing {
   return spent.isOverCap ? 'orders_awaited' : 'running'
 }
 
-/** A win is funded only where the dearest click that may come of it is (economics 2.2). */
+/** A win is funded only where its most expensive click is. */
 function isSpent(
   {
     bid_micros,

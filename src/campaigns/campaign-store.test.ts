@@ -36,7 +36,7 @@ test('a merchant keeps its domains in order, and no other merchant may have one 
   await assert.rejects(insertMerchant(db, rival), {
     message: 'domain: another merchant has shop.test',
   })
-  assert.equal((await listMerchants(db)).length, 1, 'nothing half made')
+  assert.equal((await listMerchants(db)).length, 1, 'nothing half-created')
   const domains = ['shop.test', 'm.shop.example']
   const updated = await updateMerchant(db, { merchId: base.merch_id, changes: { domains } })
   assert.deepEqual(updated.domains, domains)
@@ -44,7 +44,7 @@ test('a merchant keeps its domains in order, and no other merchant may have one 
   await assert.rejects(updateMerchant(db, { merchId: 99, changes: {} }), { status: 404 })
 })
 
-test('two merchants who want each other’s domain at once are both told who has it', async () => {
+test('two merchants that claim each other’s domain at once both get an error with the owner', async () => {
   const domains = ['left.example', 'right.example']
   const merchants = await Promise.all(
     domains.map((domain) =>
@@ -63,7 +63,7 @@ test('two merchants who want each other’s domain at once are both told who has
   }
 })
 
-test('a campaign is kept as it was set', async () => {
+test('stores a campaign as given', async () => {
   const made = await insertCampaign(db, { settings: base, world })
   assert.equal(made.state, 'active')
   const { campaign_id, state, paused_by, datetime_created, datetime_updated, ...settings } = made
@@ -71,7 +71,7 @@ test('a campaign is kept as it was set', async () => {
   assert.deepEqual(await listCampaigns(db), [made])
 })
 
-test('a campaign is refused with every reason, those only the database knows included', async () => {
+test('refuses a campaign with every reason, including those that only the database knows', async () => {
   const settings = { ...base, merch_id: 99, bid_micros: micros(1), block_publishers: [7] }
   await assert.rejects(insertCampaign(db, { settings, world }), (error: { data?: unknown }) => {
     const fields = (error.data as { field: string }[]).map(({ field }) => field)
@@ -81,7 +81,7 @@ test('a campaign is refused with every reason, those only the database knows inc
   assert.equal((await listCampaigns(db)).length, 1)
 })
 
-test('an update is checked as the campaign it would make', async () => {
+test('checks an update as the campaign that results', async () => {
   const { campaign_id: campaignId } = await insertCampaign(db, { settings: base, world })
   const update = (changes: Partial<CampaignSettings>) =>
     updateCampaign(db, { campaignId, changes, world })
@@ -94,7 +94,7 @@ test('an update is checked as the campaign it would make', async () => {
   await assert.rejects(updateCampaign(db, { campaignId: 999, changes: {}, world }), { status: 404 })
 })
 
-test('a new campaign pays the second rate where its contract allows it, unless it says otherwise', async () => {
+test('a new campaign pays the second rate where its contract allows it, unless it sets otherwise', async () => {
   const own = { ...MERCHANT_DEFAULTS, name: 'Second', domains: ['second.example'] }
   const { merch_id: merchId } = await insertMerchant(db, own)
   const cpa = { ...CAMPAIGN_DEFAULTS, merch_id: merchId, model: 'cpa' as const, rate_ppm: 80_000 }
@@ -112,7 +112,7 @@ test('a new campaign pays the second rate where its contract allows it, unless i
   const kept = (await listCampaigns(db, { merchId })).find(
     (one) => one.campaign_id === before.campaign_id,
   )
-  assert.equal(kept?.has_second_rate, false, 'existing campaigns keep what they have')
+  assert.equal(kept?.has_second_rate, false, 'existing campaigns keep their setting')
   await updateMerchant(db, { merchId, changes: { allows_second_rate: false } })
   const changes = { rate_ppm: 90_000 }
   assert.equal((await updateCampaign(db, { campaignId, changes, world })).has_second_rate, true)
@@ -137,7 +137,7 @@ test('pausing and resuming can be repeated and change nothing else', async () =>
   await assert.rejects(setPaused(db, { campaignId: 999, pausedBy: null }), { status: 404 })
 })
 
-test('a campaign is changed, paused and resumed alone, as is a merchant', async () => {
+test('changing, pausing and resuming affect one campaign or merchant only', async () => {
   const { campaign_id: campaignId } = await insertCampaign(db, { settings: base, world })
   await insertCampaign(db, { settings: base, world })
   const others = async () =>

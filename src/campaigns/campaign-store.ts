@@ -29,11 +29,11 @@ const AMOUNTS = [
   'daily_budget_micros',
   'budget_micros',
 ] as const
-/** As the driver gives it: 64-bit columns as text. */
+/** As the driver returns it: 64-bit columns as text. */
 export type CampaignRow = Omit<Campaign, (typeof AMOUNTS)[number]> &
   Record<(typeof AMOUNTS)[number], string | null>
 
-/** What the rules need to know of the world: the time, and whether readers' countries are known. */
+/** The context of the rules: the time, and whether readers' countries are known. */
 export interface CampaignWorld {
   readonly now: Date
   readonly knowsCountries: boolean
@@ -62,7 +62,7 @@ export async function insertCampaign(
   return toCampaign(row as CampaignRow)
 }
 
-/** A new campaign pays the second rate unless it says otherwise or its contract forbids it. */
+/** A new campaign pays the second rate unless it sets otherwise or its contract forbids it. */
 async function secondRateOf(
   db: Db,
   { merch_id, model, has_second_rate }: CampaignSettings,
@@ -74,7 +74,7 @@ async function secondRateOf(
   return merchant?.allows_second_rate ?? false
 }
 
-/** Changes the settings given and leaves the others; throws a 404 for an unknown campaign. */
+/** Changes the given settings and keeps the others; throws a 404 for an unknown campaign. */
 export function updateCampaign(
   db: Db,
   {
@@ -104,7 +104,7 @@ export function updateCampaign(
 
 /** The campaign, which nobody else changes until the transaction ends; a 404 if unknown. */
 export async function lockCampaign(tx: Db, campaignId: number): Promise<Campaign> {
-  // Before the campaign's row: the fold asks for that when it has accounts of the campaign.
+  // Locked before the campaign's row: the fold locks that row after its accounts.
   await shareBudgets(tx)
   const row = await tx.row<CampaignRow>(
     sql`select ${COLUMNS} from campaign where campaign_id = ${campaignId} for no key update`,
@@ -190,7 +190,7 @@ function contractFaults(db: Db, { merch_id, has_second_rate }: CampaignSettings)
     where merch_id = ${merch_id} and ${has_second_rate === true} and not allows_second_rate`)
 }
 
-/** Merchants and publishers that the settings name but nobody knows. */
+/** Merchants and publishers that the settings name but that do not exist. */
 async function unknownFaults(db: Db, settings: CampaignSettings): Promise<Fault[]> {
   const { merch_id, allow_publishers, block_publishers } = settings
   const rows = await db.rows<{ field: string; id: number }>(sql`

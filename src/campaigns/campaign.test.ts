@@ -24,7 +24,7 @@ function fields(settings: CampaignSettings, given = world): string[] {
   return campaignFaults(settings, given).map(({ field }) => field)
 }
 
-test('a campaign with what its model needs is accepted', () => {
+test('accepts a campaign with the settings that its model needs', () => {
   assert.deepEqual(fields(cpc), [])
   assert.deepEqual(fields(cpa), [])
   assert.deepEqual(fields(epp), [])
@@ -46,13 +46,13 @@ test('a campaign with what its model needs is accepted', () => {
   assert.deepEqual(fields(full), [])
 })
 
-test('a campaign without its model’s price is refused', () => {
+test('refuses a campaign without its model’s price', () => {
   assert.deepEqual(fields({ ...cpc, bid_micros: null }), ['bid'])
   assert.deepEqual(fields({ ...cpa, rate_ppm: null }), ['rate'])
   assert.deepEqual(fields({ ...epp, payment_micros: null }), ['payment'])
 })
 
-test('a price of another model is refused, not ignored', () => {
+test('refuses a price of another model instead of ignoring it', () => {
   assert.deepEqual(fields({ ...cpc, rate_ppm: 80_000 }), ['rate'])
   assert.deepEqual(fields({ ...cpa, bid_micros: micros(600_000), roas: 4 }), ['bid', 'roas'])
   assert.deepEqual(fields({ ...epp, exclusive_bid_micros: micros(600_000) }), ['exclusive_bid'])
@@ -61,21 +61,21 @@ test('a price of another model is refused, not ignored', () => {
   assert.deepEqual(fields({ ...epp, has_second_rate: true }), [])
 })
 
-test('a bid under the platform’s reserve of one cent is refused', () => {
+test('refuses a bid under the platform’s reserve of one cent', () => {
   assert.deepEqual(fields({ ...cpc, bid_micros: micros(10_000) }), [])
   assert.deepEqual(fields({ ...cpc, bid_micros: micros(9_999) }), ['bid'])
   assert.deepEqual(fields({ ...cpc, exclusive_bid_micros: micros(9_999) }), ['exclusive_bid'])
   assert.deepEqual(fields({ ...cpc, bid_micros: micros(9_000_000_001) }), ['bid'])
 })
 
-test('shares and goals outside their range are refused', () => {
+test('refuses shares and goals outside their range', () => {
   assert.deepEqual(fields({ ...cpa, rate_ppm: 0 }), ['rate'])
   assert.deepEqual(fields({ ...cpa, rate_ppm: 1_000_001 }), ['rate'])
   assert.deepEqual(fields({ ...cpc, roas: 0 }), ['roas'])
   assert.deepEqual(fields({ ...epp, payment_micros: micros(0) }), ['payment'])
 })
 
-test('settings at the very ends of their ranges are accepted', () => {
+test('accepts settings at the ends of their ranges', () => {
   const most = micros(9_000_000_000)
   for (const rate_ppm of [1, 1_000_000]) assert.deepEqual(fields({ ...cpa, rate_ppm }), [])
   for (const payment_micros of [micros(1), most]) {
@@ -92,7 +92,7 @@ test('settings at the very ends of their ranges are accepted', () => {
   assert.deepEqual(fields({ ...cpc, allow_publishers: publishers }), ['allow_publisher'])
 })
 
-test('a budget that cannot pay for one click is refused', () => {
+test('refuses a budget that cannot pay for one click', () => {
   const low = { daily_budget_micros: micros(599_999), budget_micros: micros(599_999) }
   assert.deepEqual(fields({ ...cpc, ...low }), ['daily_budget', 'budget'])
   const exact = { daily_budget_micros: micros(600_000), budget_micros: micros(600_000) }
@@ -107,13 +107,13 @@ test('a budget that cannot pay for one click is refused', () => {
   assert.deepEqual(over, { field: 'budget', rule: 'must be at most $1000000000.00' })
 })
 
-test('a flight that is over, or ends before it starts, is refused', () => {
+test('refuses a flight that is over, or ends before it starts', () => {
   assert.deepEqual(fields({ ...cpc, ends_at: now }), ['end'])
   const starts_at = new Date('2026-04-02T00:00:00Z')
   assert.deepEqual(fields({ ...cpc, starts_at, ends_at: starts_at }), ['end'])
 })
 
-test('what a change leaves as it was is not held against the world of today', () => {
+test('does not check unchanged settings against the present', () => {
   const ended = { ...cpc, ends_at: now, countries: ['US'] }
   const blind = { now, knowsCountries: false }
   const changed = (change: Partial<CampaignSettings>) =>
@@ -125,7 +125,7 @@ test('what a change leaves as it was is not held against the world of today', ()
   assert.deepEqual(changed({ countries: [] }), [])
 })
 
-test('a country list is refused when unknown or when countries cannot be told', () => {
+test('refuses unknown countries, and any country when countries cannot be determined', () => {
   const [unknown] = campaignFaults({ ...cpc, countries: ['US', 'UK'] }, world)
   assert.match(unknown?.rule ?? '', /UK; the United Kingdom is GB/)
   const blind = { now, knowsCountries: false }
@@ -134,7 +134,7 @@ test('a country list is refused when unknown or when countries cannot be told', 
   assert.deepEqual(fields(cpc, blind), [])
 })
 
-test('unknown devices, contradictory lists and bad trackers are refused', () => {
+test('refuses unknown devices, contradictory lists and bad trackers', () => {
   assert.deepEqual(fields({ ...cpc, devices: ['phone' as 'mobile'] }), ['device'])
   const lists = { allow_publishers: [1, 2], block_publishers: [2] }
   assert.deepEqual(fields({ ...cpc, ...lists }), ['block_publisher'])
@@ -146,7 +146,7 @@ test('unknown devices, contradictory lists and bad trackers are refused', () => 
   assert.deepEqual(fields({ ...cpc, tracker_viewable: [`${longest}x`] }), ['tracker_viewable'])
 })
 
-test('every fault is named at once', () => {
+test('names every fault at once', () => {
   const wrong = { ...cpc, bid_micros: micros(1), ends_at: now, countries: ['XX'] }
   assert.deepEqual(fields(wrong), ['bid', 'end', 'country'])
 })

@@ -1,8 +1,8 @@
 /**
- * What a campaign is, and which ones are refused because they could never work.
+ * A campaign's settings, and the checks that refuse settings that could never work.
  *
  * A campaign that silently buys nothing costs its merchant weeks. So everything that can be known
- * at creation is checked here, and every fault is named with its fix (style, errors).
+ * at creation is checked here, and every fault is named with its fix.
  */
 import type { Device } from '../events/user-agent.ts'
 import type { Fault } from '../platform/errors/api-errors.ts'
@@ -14,7 +14,10 @@ export type CampaignModel = (typeof CAMPAIGN_MODELS)[number]
 
 export const DEVICES = ['desktop', 'mobile', 'tablet'] as const satisfies Device[]
 
-/** The least that any click sells for: below it, serving the click costs more (economics 1.5). */
+/**
+ * The lowest price of any click: below it, serving the click costs more
+ * (docs/spec/auction.md#floors).
+ */
 export const PLATFORM_RESERVE = micros(10_000)
 /** One click or purchase; up to here price × share in ppm stays a safe integer. */
 const PRICE_MAX = micros(9_000_000_000)
@@ -32,11 +35,11 @@ const PUBLISHERS_MAX = 1000
 export interface CampaignSettings {
   readonly merch_id: number
   readonly model: CampaignModel
-  readonly bid_micros: Micros | null // cpc: the most a click may cost
+  readonly bid_micros: Micros | null // cpc: the highest cost of a click
   readonly exclusive_bid_micros: Micros | null // cpc: price of exclusive links; null: the bid
   readonly rate_ppm: number | null // cpa: commission on the order's value
   readonly payment_micros: Micros | null // epp: paid per purchase
-  readonly roas: number | null // cpc: wanted revenue per dollar spent
+  readonly roas: number | null // cpc: target revenue per dollar spent
   /** cpa, epp: pays the lowest rate that still wins; null: a new one as its contract allows. */
   readonly has_second_rate: boolean | null
   readonly daily_budget_micros: Micros | null
@@ -54,7 +57,7 @@ export interface CampaignSettings {
   readonly clicks_per_address_day: number
 }
 
-/** What was not given: no limit of any kind, and nothing paid for. */
+/** Defaults of missing settings: no limit of any kind, and no price. */
 export const CAMPAIGN_DEFAULTS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
   bid_micros: null,
   exclusive_bid_micros: null,
@@ -77,9 +80,8 @@ export const CAMPAIGN_DEFAULTS: Omit<CampaignSettings, 'merch_id' | 'model'> = {
 }
 
 /**
- * Every reason why this campaign could not work, empty when there is none. The world may have
- * gone on since `before` was taken: it is asked only about what a change changes, so that a
- * campaign that has ended can still be put right.
+ * Lists every reason why this campaign could not work. Context may have changed since `before` was
+ * saved, so only changed settings are checked against it: an ended campaign can still be corrected.
  */
 export function campaignFaults(
   settings: CampaignSettings,
@@ -102,7 +104,7 @@ export function campaignFaults(
   ]
 }
 
-/** What each model needs, and which settings would be ignored under it. */
+/** The settings that each model needs, and those that it would ignore. */
 const USED_BY: Readonly<Record<string, readonly CampaignModel[]>> = {
   bid: ['cpc'],
   exclusive_bid: ['cpc'],
@@ -156,7 +158,7 @@ function rangeFaults(field: string, value: number): Fault[] {
   return [{ field, rule: `must be ${range}${why}` }]
 }
 
-/** A budget that cannot pay for one click, or one purchase of known price, would never be spent. */
+/** A budget below one click, or one purchase of known price, would never be spent. */
 function budgetFaults(settings: CampaignSettings): Fault[] {
   const one = Math.max(
     settings.bid_micros ?? 0,
@@ -227,7 +229,7 @@ function trackerFaults(field: string, urls: readonly string[]): Fault[] {
     return parsed === null || !/^https?:$/.test(parsed.protocol) || url.length > TRACKER_LENGTH_MAX
   })
   if (wrong.length === 0) return []
-  const rule = `must be http(s) addresses of at most ${TRACKER_LENGTH_MAX} characters`
+  const rule = `must be http(s) URLs of at most ${TRACKER_LENGTH_MAX} characters`
   return [{ field, rule: `${rule}: ${wrong.map((url) => url.slice(0, 100)).join(', ')}` }]
 }
 

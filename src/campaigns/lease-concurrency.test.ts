@@ -1,6 +1,6 @@
 /**
- * Nodes, the fold and merchants at the same budgets at the same time, on one PostgreSQL: nobody
- * deadlocks, no check is tripped, and every micro-dollar is accounted for.
+ * Nodes, the fold and merchants change the same budgets at the same time, on one PostgreSQL: no
+ * deadlock, no failed check, and every micro-dollar is accounted for.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -72,7 +72,7 @@ class Node {
     }
   }
 
-  /** As a click does it: from the lease, else by asking for itself. */
+  /** Like a click: from the lease, else by its own request. */
   async #reserve(campaignId: number, amount: number, nowMs: number): Promise<number | null> {
     const leaseId = this.#book.reserve(campaignId, amount, nowMs)
     if (leaseId !== null || !this.#book.want(campaignId, amount, nowMs)) return leaseId
@@ -121,7 +121,7 @@ async function makeFleet(t: TestContext) {
   return { db, log, spent, nodes }
 }
 
-/** Folds what there is in one transaction of many statements, in the order of the log. */
+/** Folds everything in one transaction of many statements, in the order of the log. */
 async function fold(db: Database, log: Entry[]): Promise<void> {
   const batch = log.splice(0, 150)
   await db.transaction(async (tx) => {
@@ -163,12 +163,12 @@ test('many nodes and the fold spend each budget to its end, and book every cent'
   while (log.length > 0) await fold(db, log)
   await assertBooked(db, spent)
   for (const [campaignId, total] of spent) {
-    // Enough readers came: what is left is a click or two that the last node could not place.
+    // Enough readers came: at most a click or two remain that the last node could not sell.
     assert(total <= CAP && total > CAP - 3 * PRICE, `campaign ${campaignId}: ${total} of ${CAP}`)
   }
 })
 
-test('nodes that end and merchants who change their minds meanwhile upset nothing', async (t) => {
+test('ended nodes and concurrent budget changes lose no money', async (t) => {
   const { db, log, spent, nodes } = await makeFleet(t)
   const random = seededRandom(5)
   const world = { now: new Date(NOON), knowsCountries: true }
@@ -187,7 +187,7 @@ test('nodes that end and merchants who change their minds meanwhile upset nothin
   await assertBooked(db, spent)
 })
 
-test('accounts that are opened while their budget is changed have the new cap', async (t) => {
+test('accounts opened while their budget changes have the new cap', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
   await db.run(sql`

@@ -1,8 +1,8 @@
 /**
- * Where the lists of a campaign and of a publisher contradict each other: one names the other as
- * allowed, the other leaves it out, or asks more for every click than the campaign bids. Each may
- * change its mind any day, so this is told and not refused; without a word the campaign would wait
- * for a publisher that never sells to it.
+ * Finds contradictions between the lists of a campaign and of a publisher: one names the other as
+ * allowed, the other excludes it, or has a floor above the campaign's bid. Either may change any
+ * day, so this is a warning and not an error; without it the campaign would wait for a publisher
+ * that never sells to it.
  */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
@@ -11,7 +11,7 @@ export interface ListConflict {
   readonly campaign_id: number
   readonly merch_id: number
   readonly pub_id: number
-  /** Whose lists leave the other out; `floor`: the publisher's least price does. */
+  /** Whose lists exclude the other; `floor`: the publisher's floor does. */
   readonly by: 'publisher' | 'campaign' | 'floor'
 }
 
@@ -44,13 +44,13 @@ export function listConflicts(
     order by campaign_id, pub_id, by`)
 }
 
-/** The conflict as a sentence for whoever set one of the lists. */
+/** The conflict as a sentence for the person who set one of the lists. */
 export function conflictText({ campaign_id, merch_id, pub_id, by }: ListConflict): string {
   switch (by) {
     case 'publisher':
       return `campaign ${campaign_id} allows publisher ${pub_id}, which leaves merchant ${merch_id} out`
     case 'floor':
-      return `campaign ${campaign_id} allows publisher ${pub_id}, whose floor is above what it bids`
+      return `campaign ${campaign_id} allows publisher ${pub_id}, whose floor is above its bid`
     case 'campaign':
       return `publisher ${pub_id} allows merchant ${merch_id}, whose campaign ${campaign_id} blocks it`
   }

@@ -7,7 +7,7 @@ export function priceNote(
   floors: readonly Micros[],
 ): string {
   if (pricing === 'first_price') {
-    return 'The market is a first-price auction: a click costs what the campaign bids for it.'
+    return "The market is a first-price auction: a click costs the campaign's bid."
   }
   const least = floors.map((floor) => Math.max(floor, PLATFORM_RESERVE))
   const [lowest, highest] = [Math.min(...least), Math.max(...least)]
@@ -16,7 +16,7 @@ export function priceNote(
       ? `$${formatExact(least.length === 0 ? PLATFORM_RESERVE : lowest)}`
       : `$${formatExact(lowest)} to $${formatExact(highest)}, depending on the publisher`
   return (
-    'The market is a second-price auction: a click costs what is needed to win it, not the bid. ' +
+    'The market is a second-price auction: a click costs the price needed to win it, not the bid. ' +
     `Without a rival it costs the floor, which is ${floor}.`
   )
 }

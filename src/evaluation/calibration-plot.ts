@@ -1,10 +1,12 @@
-/** The plot of an evaluation: predicted against actual rates, a plain SVG that opens anywhere. */
+/**
+ * The plot of an evaluation: predicted against actual rates, as a plain SVG that opens anywhere.
+ */
 import type { Evaluation } from './evaluate.ts'
 
 const SIZE = 480
 const MARGIN = 56
 const PLOT = SIZE - 2 * MARGIN
-/** Along an axis: more would stand too close to be read. */
+/** Labels along an axis: more would overlap. */
 const MARKS_MAX = 5
 
 /** One dot for each twentieth of the clicks; a good prediction lies on the diagonal. */
@@ -49,7 +51,7 @@ export function calibrationPlot({ bins, methods, clicks, orders }: Evaluation): 
   ].join('')
 }
 
-/** The least of 1, 2 and 5 with any number of zeros that is not below `least`. */
+/** The least of 1, 2 and 5 times a power of ten that is not below `least`. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least))
   return power * ([1, 2, 5].find((digit) => digit * power >= least) ?? 10)

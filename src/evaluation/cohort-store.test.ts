@@ -7,7 +7,7 @@ import { findFirstClick, loadCohorts } from './cohort-store.ts'
 
 const NOON = Date.parse('2026-04-13T12:00:00Z') // a Monday
 
-test('cohorts hold each pair’s clicks by slot, with the orders they led to', async (t) => {
+test('cohorts contain each pair’s clicks by slot, with their orders', async (t) => {
   const db = await makeCampaign(t)
   assert.equal(await findFirstClick(db), null)
   await addClicks(db, 3, { atMs: NOON - 2 * DAY_MS })
@@ -28,7 +28,7 @@ test('cohorts hold each pair’s clicks by slot, with the orders they led to', a
       { pubId: 2, merchId: 1, slot: slotOf(NOON - DAY_MS), clicks: 4, orders: [] },
     ],
   )
-  // What was not known at the end of the range is not in it.
+  // Excludes orders that were unknown at the end of the range.
   const [first] = await loadCohorts(db, { ...range, toMs: NOON - 1.5 * DAY_MS })
   assert.deepEqual(first?.orders, [])
   for (const [gone, back] of [

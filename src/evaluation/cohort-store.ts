@@ -12,8 +12,8 @@ export interface CohortRange {
 }
 
 /**
- * Lists valid clicks by pair and slot, with the orders by the slot in which they came. An order is
- * named after the reader's last click, also where only an earlier one was paid.
+ * Lists valid clicks by pair and slot, with the orders by the slot in which they came. An order
+ * names the reader's last click, even if only an earlier one was paid.
  */
 export async function loadCohorts(db: Db, range: CohortRange): Promise<Cohort[]> {
   const { slotMs } = range

@@ -23,7 +23,7 @@ const outcome = (clicks: number, orders: number, predicted: number): Outcome => 
 const near = (got: number | null | undefined, wanted: number, within = 1e-12) =>
   assert(Math.abs((got ?? Number.NaN) - wanted) <= within, `${got}, not ${wanted}`)
 
-test('the metrics meet what a pencil gives', () => {
+test('the metrics match a calculation by hand', () => {
   const metrics = measure([outcome(100, 10, 0.2), outcome(300, 30, 0.1)])
   const loss =
     -(10 * Math.log(0.2) + 90 * Math.log(0.8) + 30 * Math.log(0.1) + 270 * Math.log(0.9)) / 400
@@ -35,14 +35,14 @@ test('the metrics meet what a pencil gives', () => {
   assert.equal(metrics.coverage, null)
 })
 
-test('predicting half of the base rate is an error of half, however rare orders are', () => {
+test('predicting half of the base rate is an error of half, at any base rate', () => {
   for (const rate of [0.1, 0.001]) {
     const groups = Array.from({ length: 20 }, () => outcome(10_000, 10_000 * rate, rate / 2))
     near(measure(groups).calibrationError, 0.5, 1e-9)
   }
 })
 
-test('calibration is told by the clicks that a merchant had before', () => {
+test('reports calibration by the clicks that a merchant had before', () => {
   const of = (merchantClicks: number, predicted: number) => ({
     ...outcome(1_000, 20, predicted),
     merchantClicks,
@@ -59,7 +59,7 @@ test('calibration is told by the clicks that a merchant had before', () => {
   near(shares[4], 2)
 })
 
-test('coverage counts clicks of a group together until ten orders were expected', () => {
+test('coverage groups clicks until they have ten expected orders', () => {
   const posterior = { alpha: 1e6, nEff: 1e6 / 0.02 }
   const slots = (orders: readonly number[]) =>
     orders.map((count) => ({ ...outcome(100, count, 0.02), posterior, group: 'pair' }))
@@ -70,14 +70,14 @@ test('coverage counts clicks of a group together until ten orders were expected'
   assert.deepEqual(measure(slots([2, 2])).coverage, null)
 })
 
-test('the base rate has a normalised entropy of 1, and the truth one below', () => {
+test('the base rate has a normalised entropy of 1, the truth one below', () => {
   const groups = [outcome(1_000, 5, 0.02), outcome(1_000, 35, 0.02)]
   near(measure(groups).normalisedEntropy, 1)
   const truth = [outcome(1_000, 5, 0.005), outcome(1_000, 35, 0.035)]
   assert((measure(truth).normalisedEntropy ?? 1) < 1)
 })
 
-test('where every click brought an order, no number stands for the normalised entropy', () => {
+test('the normalised entropy is null when every click brought an order', () => {
   for (const orders of [3, 4]) {
     const metrics = measure([outcome(3, orders, 0.02)])
     assert.equal(metrics.normalisedEntropy, null)
@@ -86,7 +86,7 @@ test('where every click brought an order, no number stands for the normalised en
   }
 })
 
-test('bins hold equal clicks and lose none', () => {
+test('bins contain equal clicks and lose none', () => {
   const group = fc.record({
     clicks: fc.integer({ min: 1, max: 5_000 }),
     rate: evenly(0, 1),
@@ -119,12 +119,12 @@ test('bins hold equal clicks and lose none', () => {
   )
 })
 
-test('one prediction for all is as right as it is on average, whatever came of whom', () => {
+test('a constant prediction is judged by its mean, whatever the order of outcomes', () => {
   const groups = Array.from({ length: 40 }, (_, at) => outcome(100, at < 20 ? 0 : 4, 0.02))
   near(measure(groups).calibrationError, 0)
 })
 
-test('the predictive shares are a distribution', () => {
+test('the predictive probabilities are a distribution', () => {
   const posterior = { alpha: 3, nEff: 200, rate: 0.015, merchantRate: 0.015, merchantError: 0 }
   let upTo = 0
   for (let orders = 0; orders < 200; orders++) {
@@ -135,7 +135,7 @@ test('the predictive shares are a distribution', () => {
   near(upTo, 1, 1e-9)
 })
 
-test('what was expected is covered, however many orders a pair brings in a slot', () => {
+test('covers the expected outcome at any number of orders per slot', () => {
   for (const orders of [250, 750, 5_000]) {
     const posterior = {
       alpha: 100_000,
@@ -149,7 +149,7 @@ test('what was expected is covered, however many orders a pair brings in a slot'
   }
 })
 
-test('a right posterior covers 80 % of what happens, one too sure of itself less', () => {
+test('a correct posterior covers 80 % of outcomes, an overconfident one less', () => {
   const random = seededRandom(3)
   const outcomes = (sureness: number) =>
     Array.from({ length: 20_000 }, (): Outcome => {
@@ -167,13 +167,13 @@ test('a right posterior covers 80 % of what happens, one too sure of itself less
   assert((measure(outcomes(20)).coverage ?? 1) < 0.65)
 })
 
-test('a network of any size is evaluated', () => {
+test('evaluates a network of any size', () => {
   const cohort: Cohort = { pubId: 1, merchId: 1, slot: 12, clicks: 1, orders: [] }
   const cohorts = Array.from({ length: 200_000 }, () => cohort)
   assert.equal(evaluate(cohorts, options).clicks, 200_000)
 })
 
-/** Merchants that differ much and publishers that differ little, some weeks of them. */
+/** Merchants that differ much and publishers that differ little, over some weeks. */
 function makeCohorts(seed: number): Cohort[] {
   const random = seededRandom(seed)
   return Array.from({ length: 12 }, (_, merchId) => {
@@ -196,7 +196,7 @@ function makeCohorts(seed: number): Cohort[] {
   }).flat()
 }
 
-test('on a world of known kind ours is better than every baseline, and as sure as it says', () => {
+test('in a known world our estimate beats every baseline and covers what it claims', () => {
   const runs = [1, 2, 3, 4, 5].map((seed) => evaluate(makeCohorts(seed), options))
   const mean = (read: (run: (typeof runs)[number]) => number | null | undefined) =>
     runs.reduce((sum, run) => sum + (read(run) ?? Number.NaN), 0) / runs.length
@@ -211,7 +211,7 @@ test('on a world of known kind ours is better than every baseline, and as sure a
   assert(coverage > 0.77 && coverage < 0.83, String(coverage))
 })
 
-/** Readers who order three days after their click, of whom the log tells until a day. */
+/** Readers who order three days after their click, with a log that ends one day after. */
 function makeSlowCohorts(seed: number, days: number): Cohort[] {
   const random = seededRandom(seed)
   const waitDays = () => -3 * Math.log(1 - random())
@@ -227,7 +227,7 @@ function makeSlowCohorts(seed: number, days: number): Cohort[] {
   ).flat()
 }
 
-test('of clicks whose orders are still to come, what has come by now is what was predicted', () => {
+test('where orders are still to come, predicts only those due by now', () => {
   const days = 60
   const worlds = [1, 2, 3, 4, 5].map((seed) => makeSlowCohorts(seed, days))
   for (const lastDays of [28, 7]) {
@@ -255,7 +255,7 @@ test('of clicks whose orders are still to come, what has come by now is what was
   }
 })
 
-/** What each method predicts for the clicks of pair 1/1 in slot 10. */
+/** Each method's prediction for the clicks of pair 1/1 in slot 10. */
 function predictions(before: readonly Cohort[]) {
   const asked = { pubId: 1, merchId: 1, slot: 10, clicks: 100, orders: [{ slot: 10, count: 5 }] }
   const { methods } = evaluate([...before, asked], { ...options, toSlot: 11 })
@@ -280,7 +280,7 @@ test('the baselines are the means of the network, of the merchant, and of the pa
   assert(seen.ours > seen.merchant / 2 && seen.ours < seen.pair7d, 'ours lies between')
 })
 
-test('a week is seven days, of which nothing is known that came later', () => {
+test('a week is seven days, without anything that came later', () => {
   const late = { ...cohort(1, 1, 9, 50, 4), orders: [9, 10].map((slot) => ({ slot, count: 4 })) }
   const week = predictions([cohort(1, 1, 2, 1_000, 500), cohort(1, 1, 3, 50, 1), late])
   near(week.pair7d, 5 / 100)
@@ -288,21 +288,21 @@ test('a week is seven days, of which nothing is known that came later', () => {
   near(predictions([old, other]).pair7d, 520 / 2_000)
 })
 
-test('what has shown nothing is taken for the network, and a silent network for the model’s', () => {
+test('a pair without evidence gets the network’s rate, an empty network the model’s', () => {
   const { global, merchant, pair7d } = predictions([cohort(2, 2, 5, 1_000, 30)])
   for (const rate of [global, merchant, pair7d]) near(rate, 0.03)
   const silent = predictions([])
   for (const method of METHODS) near(silent[method], UNFITTED_MODEL.rates.globalRate)
 })
 
-test('many orders of one click move no other merchant’s prediction more than one order does', () => {
+test('many orders of one click move other merchants’ prediction no more than one order', () => {
   const of = (count: number) => predictions([cohort(2, 2, 5, 1, count)]).ours
   near(of(60), of(1))
 })
 
-test('the model is fitted again every so many slots, on what was known then', () => {
+test('refits the model every few slots, on the data known then', () => {
   const random = seededRandom(6)
-  // Merchants and publishers that do not differ at all: more is to be shrunk than at the start.
+  // Merchants and publishers that do not differ at all: needs more shrinkage than at the start.
   const alike = Array.from({ length: 40 }, (_, pubId) =>
     Array.from({ length: 20 }, (_, slot): Cohort => {
       const count = Math.min(60, poisson(random, 1.2))
@@ -320,7 +320,7 @@ test('nothing that comes later changes a prediction', () => {
   const whole = evaluate(cohorts, until)
   const cut = cohorts
     .filter(({ slot }) => slot < 15)
-    // Orders that come later still count as what happened; they were not known before.
+    // Later orders still count as outcomes; they were not known before.
     .map((cohort) => cohort)
   assert.deepEqual(evaluate(cut, until), whole)
   const foreseen = cohorts.map((cohort) =>
@@ -341,17 +341,17 @@ test('an order is known from the slot after it came', () => {
   assert(predictedAt2(2) < 0.02)
 })
 
-test('a click whose node’s clock is ahead is measured like one of this very moment', () => {
+test('measures a click whose node’s clock is ahead like one of the current moment', () => {
   const asked = { pubId: 1, merchId: 1, slot: 12, clicks: 9, orders: [{ slot: 12, count: 1 }] }
   for (const early of [0, 1, DAY_MS]) {
     const { methods } = evaluate([asked], { ...options, knownUntilMs: 12 * DAY_MS - early })
     const { calibrationByAge: _, coverage, ...numbers } = methods?.ours ?? {}
-    assert.equal(coverage, null, 'no cohort was expected to bring ten orders')
+    assert.equal(coverage, null, 'no cohort had ten expected orders')
     for (const value of Object.values(numbers)) assert(Number.isFinite(value), String(early))
   }
 })
 
-test('without clicks or orders there is nothing to measure, and it says so', () => {
+test('reports that there is nothing to measure without clicks or orders', () => {
   assert.deepEqual(evaluate([], options), {
     ...{ clicks: 0, orders: 0, pairSlots: 0 },
     ...{ methods: null, bins: [] },
@@ -360,7 +360,7 @@ test('without clicks or orders there is nothing to measure, and it says so', () 
   assert.equal(evaluate(barren, options).methods, null)
 })
 
-test('the plot has a dot for each bin and says what it shows', () => {
+test('the plot has a dot for each bin and labels its contents', () => {
   const evaluation = evaluate(makeCohorts(4), options)
   const svg = calibrationPlot(evaluation)
   assert.equal(svg.match(/<circle /g)?.length, evaluation.bins.length)
@@ -369,10 +369,10 @@ test('the plot has a dot for each bin and says what it shows', () => {
   assert.doesNotMatch(svg, /NaN|undefined|Infinity/)
   assert.match(calibrationPlot(evaluate([], options)), /nothing to measure/)
   const certain = { ...evaluation, bins: [{ clicks: 9, predicted: 0.02, actual: 1 }] }
-  assert.match(calibrationPlot(certain), />100 %</, 'a rate is written as people write it')
+  assert.match(calibrationPlot(certain), />100 %</, 'writes a rate in plain decimals')
 })
 
-test('a mark on the plot’s axes stands at the rate that it names, and counts by round steps', () => {
+test('a mark on the plot’s axes is at its rate, in round steps', () => {
   for (const most of [0.00031, 0.0078, 0.14, 0.4, 1]) {
     const bins = [{ clicks: 9, predicted: most / 2, actual: most }]
     const svg = calibrationPlot({ ...evaluate([], options), bins })

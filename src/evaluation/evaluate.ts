@@ -1,11 +1,10 @@
 /**
- * How good are the predictions? Measured on what really happened, forward in time: each slot is
- * predicted from what was known before it began, by our estimate and by three simpler ones. Of
- * clicks whose orders are still to come, the part that was due by now is what is predicted: a right
- * prediction would else be told as far too high for the latest days.
+ * Measures predictions on past traffic, forward in time. Each slot is predicted from the data
+ * before it, by our estimate and by three simpler ones. Where orders are still to come, only the
+ * part due by now is predicted; otherwise the latest days would look overestimated.
  *
- * Pure: the history of clicks and orders in, figures out (economics 3, metrics). The same function
- * judges the service's own log, the public click logs and synthetic worlds (bench/).
+ * Pure: the history of clicks and orders in, figures out (docs/spec/prediction.md#metrics). The
+ * same function judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../prediction/delay.ts'
@@ -25,7 +24,7 @@ import { type RateEstimate, shown } from '../prediction/predict.ts'
 import { delayOf, type PredictionModel } from '../prediction/prediction-model.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'
 
-/** Clicks of a pair that came in one slot, and their orders with the slots in which they came. */
+/** Clicks of a pair in one slot, and their orders with the slots in which they came. */
 export interface Cohort {
   readonly pubId: number
   readonly merchId: number
@@ -36,10 +35,10 @@ export interface Cohort {
 
 export interface EvaluationOptions {
   readonly slotMs: number
-  /** Slots that are predicted: [from, to). Those before only teach. */
+  /** Slots to predict: [from, to). Earlier ones only train. */
   readonly fromSlot: number
   readonly toSlot: number
-  readonly model: PredictionModel // to begin with; refitted as time goes on
+  readonly model: PredictionModel // the initial model; refitted as time goes on
   readonly refitSlots: number // slots between two fits
   readonly knownUntilMs: number // orders that come later are in no cohort
 }
@@ -58,7 +57,7 @@ export interface Evaluation {
 }
 
 const WEEK_MS = 7 * DAY_MS
-/** A probability of 0 or 1 would make one surprise cost everything. */
+/** A probability of 0 or 1 would make one surprise infinitely costly. */
 const PROBABILITY_MIN = 1e-5
 
 /** Replays the cohorts in time order and measures every method on the same pair-slots. */
@@ -66,7 +65,7 @@ export function evaluate(cohorts: readonly Cohort[], options: EvaluationOptions)
   const world = new KnownWorld(options)
   const outcomes: Record<Method, Outcome[]> = { ours: [], global: [], merchant: [], pair7d: [] }
   const bySlot = Map.groupBy(cohorts, ({ slot }) => slot)
-  // Of the slots, not of the cohorts: a call takes some 100,000 arguments.
+  // Over the slots, not the cohorts: a call accepts some 100,000 arguments.
   const firstSlot = Math.min(options.fromSlot, ...bySlot.keys())
   for (let slot = firstSlot; slot < options.toSlot; slot++) {
     world.beginSlot(slot)
@@ -113,7 +112,7 @@ const clip = (probability: number): number =>
 type Pair = Pick<Cohort, 'pubId' | 'merchId'>
 type WaitOf = Pick<Cohort, 'merchId' | 'slot'>
 
-/** What is known at the beginning of a slot: never anything that came later. */
+/** The knowledge at the start of a slot: never anything that came later. */
 class KnownWorld {
   readonly #options: EvaluationOptions
   readonly #pairs = new Map<HalfLife, Map<string, PairEvidence>>(
@@ -123,11 +122,11 @@ class KnownWorld {
     string,
     { merchId: number; day: number; clicks: number; orders: number }
   >()
-  /** The one that auctions ask, as it stood when the slot began. */
+  /** The estimate that auctions would use at the start of the slot. */
   readonly #outlooks = new OutlookBook()
-  /** Orders that are in the data and not known yet, by the slot in which they come. */
+  /** Orders in the data that are not yet known, by the slot in which they come. */
   readonly #coming = new Map<number, { cohort: Cohort; count: number }[]>()
-  /** Orders of a merchant's clicks of a slot, and the sum of the slots that they took. */
+  /** Orders of a merchant's clicks of a slot, and the sum of their delays in slots. */
   readonly #waits = new Map<string, { of: WaitOf; orders: number; slots: number }>()
   readonly #recent = new Map<string, { slot: number; clicks: number; orders: number }[]>()
   readonly #clicks = new Map<number, number>()
@@ -156,12 +155,12 @@ class KnownWorld {
     this.#outlooks.take(this.#model, this.#evidence(), this.#nowMs)
   }
 
-  /** The part of a cohort's orders that had come when the cohorts were told. */
+  /** The share of a cohort's orders that had come when the data was read. */
   partCome({ merchId, slot }: Cohort): number {
     const { slotMs, knownUntilMs } = this.#options
     const curve = delayOf(this.#model, merchId)
     const passedMs = Math.max(1, knownUntilMs - slot * slotMs) // A node's clock may be ahead.
-    const spanMs = Math.min(slotMs, passedMs) // The last slot is under way.
+    const spanMs = Math.min(slotMs, passedMs) // The last slot is still running.
     return curve.reduce((come, share, part) => {
       const delayMs = WAITS_MS[part] ?? 1
       const waiting = Math.exp((spanMs - passedMs) / delayMs) * partWaiting(spanMs, delayMs)
@@ -173,7 +172,7 @@ class KnownWorld {
     return this.#outlooks.of(pubId, merchId).rate
   }
 
-  /** Clicks that a merchant has had until now. */
+  /** A merchant's clicks so far. */
   clicksOf(merchId: number): number {
     return this.#clicks.get(merchId) ?? 0
   }
@@ -234,7 +233,7 @@ class KnownWorld {
     this.#model = fitModel(this.#evidence(), { yesterday: this.#model, nowMs: this.#nowMs })
   }
 
-  /** To the slot; an order of its click's own slot waited for a third of that, on average. */
+  /** To the slot; an order in its click's own slot had a delay of a third of it, on average. */
   #addWait({ merchId, slot }: WaitOf, added: { orders: number; slots: number }): void {
     if (added.orders === 0) return
     const none = { of: { merchId, slot }, orders: 0, slots: 0 }
@@ -263,7 +262,7 @@ class KnownWorld {
   }
 }
 
-/** Of clicks that came evenly over a span, the part that waits for its orders when it ends. */
+/** The share of clicks, evenly spread over a span, whose orders are still to come at its end. */
 function partWaiting(spanMs: number, delayMs: number): number {
   return (-delayMs / spanMs) * Math.expm1(-spanMs / delayMs)
 }

@@ -1,16 +1,16 @@
-/** Figures that say how good predicted probabilities were (economics 3). */
+/** Metrics of predicted probabilities (docs/spec/prediction.md#metrics). */
 import type { RateEstimate } from '../prediction/predict.ts'
 
-/** One group that was predicted together, and what happened to it. */
+/** One group that was predicted together, and its outcome. */
 export interface Outcome {
   readonly clicks: number
   readonly orders: number
   readonly predicted: number // probability of an order per click
-  /** The posterior behind the prediction; null: it claims no uncertainty. */
+  /** The posterior behind the prediction; null: the method states no uncertainty. */
   readonly posterior: Pick<RateEstimate, 'alpha' | 'nEff'> | null
-  /** Outcomes of one group follow each other and are judged together, see `coverage`. */
+  /** Outcomes of one group are consecutive and judged together, see `coverage`. */
   readonly group?: string
-  readonly merchantClicks?: number // that its merchant had before: how well it could be known
+  readonly merchantClicks?: number // Clicks that its merchant had before.
 }
 
 export interface Bin {
@@ -21,7 +21,9 @@ export interface Bin {
 
 export interface Metrics {
   readonly logLoss: number // per click, natural logarithm
-  /** Log loss over that of the base rate: under 1 is better; null where an order a click came. */
+  /**
+   * Log loss over that of the base rate: under 1 is better; null when every click brought an order.
+   */
   readonly normalisedEntropy: number | null
   readonly calibration: number // Σ predicted / Σ actual orders
   /** Mean |predicted − actual| of bins of equal clicks, over the base rate: 0.5 for half of it. */
@@ -29,22 +31,22 @@ export interface Metrics {
   readonly calibrationByAge: readonly AgeCalibration[]
   readonly weightedError: number // wAPE: Σ |predicted − actual orders| / Σ actual
   /**
-   * Part of the cohorts inside the 80 % predictive interval; null without a posterior, or a cohort.
-   * A cohort is as much of a group as was expected to bring EXPECTED_MIN orders: of fewer nearly
-   * any interval holds the outcome.
+   * Share of the cohorts inside the 80 % predictive interval; null without a posterior or a cohort.
+   * A cohort is the part of a group with EXPECTED_MIN expected orders: with fewer, nearly any
+   * interval contains the outcome.
    */
   readonly coverage: number | null
   readonly cohorts: number
 }
 
-/** Calibration of the outcomes whose merchants had so many clicks before. */
+/** Calibration of the outcomes by the earlier clicks of their merchants. */
 export interface AgeCalibration {
   readonly fromClicks: number
   readonly orders: number
   readonly calibration: number | null // null without orders
 }
 
-/** Ages of a merchant, in clicks: from each to the next. */
+/** Limits of merchants' age groups, in clicks. */
 const AGES = [0, 100, 300, 1_000, 3_000]
 const EXPECTED_MIN = 10
 
@@ -84,14 +86,14 @@ function byAge(
   return { fromClicks, orders, calibration: orders === 0 ? null : expected / orders }
 }
 
-/** A cohort of clicks, the orders that it brought, and the gamma that was predicted for these. */
+/** A cohort of clicks, its orders, and the predicted gamma. */
 interface ExpectedOrders {
   readonly orders: number
   readonly expected: number
   readonly alpha: number | null
 }
 
-/** The outcomes of each group in order, as many together as bring EXPECTED_MIN orders. */
+/** The outcomes of each group in order, joined until they have EXPECTED_MIN expected orders. */
 function cohortsOf(outcomes: readonly Outcome[]): ExpectedOrders[] {
   const open = new Map<string, ExpectedOrders>()
   const cohorts: ExpectedOrders[] = []
@@ -127,8 +129,8 @@ function entropy(rate: number): number {
 }
 
 /**
- * Sorted by prediction and cut into bins of equal clicks; a group may lie in several of them. Equal
- * predictions are one group: which came first must not decide what lies together.
+ * Sorted by prediction and cut into bins of equal clicks; a group may span several bins. Equal
+ * predictions form one group, so that their order does not matter.
  */
 export function binsOf(outcomes: readonly Outcome[]): Bin[] {
   const clicks = sum(outcomes, (of) => of.clicks)
@@ -168,9 +170,9 @@ export function binsOf(outcomes: readonly Outcome[]): Bin[] {
 }
 
 /**
- * How much of each cohort lies between the 10 % and the 90 % quantile of what was predicted for it.
- * Orders are whole, so an outcome covers a stretch of the predictive distribution; the part of the
- * stretch inside the interval counts. A right posterior gives .8.
+ * The part of each cohort's outcome between the 10 % and the 90 % quantile of its prediction.
+ * Orders are whole numbers, so an outcome covers a range of the predictive distribution; the part
+ * of the range inside the interval counts. A correct posterior gives .8.
  */
 function coverageOf(cohorts: readonly ExpectedOrders[]): Pick<Metrics, 'coverage' | 'cohorts'> {
   let inside = 0
@@ -192,7 +194,7 @@ export function predictiveShares(
   { clicks, orders }: { clicks: number; orders: number },
 ): { below: number; upTo: number } {
   const success = clicks / (clicks + nEff)
-  // As logarithms: where 750 orders are expected, that none comes is too unlikely for a number.
+  // As logarithms: with 750 expected orders, the probability of none underflows.
   let logMass = alpha * Math.log1p(-success)
   let below = 0
   for (let count = 0; count < orders; count++) {

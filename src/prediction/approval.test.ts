@@ -4,7 +4,7 @@ import fc from '../../test/support/fast-check.ts'
 import { APPROVAL_STEPS, fitApprovals, type OrderAges } from './approval.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
-/** A merchant with so many orders at risk in each week, of which it rejects these shares. */
+/** A merchant with this many orders at risk in each week and these shares of rejections. */
 function merchant(
   merchId: number,
   orders: number,
@@ -22,7 +22,7 @@ function merchant(
 const shareOf = (rows: readonly OrderAges[], merchId: number): number =>
   fitApprovals(rows).approvedShareByMerchant[merchId] ?? Number.NaN
 
-test('without orders all of them last', () => {
+test('without orders the whole commission lasts', () => {
   const { approvedShare, approvedShareByMerchant } = fitApprovals([])
   assert.equal(approvedShare, UNFITTED_MODEL.approvedShare)
   assert.deepEqual(approvedShareByMerchant, {})
@@ -36,7 +36,7 @@ test('a merchant that rejects half of its orders after sixty days is valued at h
   }
 })
 
-test('orders that a merchant would have rejected by now, and did not, are worth what they say', () => {
+test('orders past the age of a merchant’s rejections are worth their full commission', () => {
   const rejectedAt = { 2: 0.5 }
   const old = shareOf(merchant(1, 1_000, rejectedAt, { 5: 10 }), 1)
   const young = shareOf(merchant(1, 1_000, rejectedAt, { 1: 10 }), 1)
@@ -46,7 +46,7 @@ test('orders that a merchant would have rejected by now, and did not, are worth 
   assert(shareOf(merchant(1, 1_000, rejectedAt, { [APPROVAL_STEPS]: 9 }), 1) === 1, 'locked')
 })
 
-test('a merchant that rejects everything just before the lock is worth next to nothing', () => {
+test('a merchant that rejects everything just before the lock is worth almost nothing', () => {
   const last = APPROVAL_STEPS - 1
   const found = [5, 20, 100].map((orders) => shareOf(merchant(1, orders, { [last]: 1 }), 1))
   assert((found[0] ?? 1) < 0.7 && (found[1] ?? 1) < 0.4 && (found[2] ?? 1) < 0.1, String(found))
@@ -61,15 +61,15 @@ test('no merchant moves the network’s share by more than one merchant of many 
     fc.property(orders, share, fc.nat(APPROVAL_STEPS - 1), (count, rejected, week) => {
       const rows = [...honest, ...merchant(4, count, { [week]: rejected })]
       const { approvedShare, approvedShareByMerchant: of } = fitApprovals(rows)
-      // Two usual merchants and three honest ones stand beside it.
+      // Beside two usual merchants and three honest ones.
       assert(approvedShare > without * (1 - 1 / 5) && approvedShare < without + 0.02)
-      // Who has shown its own orders is valued by those.
+      // A merchant with enough orders is valued by them.
       assert((of[1] ?? 0) > 0.93 * without, String(of[1]))
     }),
   )
 })
 
-test('a share is never below nought or above one', () => {
+test('a share is never below 0 or above 1', () => {
   const row = fc.record({
     merch_id: fc.integer({ min: 1, max: 3 }),
     step: fc.nat(APPROVAL_STEPS),

@@ -1,39 +1,39 @@
 /**
  * Which part of a commission is still owed in the end? Merchants may reject an order for 90 days.
  *
- * A merchant's orders of each age say how many it rejects then, whatever the age of its others: the
- * survival curve of a life table, drawn to the network's. Evidence holds the orders that stand, and
- * each is worth the chance that it also stands in the end (docs/spec/prediction.md#rejections).
+ * Orders of each age show how many a merchant rejects at that age. They form the survival curve of
+ * a life table, shrunk to the network's. Evidence counts the orders that are not rejected; each is
+ * weighted by its chance of never being rejected (docs/spec/prediction.md#rejections).
  */
 import type { PredictionModel } from './prediction-model.ts'
 
-/** Ages at which orders are looked at, in days: weeks until the lock. */
+/** Ages at which orders are counted, in days: weeks until the lock. */
 export const APPROVAL_STEP_DAYS = 7
 export const APPROVAL_STEPS = 13
-/** Rejections of these days are looked at. */
+/** Rejections of this many days are counted. */
 export const APPROVAL_DAYS = 60
 
-/** CPA orders of a merchant in one week of their age; an order weighs as its value does. */
+/** CPA orders of a merchant in one week of their age, weighted by value. */
 export interface OrderAges {
   readonly merch_id: number
   readonly step: number // 0: their first week; APPROVAL_STEPS: locked
-  readonly exposed: number // began this week within APPROVAL_DAYS; half of those still in it
-  readonly rejected: number // during the week, of those
-  readonly standing: number // that have this age now
+  readonly exposed: number // entered this week within APPROVAL_DAYS; half of those still in it
+  readonly rejected: number // rejected during the week
+  readonly standing: number // orders of this age now
 }
 
 /** Orders that the network's share is worth against a merchant's own in each week. */
 const NETWORK_ORDERS = 10
-/** Merchants that reject nothing, beside those that have shown their own. */
+/** Weight, in merchants, of a prior that rejects nothing. */
 const USUAL_MERCHANTS = 2
 
-/** The part of the commission of standing orders that lasts, of the network and of merchants. */
+/** The share of commission that lasts, for the network and for each merchant. */
 export function fitApprovals(
   rows: readonly OrderAges[],
 ): Pick<PredictionModel, 'approvedShare' | 'approvedShareByMerchant'> {
   const merchants = [...Map.groupBy(rows, ({ merch_id }) => merch_id)]
   const steps = Array.from({ length: APPROVAL_STEPS }, (_, step) => step)
-  // Each merchant counts as one at most, so that none says much of the others' orders.
+  // Each merchant counts as one at most, so that none dominates the network.
   const network = steps.map((step) => {
     const sums = { share: 0, merchants: USUAL_MERCHANTS }
     for (const { exposed, rejected } of rows.filter((row) => row.step === step)) {
@@ -51,7 +51,7 @@ export function fitApprovals(
   }
 }
 
-/** Of the orders that stand: each by its age, as likely as that it is rejected in no later week. */
+/** Weights each order by its age and by its chance to survive the remaining weeks. */
 function lastingShare(network: readonly number[], ages: readonly OrderAges[]): number {
   const at = new Map(ages.map((row) => [row.step, row]))
   const lasting = [1] // from the end: the chance that an order of this step is never rejected

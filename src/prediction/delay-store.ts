@@ -1,4 +1,4 @@
-/** Reads from judged clicks how many led to orders, and how long the orders took. */
+/** Reads from judged clicks how many led to orders, and the delays of the orders. */
 import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
@@ -7,16 +7,16 @@ import { WAITS_DAYS, type Waits } from './delay.ts'
 import { type DelayCurve, WAITS_MS } from './evidence.ts'
 import { HALF_LIFE_DAYS, type MerchantDay } from './half-life.ts'
 
-/** Of an order that names a click: the click led to it, not a link that was only seen. */
+/** Orders attributed to a click, not to a link that was only seen. */
 export const IS_LED_BY_CLICK = sql`coalesce(attribution, '') <> 'impression'`
-/** Of an order and its click: it stands, was paid for, and says something about clicks. */
+/** Orders that count: valid, paid and of a paid click. */
 export const IS_BROUGHT = sql`reversed_at is null and revenue_micros > 0 and rejected_at is null
   and hold is null and ${IS_LED_BY_CLICK}`
 
 /**
- * Lists how long orders took after clicks of the last WAITS_DAYS, grouped by age of the click and
- * by the wait. Only the first order of a click counts: sixty of one click, reported two days after
- * it, made those at every other merchant of a young network seem to be still to come.
+ * Lists the delays of orders after clicks of the last WAITS_DAYS, grouped by age of the click and
+ * by delay. Only the first order of a click counts. Otherwise sixty late reports for one click
+ * would make orders of other merchants in a young network look delayed.
  */
 export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
   const [since, now] = [new Date(nowMs - WAITS_DAYS * DAY_MS), new Date(nowMs)]
@@ -41,7 +41,7 @@ export async function loadWaits(db: Db, nowMs: number): Promise<Waits[]> {
   }))
 }
 
-/** Lists merchants' valid clicks of each UTC day, and how many of them have brought an order. */
+/** Lists merchants' valid clicks of each UTC day, and how many led to an order. */
 export async function loadMerchantDays(db: Db, nowMs: number): Promise<MerchantDay[]> {
   const [since, now] = [new Date(nowMs - HALF_LIFE_DAYS * DAY_MS), new Date(nowMs)]
   const rows = await db.rows<{ merch_id: number; day: number; clicks: number; orders: number }>(sql`
@@ -63,12 +63,12 @@ export async function loadMerchantDays(db: Db, nowMs: number): Promise<MerchantD
   return rows.map(({ merch_id: merchId, ...of }) => ({ merchId, ...of }))
 }
 
-/** A delay curve as PostgreSQL reads an array. */
+/** A delay curve as a PostgreSQL array literal. */
 export const curveText = (curve: DelayCurve): string => `{${curve.join(',')}}`
 
 /**
- * The share of orders that come later than an age, in SQL: `curve` is a float8 array. PostgreSQL
- * reports an error where the exponential is too small for a number.
+ * The share of orders that come later than an age, in SQL: `curve` is a float8 array. The exponent
+ * is bounded, because PostgreSQL raises an error on underflow.
  */
 export function waitingShare(curve: Sql, ageMs: Sql): Sql {
   return WAITS_MS.map(

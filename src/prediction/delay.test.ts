@@ -13,7 +13,7 @@ interface World {
   readonly merchId?: number
 }
 
-/** What has been seen of orders after clicks that came evenly: those that came in time. */
+/** The visible delays of orders after evenly spread clicks: those that came in time. */
 function waitsOf({ meanMs, hours, ordersAnHour, merchId = 1 }: World): Waits[] {
   const random = seededRandom(3)
   return Array.from({ length: hours * ordersAnHour }, (_, index) => {
@@ -34,8 +34,8 @@ function assertNear(curve: DelayCurve, wanted: (ageMs: number) => number, within
 
 const exponential = (meanMs: number) => (ageMs: number) => Math.exp(-ageMs / meanMs)
 
-test('the delay curve is known long before the last reader has bought', () => {
-  // A mean of the waits that were seen would be 8, 20 and 46 hours.
+test('learns the delay curve long before the last reader has bought', () => {
+  // A mean of the visible delays would be 8, 20 and 46 hours.
   for (const hours of [120, 240]) {
     const waits = waitsOf({ meanMs: 72 * HOUR_MS, hours, ordersAnHour: 20 })
     const { delayCurveByMerchant: of } = fitDelays(waits)
@@ -43,7 +43,7 @@ test('the delay curve is known long before the last reader has bought', () => {
   }
 })
 
-test('readers who buy within the hour and readers who take a week are told apart', () => {
+test('distinguishes readers who buy within the hour from readers who take a week', () => {
   const [soon, late] = [HOUR_MS, 7 * DAY_MS].map((meanMs) =>
     waitsOf({ meanMs, hours: 600, ordersAnHour: 1 }),
   )
@@ -52,7 +52,7 @@ test('readers who buy within the hour and readers who take a week are told apart
   assertNear(of[1] ?? [], half, 0.06)
 })
 
-test('the delay curve is the usual one without orders, and little else after two hours of them', () => {
+test('the delay curve is the default without orders, and almost unchanged by two hours of them', () => {
   const { delayCurve: usual } = UNFITTED_MODEL
   assert(Math.abs(usual.reduce((sum, share) => sum + share, 0) - 1) < 1e-12)
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('the delay curve is the usual one without orders, and little else after two
   assertNear(fitDelays(few).delayCurve, (ageMs) => shareWaiting(usual, ageMs), 0.15)
 })
 
-test('a merchant’s curve follows its own orders, twenty of the network’s beside them', () => {
+test('a merchant’s curve follows its own orders, with twenty of the network’s', () => {
   const many = waitsOf({ meanMs: 2 * HOUR_MS, hours: 400, ordersAnHour: 5 })
   const some = waitsOf({ meanMs: 10 * HOUR_MS, hours: 400, ordersAnHour: 1, merchId: 2 })
   const one = { merchId: 3, orders: 1, waitMs: 30 * HOUR_MS, ageMs: 400 * HOUR_MS }
@@ -92,12 +92,12 @@ test('no merchant moves the network’s curve by more than four orders do', () =
       const share = 4 / (counted + 4)
       assertNear(delayCurve, (ageMs) => shareWaiting(honest, ageMs), share)
       const own = shareWaiting(of[99] ?? [], DAY_MS)
-      assert(waitMs === 0 ? own < 0.01 : own > 0.9, `its own are as it reported: ${own}`)
+      assert(waitMs === 0 ? own < 0.01 : own > 0.9, `its own follow its reports: ${own}`)
     }
   }
 })
 
-test('a waiting age is the one after which the share waits', () => {
+test('at the waiting age, the given share of orders is still to come', () => {
   const { delayCurve } = UNFITTED_MODEL
   for (const share of [0.5, 0.1, 0.01]) {
     const got = shareWaiting(delayCurve, waitingAge(delayCurve, share))

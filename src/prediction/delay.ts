@@ -1,29 +1,29 @@
 /**
- * How long do orders come after their clicks? The delay curve of the network and of its merchants.
+ * Fits how long orders come after their clicks, for the network and for each merchant.
  *
- * The curve is a mixture of exponentials with the fixed means WAITS_MS: one exponential cannot hold
- * readers who buy within the hour and readers who compare for a week, and valued a newcomer of such
- * a shop at twice its worth on the first day (docs/spec/prediction.md#delay).
+ * The curve is a mixture of exponentials with the fixed means WAITS_MS. A single exponential cannot
+ * describe readers who buy within the hour and readers who compare for a week; it overvalued a new
+ * such shop by a factor of two on the first day (docs/spec/prediction.md#delay).
  *
- * Among clicks an hour old only waits under an hour can have been seen. A plain mean of waits is
- * therefore too short while a network is young, whatever its readers do. So each wait is judged
- * among those that the age of its click allowed.
+ * Among clicks an hour old, only delays under an hour are visible. A plain mean of delays is
+ * therefore too short while a network is young. So the fit compares each delay only with the delays
+ * that the age of its click allowed.
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { type DelayCurve, WAITS_MS } from './evidence.ts'
 import { type Delays, UNFITTED_MODEL } from './prediction-model.ts'
 
-/** Orders of a merchant whose clicks are about equally old, and which waited about equally long. */
+/** Orders of a merchant with similar click ages and similar delays. */
 export interface Waits {
   readonly merchId: number
   readonly orders: number
   /** Sum of the times from click to order. */
   readonly waitMs: number
-  /** Age of the clicks: no order can have been seen to wait longer. */
+  /** Age of the clicks, the longest delay that can be visible. */
   readonly ageMs: number
 }
 
-/** Groups orders by the age of their click and by their wait, as `loadWaits` does in SQL. */
+/** Groups orders by the age of their click and by their delay, like `loadWaits` in SQL. */
 export function groupWaits(waits: readonly Waits[]): Waits[] {
   const groups = new Map<string, { -readonly [K in keyof Waits]: Waits[K] }>()
   for (const { merchId, orders, waitMs, ageMs } of waits) {
@@ -39,28 +39,33 @@ export function groupWaits(waits: readonly Waits[]): Waits[] {
   return [...groups.values()]
 }
 
-/** Clicks of these days are looked at. */
+/** Clicks of this many days are used. */
 export const WAITS_DAYS = 28
 
 /** Orders that the network's curve is worth against a merchant's own. */
 const NETWORK_ORDERS = 20
-/** What one merchant counts for in the network's curve, in orders: merchants differ by more. */
+/** Weight cap of one merchant in the network's curve, in orders: merchants differ by more. */
 const OF_MERCHANT_MAX = 4
 /**
- * A merchant whose orders are so unlike the network's counts for less: by this over how much less
- * likely they are under its curve than under their own, on average (as a logarithm).
+ * A merchant whose delays are unlike the network's counts less: its weight falls with the mean log
+ * likelihood that it loses under the network's curve.
  */
 const UNLIKE = 0.5
 const REWEIGHTINGS = 5
-/** What the usual curve counts for there, in orders. */
+/** Weight of the default curve in the network's, in orders. */
 const USUAL_ORDERS = 1
 const STEPS_MAX = 60
-/** Steps go so much further than plain ones, which are slow where most orders are unseen. */
+/**
+ * Over-relaxation: steps are this much longer, because plain ones are slow while most orders are
+ * unseen.
+ */
 const STRIDE = 1.8
-/** A curve whose weights move by less than this is found: waits tell them to a percent at best. */
+/**
+ * Converged when no weight moves by more than this: delays determine weights to a percent at best.
+ */
 const SETTLED = 1e-4
 
-/** Fits the curves to the waits that have been seen; what is usual in commerce where none has. */
+/** Fits the curves to the visible delays; the defaults where there are none. */
 export function fitDelays(waits: readonly Waits[]): Delays {
   const byMerchant = Map.groupBy(waits, ({ merchId }) => merchId)
   const delayCurve = fitNetwork([...byMerchant.values()])
@@ -76,9 +81,9 @@ export function fitDelays(waits: readonly Waits[]): Delays {
 }
 
 /**
- * One curve for all, in which no merchant says much: a thousand orders that one reported after 26
- * days had readers take two months everywhere, and clicks that brought none were long taken for
- * unripe.
+ * One curve for all, with bounded weight per merchant. Otherwise a thousand late reports of one
+ * merchant would make the whole network look slow, and clicks without orders would stay unripe for
+ * long.
  */
 function fitNetwork(merchants: readonly (readonly Waits[])[]): DelayCurve {
   const usual = { curve: UNFITTED_MODEL.delayCurve, orders: USUAL_ORDERS }
@@ -114,9 +119,9 @@ function ordersOf(parts: readonly { readonly orders: number }[]): number {
 }
 
 /**
- * The weights that make the waits most likely beside `prior.orders` orders of the prior's curve, by
- * expectation and maximisation. For each order that was seen, as many are assumed to be on their
- * way as the curve says of clicks of that age; the likelihood has a single peak.
+ * The weights that maximise the likelihood of the delays, with `prior.orders` orders of the prior's
+ * curve, by expectation–maximisation. Each visible order stands for the orders still on their way
+ * at that click age. The likelihood has a single peak.
  */
 function fitCurve(
   merchants: readonly { readonly waits: readonly Waits[]; readonly weight: number }[],
@@ -158,7 +163,7 @@ function weighted(curve: DelayCurve, values: readonly number[]): number {
   return sum
 }
 
-/** The oldest clicks of which a share of at least `share` still waits, as an age. */
+/** The highest age at which a share of at least `share` of the orders is still to come. */
 export function waitingAge(curve: DelayCurve, share: number): number {
   let [least, most] = [0, 400 * DAY_MS]
   for (let step = 0; step < 40; step++) {

@@ -1,4 +1,4 @@
-/** The evidence of each pair of publisher and merchant, kept by the fold, read by every node. */
+/** The evidence of each pair of publisher and merchant, written by the fold, read by every node. */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import {
@@ -16,7 +16,7 @@ export interface PairEvidence {
   readonly evidence: Evidence
 }
 
-/** Evidence of a pair as it decays by one of HALF_LIVES. */
+/** Evidence of a pair, decayed by one of HALF_LIVES. */
 interface HeldEvidence extends PairEvidence {
   readonly halfLife: HalfLife
 }
@@ -44,8 +44,8 @@ export async function loadEvidence(db: Db, halfLife: HalfLife): Promise<PairEvid
 }
 
 /**
- * Adds what happened to the pairs it happened to, inside the fold's transaction. Read, added and
- * written in this process: the money lane has one writer, and the arithmetic stays in one place.
+ * Adds samples to their pairs, inside the fold's transaction. Reads, adds and writes in this
+ * process: the money lane has one writer, and the arithmetic stays in one place.
  */
 export async function addPairEvidence(tx: Db, added: readonly PairEvidence[]): Promise<void> {
   if (added.length === 0) return
@@ -58,7 +58,7 @@ export async function addPairEvidence(tx: Db, added: readonly PairEvidence[]): P
   await upsertPairs(tx, held)
 }
 
-/** Adds training samples to the evidence of their pairs; benchmarks learn through it as well. */
+/** Adds training samples to the evidence of their pairs; benchmarks use it too. */
 export function addToPairs(
   pairs: Map<string, PairEvidence>,
   added: readonly PairEvidence[],
@@ -79,7 +79,7 @@ async function findPairs(tx: Db, pairs: readonly PairEvidence[]): Promise<HeldEv
 }
 
 async function upsertPairs(tx: Db, pairs: readonly HeldEvidence[]): Promise<void> {
-  // Rounding must not leave less than nothing of what was taken back.
+  // Rounding must not leave a negative count after a reversal.
   const column = (read: (evidence: Evidence) => number): number[] =>
     pairs.map(({ evidence }) => Math.max(0, read(evidence)))
   const unripe = pairs.map(({ evidence }) =>

@@ -34,7 +34,7 @@ function assertAlike(got: Evidence, wanted: Evidence, slack: number): void {
   }
 }
 
-test('decaying in two steps is decaying in one (P32)', () => {
+test('decaying in two steps equals decaying in one (P32)', () => {
   const span = fc.integer({ min: 0, max: 200 * DAY })
   fc.assert(
     fc.property(span, span, halfLife, (first, second, of) => {
@@ -60,7 +60,7 @@ test('counts halve in a half-life, unripe clicks as well as their orders come', 
   }
 })
 
-test('decayed clicks scatter as whole ones of which there are more', () => {
+test('decayed clicks vary like a larger number of whole ones', () => {
   // Half of them a half-life ago: 30 + 15 clicks, and squares of 30 + 7.5.
   const old = evidenceAt({ ...noEvidence(0), clicks: 30, squaredClicks: 30 }, 10 * DAY, 10)
   const fresh = { ...noEvidence(10 * DAY), clicks: 30, squaredClicks: 30 }
@@ -78,7 +78,7 @@ test('a click counts once, as valid and still unripe or as invalid', () => {
   assert.deepEqual(clickEvidence(DAY, { isValid: false }), { ...none, invalid: 1 })
 })
 
-test('evidence of a clock that was years ahead is still evidence', () => {
+test('evidence of a clock that was years ahead stays usable', () => {
   const ahead = addEvidence(
     clickEvidence(0, { isValid: true }),
     clickEvidence(800 * DAY, { isValid: true }),
@@ -89,7 +89,7 @@ test('evidence of a clock that was years ahead is still evidence', () => {
   assert.ok(ripeClicks(seen, only(0)) >= 0)
 })
 
-test('what is added up is as of the later instant, whichever comes first', () => {
+test('a sum is as of the later instant, in either order', () => {
   const [early, late] = [
     clickEvidence(0, { isValid: true }),
     clickEvidence(10 * DAY, { isValid: true }),
@@ -100,7 +100,7 @@ test('what is added up is as of the later instant, whichever comes first', () =>
   assert.deepEqual(addEvidence(late, early, 10), sum)
 })
 
-test('counting in shards and adding them up is counting together (P34)', () => {
+test('adding up shards equals counting together (P34)', () => {
   const happening = fc.record({
     atMs: fc.integer({ min: 0, max: 60 * DAY }),
     kind: fc.constantFrom('order', 'click', 'invalid'),
@@ -131,7 +131,7 @@ function orderAt(atMs: number): Evidence {
   return orderEvidence(atMs - 3_600_000, 50e6)
 }
 
-test('a fresh click says nothing about orders yet, an old one all it ever will', () => {
+test('a fresh click carries no evidence about orders, an old one all of it', () => {
   const click = clickEvidence(0, { isValid: true })
   const curve = WAITS_MS.map(() => 1 / WAITS_MS.length)
   assert(Math.abs(ripeClicks(click, curve)) < 1e-12)
@@ -141,7 +141,7 @@ test('a fresh click says nothing about orders yet, an old one all it ever will',
   assert.equal(ripeClicks(clickEvidence(0, { isValid: false }), curve), 0)
 })
 
-test('orders are to ripe clicks as readers order, however long they wait', () => {
+test('orders per ripe click equal the true rate, whatever the delay', () => {
   for (const [part, waitMs] of WAITS_MS.entries()) {
     const of: HalfLife = 40
     const until = 150 * DAY
@@ -149,7 +149,7 @@ test('orders are to ripe clicks as readers order, however long they wait', () =>
     for (let hour = 0; hour < 150 * 24; hour++) {
       const clickAtMs = hour * (DAY / 24)
       held = addEvidence(held, clickEvidence(clickAtMs, { isValid: true }), of)
-      // Waits as an exponential has them, evenly spread over its quantiles.
+      // Delays of an exponential, evenly spread over its quantiles.
       const orderAtMs = clickAtMs - waitMs * Math.log(1 - ((hour * 0.6180339887) % 1))
       if (orderAtMs > until) continue
       held = addEvidence(held, orderEvidence(clickAtMs, 50e6), of)
@@ -160,7 +160,7 @@ test('orders are to ripe clicks as readers order, however long they wait', () =>
   }
 })
 
-test('an order is known by the logarithm of its value, whose square is summed too', () => {
+test('stores an order as the logarithm of its value and its square', () => {
   const order = orderEvidence(1_000, 50e6)
   const log = Math.log(50e6)
   assert.deepEqual(order, {

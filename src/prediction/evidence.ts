@@ -1,30 +1,29 @@
 /**
- * What a publisher's readers did at a merchant: clicks and orders, the recent ones counting more.
+ * A publisher's readers at a merchant: decayed counts of clicks and orders.
  *
  * Counts decay by half in a half-life, lazily: a record holds its counts as of one instant and is
- * moved on when it is read or added to. The fold keeps a record for each of HALF_LIVES, of which
+ * moved on when it is read or added to. The fold stores a record for each of HALF_LIVES, of which
  * the nightly fit chooses one (half-life.ts).
  *
- * Clicks that are too young to have brought their orders count apart, in one sum for each of
- * WAITS_MS: `unripe[j] = Σ decay · exp(-age / WAITS_MS[j])`. The share of orders that come after an
- * age is a mixture of these exponentials, so any fitted mixture gives its ripe clicks from these
- * sums, and no stored count depends on a fit (docs/spec/prediction.md#delay). All sums are plain
- * exponentials, so moving in two steps equals moving in one, and shards add up (P32, P34).
+ * Clicks too young to have brought their orders are counted separately, in one sum for each of
+ * WAITS_MS: `unripe[j] = Σ decay · exp(-age / WAITS_MS[j])`. The delay curve is a mixture of these
+ * exponentials, so any fitted mixture gives the ripe clicks from these sums, and no stored count
+ * depends on a fit (docs/spec/prediction.md#delay). All sums are plain exponentials, so moving in
+ * two steps equals moving in one, and shards add up (P32, P34).
  *
- * An order decays from its click on, not from when it came: it would else weigh more than the click
- * that it is counted against, and a merchant whose readers take three days would seem to sell 15 %
- * more than it does.
+ * An order decays from its click on, not from its report. Otherwise it would outweigh its click,
+ * and a merchant with a delay of three days would seem to sell 15 % more.
  */
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 import type { Counts } from './predict.ts'
 
-/** In days. Neighbours differ by four times: halfway between two, either serves. */
+/** In days. Neighbours differ by a factor of four: halfway between two, either works. */
 export const HALF_LIVES = [10, 40, 160] as const
 export type HalfLife = (typeof HALF_LIVES)[number]
 
 /**
- * Mean waits of the parts of the delay curve, from readers who buy at once to those who compare for
- * weeks. Slow parts lie closer together: their error concerns the clicks of weeks.
+ * Mean delays of the curve's parts, from readers who buy at once to those who compare for weeks.
+ * Slow parts are closer together: their error concerns the clicks of weeks.
  */
 export const WAITS_MS: readonly number[] = [
   ...[HOUR_MS / 3, 3 * HOUR_MS, 15 * HOUR_MS],
@@ -33,18 +32,20 @@ export const WAITS_MS: readonly number[] = [
 
 export interface Evidence {
   readonly clicks: number // valid ones
-  /** Σ decay² of the clicks: how many whole clicks would scatter as these do (`wholeClicks`). */
+  /**
+   * Σ decay² of the clicks, for the number of whole clicks with the same variance (`wholeClicks`)
+   */
   readonly squaredClicks: number
   readonly unripe: readonly number[] // of the clicks, by WAITS_MS
-  readonly invalid: number // clicks that were paid and found invalid later
+  readonly invalid: number // paid clicks that were found invalid later
   readonly orders: number
   readonly value: number // Σ order value in micros
   readonly logValue: number // Σ ln(order value in micros)
   readonly logValueSquare: number // Σ ln²
-  readonly atMs: number // the instant these counts are as of
+  readonly atMs: number // the instant of these counts
 }
 
-/** One text for each pair of publisher and merchant, for maps. */
+/** A key for each pair of publisher and merchant, for maps. */
 export const pairKey = (of: { readonly pubId: number; readonly merchId: number }): string =>
   `${of.pubId} ${of.merchId}`
 
@@ -66,8 +67,8 @@ export function noEvidence(atMs: number): Evidence {
 }
 
 /**
- * The same evidence as seen at another instant. Of an instant before its own (a clock was ahead)
- * nothing is unripe again: what has come of it is lost.
+ * The same evidence at another instant. At an instant before its own (a clock was ahead) no click
+ * is unripe: the orders that came are not separable.
  */
 export function evidenceAt(evidence: Evidence, atMs: number, halfLife: HalfLife): Evidence {
   const ageMs = atMs - evidence.atMs
@@ -107,7 +108,7 @@ export function addEvidence(left: Evidence, right: Evidence, halfLife: HalfLife)
   }
 }
 
-/** A click at its own instant: all of it still unripe. */
+/** A click at its own instant: entirely unripe. */
 export function clickEvidence(atMs: number, { isValid }: { isValid: boolean }): Evidence {
   return isValid
     ? { ...noEvidence(atMs), clicks: 1, squaredClicks: 1, unripe: ALL_UNRIPE }
@@ -121,7 +122,7 @@ export function orderEvidence(clickAtMs: number, valueMicros: number): Evidence 
   return { ...noEvidence(clickAtMs), orders: 1, value, logValue: log, logValueSquare: log * log }
 }
 
-/** Takes back what was added before: the sums decay alike, so the two cancel at any later time. */
+/** Subtracts an earlier addition: both decay alike, so they cancel at any later time. */
 export function negativeEvidence(evidence: Evidence): Evidence {
   return {
     clicks: -evidence.clicks,
@@ -137,9 +138,8 @@ export function negativeEvidence(evidence: Evidence): Evidence {
 }
 
 /**
- * What a pair's evidence says as of an instant: no more orders than clicks. The rate is clicks that
- * brought an order, and any browser can report as many orders of one click as it likes: sixty made
- * a commission at every other merchant of a young network count twenty times as much.
+ * A pair's counts as of an instant, with no more orders than clicks. The rate counts clicks that
+ * brought an order, because a browser can report any number of orders for one click.
  */
 export function pairAt(evidence: Evidence, atMs: number, halfLife: HalfLife): Evidence {
   const pair = evidenceAt(evidence, atMs, halfLife)
@@ -155,7 +155,7 @@ export function pairAt(evidence: Evidence, atMs: number, halfLife: HalfLife): Ev
   }
 }
 
-/** Weights of WAITS_MS in the delay curve; they add up to 1. */
+/** Weights of WAITS_MS in the delay curve; their sum is 1. */
 export type DelayCurve = readonly number[]
 
 /** The share of orders that come later than an age after their click. */
@@ -173,9 +173,8 @@ export function ripeClicks({ clicks, unripe }: Evidence, curve: DelayCurve): num
 }
 
 /**
- * What of the evidence says something about the rate: clicks whose orders have come, and those. A
- * click that brought its order is ripe, however early: orders that came sooner than the curve
- * expects would else be more than the clicks.
+ * The counts that inform the rate: ripe clicks and their orders. A click with an order is ripe at
+ * any age; otherwise early orders could outnumber ripe clicks.
  */
 export function countsOf(evidence: Evidence, curve: DelayCurve): Counts {
   const { orders } = evidence
@@ -183,9 +182,9 @@ export function countsOf(evidence: Evidence, curve: DelayCurve): Counts {
 }
 
 /**
- * The factor by which decayed counts are fewer than whole ones that scatter alike. A sum of n
- * decayed clicks with Σ decay² = q varies as `n²/q` whole ones do: twice as many, where clicks came
- * evenly for long. Fitted as if they were whole, pairs seemed to differ by a tenth of what they do.
+ * The factor from decayed counts to whole counts of equal variance. A sum of n decayed clicks with
+ * Σ decay² = q varies like `n²/q` whole ones: twice as many under steady traffic. Without it the
+ * fit underestimates tenfold how much pairs differ.
  */
 export function wholeClicks({ clicks, squaredClicks }: Evidence): number {
   return squaredClicks <= 0 ? 1 : Math.max(1, clicks / squaredClicks)

@@ -11,7 +11,7 @@ import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const [LOG, VARIANCE] = [18, 0.5]
 
-/** Orders of a pair whose logarithms of value have this mean, and VARIANCE around it. */
+/** Orders of a pair with this mean of log values, and VARIANCE around it. */
 function orders(count: number, mean: number): Partial<Evidence> {
   const squares = count * mean * mean + Math.max(0, count - 1) * VARIANCE
   return { clicks: 1_000, orders: count, logValue: count * mean, logValueSquare: squares }
@@ -32,8 +32,8 @@ function fit(
 const near = (got: number, wanted: number) =>
   assert(Math.abs(got / wanted - 1) < 1e-9, `${got}, not ${wanted}`)
 
-test('a wider mean is worth as many orders as variance within is of the variance between', () => {
-  // Two merchants a half apart with two pairs each, one apart; one that sold nothing yet.
+test('the wider mean is worth the ratio of the variance within to the variance between, in orders', () => {
+  // Two merchants a half apart with two pairs each, one apart; a third without orders.
   const { values } = fit([
     { merchId: 1, ...orders(11, LOG + 0.25 + 0.5) },
     { merchId: 1, ...orders(11, LOG + 0.25 - 0.5) },
@@ -42,8 +42,8 @@ test('a wider mean is worth as many orders as variance within is of the variance
     { merchId: 3, ...orders(0, LOG) },
   ])
   near(values.variance, VARIANCE)
-  // By analysis of variance: what the means of g groups of n orders each scatter beyond chance,
-  // `Σ n·d² − (g − 1)·s²`, is the variance between times `N − Σ n² / N`.
+  // By analysis of variance: the variation of g means of n orders each beyond chance, `Σ n·d² − (g
+  // − 1)·s²`, is the variance between times `N − Σ n² / N`.
   const between = {
     merchants: (2 * 22 * 0.25 ** 2 - VARIANCE) / (44 - (2 * 22 ** 2) / 44),
     pairs: (2 * 11 * 0.5 ** 2 - VARIANCE) / (22 - (2 * 11 ** 2) / 22),
@@ -53,7 +53,7 @@ test('a wider mean is worth as many orders as variance within is of the variance
   near(values.k1, Math.sqrt((VARIANCE / between.pairs) * UNFITTED_VALUE.k1))
 })
 
-test('values that differ by chance alone lean on the wider mean, far ones on their own', () => {
+test('shrinks values that differ by chance, and keeps ones that lie far apart', () => {
   const alike = fit([1, 2, 3].map((merchId) => ({ merchId, ...orders(20, LOG) }))).values
   near(alike.k0, Math.sqrt(1_000 * UNFITTED_VALUE.k0))
   near(alike.k1, Math.sqrt(1_000 * UNFITTED_VALUE.k1))
@@ -61,7 +61,7 @@ test('values that differ by chance alone lean on the wider mean, far ones on the
   near(apart.k0, Math.sqrt(UNFITTED_VALUE.k0))
 })
 
-test('under twenty orders of pairs that sold twice the spread of values is yesterday’s', () => {
+test('uses yesterday’s variance until twenty orders of pairs with several sales', () => {
   const spread = (count: number) =>
     fit([
       { merchId: 1, ...orders(count, LOG) },
@@ -74,27 +74,27 @@ test('under twenty orders of pairs that sold twice the spread of values is yeste
   near(spread(21).variance, VARIANCE)
 })
 
-test('a merchant of whose orders none is like another widens the spread as a wide one, no more', () => {
+test('a merchant with extreme order values counts as one with widely varying values, no more', () => {
   const count = 11
-  // Cents and thousands of dollars by turns: their logarithms lie 6 above and below.
+  // Cents and thousands of dollars alternate: their logarithms lie 6 above and below.
   const byTurns = { ...orders(count, LOG), logValueSquare: count * (LOG ** 2 + 6 ** 2) }
   const made = [1, 2, 3].map((merchId) => ({ merchId, ...orders(count, LOG) }))
-  // The usual spread counts as one merchant, eleven orders as two thirds of one.
+  // The default variance counts as one merchant, eleven orders as two thirds of one.
   const spread = (weight: number) =>
     ((3 * VARIANCE * 10) / 15 + weight * 2 + VARIANCE) / (30 / 15 + weight + 1)
   near(fit([...made, { merchId: 4, ...byTurns }]).values.variance, spread(10 / 15))
-  // Also where it sells them at many publishers, some of which had ordinary ones.
+  // The same with many publishers, some of which had ordinary orders.
   const pairs = [byTurns, orders(count, LOG)].map((some) => ({ merchId: 4, ...some }))
   near(fit([...made, ...pairs]).values.variance, spread(21 / 26))
 })
 
-test('a network is fitted from twenty orders on', () => {
+test('fits a network with twenty orders or more', () => {
   assert.equal(fit([{ merchId: 1, ...orders(60, LOG), clicks: 1 }]), UNFITTED_MODEL, 'of one click')
   assert.equal(fit([{ merchId: 1, ...orders(19, LOG) }]), UNFITTED_MODEL)
   assert.notEqual(fit([{ merchId: 1, ...orders(20, LOG) }]), UNFITTED_MODEL)
 })
 
-test('no concentration is much likelier than the one found, from e to e to the eleventh', () => {
+test('finds the most likely concentration between e and e to the eleventh', () => {
   const group = fc
     .record({ clicks: evenly(0, 5_000), times: evenly(0, 4), rate: evenly(0.0001, 0.2) })
     .map(({ clicks, times, rate }) => ({ clicks, orders: clicks * rate * times, rate }))
@@ -109,15 +109,15 @@ test('no concentration is much likelier than the one found, from e to e to the e
           const most = Math.max(...ways)
           return sum + most + Math.log(ways.reduce((all, way) => all + Math.exp(way - most), 0))
         }, 0)
-      // Not which K: where the counts say next to nothing, the last digits choose among all. And
-      // where groups of many kinds lie together, of two peaks the higher by a trifle may be missed.
+      // Compares likelihoods, not K: with little evidence the last digits decide among all K. With
+      // mixed groups, the slightly higher of two peaks may be missed.
       const missed = Math.max(...grid.map(likelihoodOf)) - likelihoodOf(fitConcentration(groups))
       assert(missed < 0.2, `${missed} of the log likelihood`)
     }),
   )
 })
 
-test('yesterday’s weights are smoothed with as they are at today’s rate', () => {
+test('smooths with yesterday’s weights at today’s rate', () => {
   const pairs = [10, 20, 40].map((count, merchId) => ({ merchId, ...orders(count, LOG) }))
   const [one, other] = [UNFITTED, atRate(UNFITTED, 0.04)].map(
     (rates) => fit(pairs, { ...UNFITTED_MODEL, rates }).rates,
@@ -126,13 +126,13 @@ test('yesterday’s weights are smoothed with as they are at today’s rate', ()
   near(one?.k1 ?? 0, other?.k1 ?? 1)
 })
 
-test('while no more clicks are ripe than orders came, the rates are yesterday’s', () => {
+test('keeps yesterday’s rates while there are no more ripe clicks than orders', () => {
   const rates = (clicks: number) => fit([{ merchId: 1, ...orders(30, LOG), clicks }]).rates
   assert.equal(rates(30), UNFITTED)
   assert.notEqual(rates(31), UNFITTED)
 })
 
-test('a merchant with more orders than clicks hides from nobody how much publishers differ', () => {
+test('a merchant with more orders than clicks does not hide how much publishers differ', () => {
   const pairs = (merchId: number, counts: readonly (readonly [number, number])[]) =>
     counts.map(([clicks, count]) => ({ merchId, ...orders(count, LOG), clicks }))
   const plain = [1, 2, 3, 4].flatMap((merchId) =>
@@ -150,7 +150,7 @@ test('a merchant with more orders than clicks hides from nobody how much publish
   assert(k1 < 600, `${k1}: so do publishers`)
 })
 
-test('clicks that all brought an order tell of no one else how much merchants and publishers differ', () => {
+test('clicks that all brought an order do not change the fit for others', () => {
   const counts = [8, 10, 20, 40]
   const honest = counts.flatMap((first, merchId) =>
     counts.map((second) => ({ merchId, ...orders(first + second, LOG), clicks: 2_000 })),

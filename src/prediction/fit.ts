@@ -1,9 +1,9 @@
 /**
- * How much do merchants differ, and publishers at one merchant? The nightly fit of the prediction.
+ * The nightly fit: how much merchants differ, and publishers at one merchant.
  *
- * K0 and K1 maximise the beta-binomial likelihood of what merchants and pairs have shown, on a
- * logarithmic grid, and are smoothed with yesterday's (economics 3). Everything else is moments.
- * Pure: evidence in, model out.
+ * K0 and K1 maximise the beta-binomial likelihood of the counts of merchants and pairs, on a
+ * logarithmic grid, and are smoothed with yesterday's (docs/spec/prediction.md#order-rate).
+ * Everything else is moments. Pure: evidence in, model out.
  */
 import {
   addEvidence,
@@ -32,37 +32,36 @@ import { delayOf, type PredictionModel } from './prediction-model.ts'
 
 /** From e to e¹¹, fine enough that neighbours differ by less than a tenth. */
 const GRID: Grid = { least: Math.E, most: Math.exp(11), steps: 120 }
-/** Under so many orders in the whole network a fit would follow noise. */
+/** Below this many orders in the whole network a fit would follow noise. */
 const ORDERS_MIN = 20
-/** Of a thousand merchants, or pairs, one is like no other. */
+/** Assumes that one of a thousand merchants or pairs is an outlier. */
 const LOG_UNLIKE = Math.log(0.001)
 const VALUE_K_MIN = 1
 const VALUE_K_MAX = 1_000
 /**
- * How far the order values of one merchant scatter at most, as the network believes: a wider spread
- * is not caused by baskets. Ten orders of a cent and ten of $5,000 made every other merchant's
- * orders count 18 times as much.
+ * Cap on the variance of one merchant's order values, relative to the default: a larger one is not
+ * caused by basket size. Otherwise ten orders of a cent and ten of $5,000 would inflate the order
+ * values of all merchants 18 times.
  */
 const VALUE_VARIANCE_MAX = 2
-/** Orders of a merchant that say half as much of others as any number does. */
+/** Orders at which a merchant has half of its full weight in the network's values. */
 const SPREAD_HALF_ORDERS = 5
-/** How far from the wider mean a group's own counts, as a power of e. */
+/** Cap on a group's distance from the wider mean, as a power of e. */
 const AWAY_MAX = 2
 
-/** One group of a beta-binomial: its counts and the rate that it scatters around. */
+/** One group of a beta-binomial: its counts and the rate around which it varies. */
 export interface RateGroup extends Counts {
   readonly rate: number
 }
 
 /**
- * The K whose BetaBinomial(y | n, Kθ, K(1−θ)) makes the groups most likely, within the grid. A
- * group may also be like no other, with any rate as likely as any: a thousand clicks with an order
- * each, all made up, had else put K1 at a fourteenth within three days, and pairs were judged by
- * the few clicks of their own.
+ * The K within the grid at which BetaBinomial(y | n, Kθ, K(1−θ)) makes the groups most likely. Each
+ * group may also be an outlier with a uniform rate. Otherwise a thousand fake clicks with an order
+ * each would cut K1 to a fourteenth within three days.
  */
 export function fitConcentration(groups: readonly RateGroup[]): number {
   const shown = groups
-    // A rate of an order a click and above is no chance, and would make the whole sum NaN.
+    // A rate of one order per click or more is not a probability, and would make the sum NaN.
     .filter(({ clicks, rate }) => clicks > 0 && rate < 1)
     .map((group) => ({ group, unlike: logLikelihood({ ...group, rate: 1 / 2 }, 2) }))
   return likeliest(GRID, (k) =>
@@ -80,7 +79,7 @@ function logLikelihood({ clicks, orders, rate }: RateGroup, k: number): number {
   return logGammaRise(a, orders) + logGammaRise(b, misses) - logGammaRise(k, orders + misses)
 }
 
-/** ln(e^one + e^other), also where both are too small for a number. */
+/** ln(e^one + e^other), without underflow. */
 function logSum(one: number, other: number): number {
   return Math.max(one, other) + Math.log1p(Math.exp(-Math.abs(one - other)))
 }
@@ -92,8 +91,8 @@ interface Group {
 }
 
 /**
- * Fits the model as of `nowMs`, smoothed with yesterday's; yesterday's itself where the network has
- * shown too little. How long orders take and what comes back is not in the evidence, and stays.
+ * Fits the model as of `nowMs`, smoothed with yesterday's; yesterday's itself while the network has
+ * too few orders. Delays and returns are not in the evidence, and stay unchanged.
  */
 export function fitModel(
   evidence: readonly PairEvidence[],
@@ -146,7 +145,7 @@ function fitRates(groups: readonly Group[], yesterday: RateModel): RateModel {
   return { ...model, k1: smoothed(fitConcentration(pairs), before.k1) }
 }
 
-/** Counts for the likelihood: as many as scatter by chance as the decayed ones do. */
+/** Converts decayed counts for the likelihood to whole counts of equal variance. */
 function wholeCounts(evidence: Evidence, curve: DelayCurve): Counts {
   const { clicks, orders } = countsOf(evidence, curve)
   const factor = wholeClicks(evidence)
@@ -183,7 +182,9 @@ function fitValues(groups: readonly Group[], yesterday: ValueModel): ValueModel 
   }
 }
 
-/** Of the merchants, each by what its orders say but as one at most; what is usual is one more. */
+/**
+ * Over merchants, each weighted by its orders but as one at most; the default counts as one more.
+ */
 function merchantMean<T extends Group>(
   groups: readonly T[],
   read: (group: T) => number,
@@ -205,7 +206,7 @@ function merchantMean<T extends Group>(
 
 interface Squares {
   readonly squares: number
-  readonly freedom: number // how many of them are free
+  readonly freedom: number // degrees of freedom
 }
 
 /** Squares around each pair's own mean. */
@@ -220,7 +221,7 @@ function squaresWithin(pairs: readonly Evidence[]): Squares {
   )
 }
 
-/** Of a merchant's ln(value) within a pair, drawn to yesterday's. */
+/** Variance of a merchant's ln(value) within a pair, shrunk to yesterday's. */
 function varianceWithin({ pairs }: Group, yesterday: ValueModel): number {
   const { squares, freedom } = squaresWithin(pairs)
   return (squares + SPREAD_HALF_ORDERS * yesterday.variance) / (freedom + SPREAD_HALF_ORDERS)
@@ -232,14 +233,14 @@ interface Scatter {
   readonly variance: number // of one order
 }
 
-/** What the means of groups scatter more than their orders alone would make them: its two sums. */
+/** Variance of group means beyond the sampling variance of their orders: its two sums. */
 function between(groups: readonly Scatter[]): {
   readonly excess: number
   readonly weight: number
 } {
   const shown = groups.filter(({ orders }) => orders > 0)
   if (shown.length < 2) return { excess: 0, weight: 0 }
-  // Each group counts by its orders, but as one at most: no group decides for all.
+  // Each group is weighted by its orders, but as one at most: no group decides for all.
   const means = shown.map(({ orders, logValue, variance }) => ({
     weight: orders / (orders + SPREAD_HALF_ORDERS),
     mean: logValue / orders,

@@ -8,7 +8,7 @@ import { UNFITTED_MODEL } from './prediction-model.ts'
 const DAYS = 120
 const NOW = DAYS * DAY_MS
 
-/** Merchants whose rates wander by so much a day. */
+/** Merchants whose rates drift by this much a day. */
 function network(merchants: number, driftPerDay: number): MerchantDay[] {
   const random = seededRandom(8)
   return Array.from({ length: merchants }, (_, merchId) => {
@@ -20,12 +20,12 @@ function network(merchants: number, driftPerDay: number): MerchantDay[] {
   }).flat()
 }
 
-test('rates that stay are learnt from all that is known, rates that wander from the last weeks', () => {
+test('learns constant rates from the whole past, and drifting ones from the last weeks', () => {
   assert.equal(fitHalfLife(network(400, 0), UNFITTED_MODEL, NOW), 160)
   assert.equal(fitHalfLife(network(30, 0.2), UNFITTED_MODEL, NOW), 10)
 })
 
-test('without evidence the half-life stays, and one of the past is not kept against it', () => {
+test('keeps the half-life without evidence, and does not hold on to it against evidence', () => {
   for (const halfLife of [10, 40, 160] as const) {
     assert.equal(fitHalfLife([], { ...UNFITTED_MODEL, halfLife }, NOW), halfLife)
     const steady = fitHalfLife(network(400, 0), { ...UNFITTED_MODEL, halfLife }, NOW)
@@ -33,7 +33,7 @@ test('without evidence the half-life stays, and one of the past is not kept agai
   }
 })
 
-test('no single merchant decides how fast the others’ past fades', () => {
+test('no single merchant decides the half-life of the others', () => {
   const steady = network(400, 0)
   const wild = Array.from({ length: DAYS }, (_, day) => ({
     ...{ merchId: 99, day, clicks: 100_000 },

@@ -1,15 +1,16 @@
 /**
- * How fast does the past stop to matter? The nightly choice among HALF_LIVES.
+ * The nightly choice among HALF_LIVES: how fast old evidence fades.
  *
- * Every half-life predicts each merchant's orders of a day from the days before it; the one under
- * which the orders of the last weeks were most likely is used (docs/spec/prediction.md#half-life).
+ * Every half-life predicts each merchant's orders of a day from the days before it. The half-life
+ * under which the orders of the last weeks were most likely is used
+ * (docs/spec/prediction.md#half-life).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { HALF_LIVES, type HalfLife, shareWaiting } from './evidence.ts'
 import { logGammaRise } from './log-gamma.ts'
 import { delayOf, type PredictionModel } from './prediction-model.ts'
 
-/** A merchant's valid clicks of a UTC day, and the orders that came of them until now. */
+/** A merchant's valid clicks of a UTC day, and their orders so far. */
 export interface MerchantDay {
   readonly merchId: number
   readonly day: number // since the epoch
@@ -17,12 +18,12 @@ export interface MerchantDay {
   readonly orders: number
 }
 
-/** Days that are looked at; those of the first half only teach. */
+/** Days of data; those of the first half only train. */
 export const HALF_LIFE_DAYS = 120
 const JUDGED_DAYS = 60
-/** What one merchant says at most against a half-life, of the log likelihood. */
+/** Cap on one merchant's log likelihood ratio against a half-life. */
 const AGAINST_MAX = 4
-/** By how much another half-life must be better than yesterday's: two alike would take turns. */
+/** Minimum advantage over yesterday's choice: two equal half-lives would alternate. */
 const CHANGE_MIN = 2
 
 /** The half-life that predicts best; yesterday's where none is clearly better. */
@@ -59,7 +60,10 @@ interface Day {
   readonly orders: number
 }
 
-/** Of each day's orders, given those before: a Poisson count mixed over the rate's posterior. */
+/**
+ * Likelihood of each day's orders, given those before: a Poisson count mixed over the rate's
+ * posterior.
+ */
 function logLikelihood(
   history: readonly Day[],
   { halfLife, model, nowMs }: { halfLife: HalfLife; model: PredictionModel; nowMs: number },

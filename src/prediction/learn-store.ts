@@ -1,4 +1,4 @@
-/** The nightly job that brings the prediction's model up to date (economics 3). */
+/** The nightly job that updates the prediction's model. */
 import { MODEL } from '../events/event.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
@@ -20,10 +20,10 @@ import { loadModel, saveModel } from './model-store.ts'
 import type { PredictionModel } from './prediction-model.ts'
 import { fitReturnShares, RETURN_DAYS, type SoldValue } from './return-share.ts'
 
-/** Fits the model to what the pairs have shown until now, and keeps it as the day's. */
+/** Fits the model to the current evidence of the pairs, and stores it as the day's. */
 export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel> {
   const day = utcDay(nowMs)
-  const yesterday = await loadModel(db, day) // A second fit of a day smooths with the same.
+  const yesterday = await loadModel(db, day) // A second fit smooths alike.
   const delays = { ...yesterday, ...fitDelays(await loadWaits(db, nowMs)) }
   const halfLife = fitHalfLife(await loadMerchantDays(db, nowMs), delays, nowMs)
   const asOf = { ...delays, halfLife }
@@ -36,12 +36,12 @@ export async function fitNightly(db: Db, nowMs: number): Promise<PredictionModel
   return model
 }
 
-/** So many waits say what a day more could. */
+/** Beyond this many delays, another day of data adds nothing. */
 const WAITS_ENOUGH = 1_000
 
 /**
- * Whether the model rests on so few orders that it is not right for a whole day. A network's first
- * clicks are worth several times too much until it is known whether its readers buy at once.
+ * Whether the model rests on so few orders that it may change within a day. The value of a
+ * network's first clicks is overestimated several times until the delay of its readers is known.
  */
 export async function isModelYoung(db: Db): Promise<boolean> {
   return (await loadModel(db)).delayOrders < WAITS_ENOUGH
@@ -57,13 +57,14 @@ async function findSoldValues(db: Db, nowMs: number): Promise<SoldValue[]> {
     group by merch_id having sum(revenue_micros) > 0`)
 }
 
-/** An order weighs as its value does, but no more than this many usual orders. */
+/** An order is weighted by value, up to this many times the usual order. */
 const WEIGHT_MAX = 5
 
 /**
- * Counts each merchant's CPA orders by the weeks of their age: those that began a week within
- * APPROVAL_DAYS, those rejected in it, and those that stand. An order weighs as its value over the
- * merchant's geometric mean: who approves small orders and rejects large ones keeps little.
+ * Counts each merchant's CPA orders by the weeks of their age: those that entered a week within
+ * APPROVAL_DAYS, those rejected in it, and those that remain. An order is weighted by its value
+ * over the merchant's geometric mean, so that approving small orders does not hide the rejection of
+ * large ones.
  */
 async function findOrderAges(db: Db, nowMs: number, halfLife: HalfLife): Promise<OrderAges[]> {
   const now = sql`${new Date(nowMs)}::timestamptz`

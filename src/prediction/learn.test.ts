@@ -14,7 +14,7 @@ const NOON = Date.parse('2026-04-13T12:00:00Z') // a Monday
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-test('the evidence of a pair is kept as of its last click and read by the outlook', async (t) => {
+test('stores the evidence of a pair as of its last click, for the estimates to read', async (t) => {
   const db = await makeCampaign(t)
   const at = (hours: number) => NOON + hours * HOUR
   const pair = { pubId: 1, merchId: 1 }
@@ -26,7 +26,7 @@ test('the evidence of a pair is kept as of its last click and read by the outloo
     ...pair,
     evidence: orderEvidence(at(-25 - index), 90e6),
   }))
-  // In two transactions, and not in order of time: the result is the same (P34).
+  // In two transactions, and out of order: the result is the same (P34).
   await db.transaction((tx) => addPairEvidence(tx, [...orders, ...clicks.slice(0, 100)]))
   await db.transaction((tx) => addPairEvidence(tx, clicks.slice(100)))
   const [held] = await loadEvidence(db, 40)
@@ -36,20 +36,20 @@ test('the evidence of a pair is kept as of its last click and read by the outloo
   await book.refresh(db, NOON)
   const known = book.of(1, 1)
   const unknown = book.of(2, 2)
-  // Ten orders of a hundred clicks, where two are usual; elsewhere the network's rate is expected.
+  // Ten orders of a hundred clicks, where two are usual; elsewhere the network's rate applies.
   assert(known.rate.rate > 4 * UNFITTED_MODEL.rates.globalRate, String(known.rate.rate))
   assert(unknown.rate.rate > UNFITTED_MODEL.rates.globalRate)
   assert(known.rate.nEff > unknown.rate.nEff)
   assert(known.value.meanMicros > unknown.value.meanMicros)
 })
 
-test('the nightly fit is kept for its day, smoothed with the day before, and has returns', async (t) => {
+test('stores the nightly fit for its day, smoothed with the day before, with returns', async (t) => {
   const db = await makeCampaign(t)
   assert.deepEqual(await loadModel(db), UNFITTED_MODEL)
   await addClicks(db, 1, { atMs: NOON - 30 * DAY })
-  // $100,000 sold and half of it returned: ten times what the network's usual share is worth.
+  // $100,000 sold and half of it returned: ten times the weight of the network's default share.
   await addOrder(db, 'returned', { sold: 100_000e6, kept: 50_000e6 })
-  // Of last week's orders most returns are still to come; those of half a year ago are history.
+  // Last week's orders may still be returned; those of half a year ago no longer count.
   for (const day of ['2026-03-31', '2025-12-13']) {
     await addOrder(db, day, { sold: 100_000e6, kept: 0 })
     await db.run(sql`update merchant_order set day = ${day} where order_id = ${day}`)
@@ -57,7 +57,7 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   const first = await fitNightly(db, NOON)
   assert.deepEqual(await loadModel(db), first)
   assert((first.returnShareByMerchant[1] ?? 0) > 0.45)
-  // Of the network it says no more than the usual share does, which is a tenth.
+  // It weighs no more in the network than the default share, which is a tenth.
   assert(Math.abs(first.returnShare - (0.5 + 0.1) / 2) < 1e-9, String(first.returnShare))
   assert.deepEqual(await loadModel(db, '2026-04-13'), UNFITTED_MODEL)
   const again = await fitNightly(db, NOON + 1)
@@ -67,7 +67,7 @@ test('the nightly fit is kept for its day, smoothed with the day before, and has
   assert.deepEqual(days, [{ day: '2026-04-13' }, { day: '2026-04-14' }])
 })
 
-test('how long a click’s first order took is known of those that stand, after clicks of four weeks', async (t) => {
+test('reads the delay of a click’s first valid order, of clicks of four weeks', async (t) => {
   const db = await makeCampaign(t)
   for (const [name, days, waitHours] of [
     ['one', 27.5, 5],
@@ -109,13 +109,13 @@ test('how long a click’s first order took is known of those that stand, after 
   }
 })
 
-test('a model is fitted again and again until a thousand orders stand behind it', async (t) => {
+test('refits the model until it rests on a thousand orders', async (t) => {
   const db = await makeCampaign(t)
   assert(await isModelYoung(db))
   const { delayOrders: _, ...older } = UNFITTED_MODEL
   await db.run(sql`insert into prediction_model (day, model, fitted_at)
     values ('2026-04-12', ${JSON.stringify(older)}, now())`)
-  assert(await isModelYoung(db), 'the model of an older version knows no number')
+  assert(await isModelYoung(db), 'a model of an older version gets defaults for newer numbers')
   for (const [delayOrders, isYoung] of [
     [999, true],
     [1_000, false],
@@ -129,16 +129,16 @@ test('a model is fitted again and again until a thousand orders stand behind it'
   }
 })
 
-test('one return counts as one, however many nights look at it again', async (t) => {
+test('counts a return once, however many nights read it again', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 1, { atMs: NOON - 30 * DAY })
-  // Half a percent of what the network's usual share is worth.
+  // Half a percent of the default share's weight.
   await addOrder(db, 'returned', { sold: 50e6, kept: 0 })
   for (let night = 0; night < 30; night++) await fitNightly(db, NOON + night * DAY)
   const { returnShare, returnShareByMerchant } = await loadModel(db)
   assert(Math.abs(returnShare - (50 + 1_000) / 10_050) < 1e-9, String(returnShare))
   assert((returnShareByMerchant[1] ?? 1) < 0.11)
-  // An order that does not stand, or not yet, brought nothing that could come back.
+  // An order that is rejected or held has nothing to return.
   for (const [gone, back] of [
     [sql`hold = 'review'`, sql`hold = null`],
     [sql`rejected_at = now()`, sql`rejected_at = null`],
@@ -148,12 +148,12 @@ test('one return counts as one, however many nights look at it again', async (t)
     assert.equal(without.returnShare, UNFITTED_MODEL.returnShare, gone.text)
     await db.run(sql`update merchant_order set ${back}`)
   }
-  // Once it is history the share is the usual one again.
+  // When it no longer counts, the share is the default again.
   const later = await fitNightly(db, NOON + 200 * DAY)
   assert.equal(later.returnShare, UNFITTED_MODEL.returnShare)
 })
 
-test('orders that a merchant rejects late take as much off those that still stand', async (t) => {
+test('late rejections lower the value of younger orders by as much', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 1, { atMs: NOON - 110 * DAY })
   for (let order = 0; order < 100; order++) {
@@ -164,11 +164,11 @@ test('orders that a merchant rejects late take as much off those that still stan
       accepted_at = ${new Date(NOON - 70 * DAY)}::timestamptz - order_id::int * interval '1 hour'`)
   const shareOf = async () => (await fitNightly(db, NOON)).approvedShareByMerchant[1]
   assert.equal(await shareOf(), 1)
-  // Every second one is rejected after sixty days: of those that are older now, half were.
+  // Every second one is rejected after sixty days: half of the older ones were.
   await db.run(sql`
     update merchant_order set rejected_at = accepted_at + interval '60 days'
     where order_id::int % 2 = 0`)
-  assert.equal(await shareOf(), 1, 'what stands has outlived that age')
+  assert.equal(await shareOf(), 1, 'the other orders have passed that age')
   await db.run(sql`
     update merchant_order set accepted_at = ${new Date(NOON - 5 * DAY)}::timestamptz
     where order_id::int % 2 = 1 and order_id::int > 50`)
@@ -184,7 +184,7 @@ test('orders that a merchant rejects late take as much off those that still stan
   }
 })
 
-test('each merchant’s clicks of a day are known with how many of them led to an order', async (t) => {
+test('reads each merchant’s clicks of a day with their number of orders', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 3, { atMs: NOON - 2 * DAY })
   await addClicks(db, 2, { atMs: NOON - 2 * DAY + HOUR, pubId: 2 })
@@ -200,7 +200,7 @@ test('each merchant’s clicks of a day are known with how many of them led to a
   assert.deepEqual(await loadMerchantDays(db, NOON), [{ merchId: 1, day, clicks: 5, orders: 0 }])
 })
 
-test('a huge order that comes back makes other merchants’ commission worth no less than a usual one', async (t) => {
+test('a huge returned order lowers other merchants’ commission no more than a usual one', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 1, { atMs: NOON - 30 * DAY })
   const shareWith = async (sold: number) => {
@@ -212,7 +212,7 @@ test('a huge order that comes back makes other merchants’ commission worth no 
   assert.equal(await shareWith(10_000_000e6), await shareWith(10_000e6))
 })
 
-test('a model of a day to come gives way to today’s: the clock was ahead', async (t) => {
+test('today’s model replaces one of a future day, written by a clock that was ahead', async (t) => {
   const db = await makeCampaign(t)
   await fitNightly(db, NOON + 400 * DAY)
   await addClicks(db, 1, { atMs: NOON - 30 * DAY })

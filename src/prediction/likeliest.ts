@@ -5,10 +5,10 @@ export interface Grid {
   readonly steps: number
 }
 
-/** At first only every eighth value is tried, and then those around the best. */
+/** The first pass tries every eighth value, the second the neighbours of the best. */
 const STRIDE = 8
 
-/** The value of the grid under which what was seen is likeliest; `likelihood` is its logarithm. */
+/** The grid value with the highest likelihood; `likelihood` returns its logarithm. */
 export function likeliest(
   { least, most, steps }: Grid,
   likelihood: (value: number) => number,

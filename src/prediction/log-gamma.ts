@@ -1,15 +1,15 @@
-/** The logarithm of the gamma function for positive numbers, and how far it rises. */
+/** The logarithm of the gamma function for positive numbers, and its differences. */
 
-/** Above this Stirling's series with the terms below is exact to 2e-14. */
+/** From here on Stirling's series with the terms below is exact to 2e-14. */
 const STIRLING_MIN = 10
 const HALF_LOG_2_PI = 0.5 * Math.log(2 * Math.PI)
 
-/** ln Γ(x), x > 0: raised by Γ(x+1) = xΓ(x) until Stirling's series holds. */
+/** ln Γ(x), x > 0: raised by Γ(x+1) = xΓ(x) until Stirling's series converges. */
 export function logGamma(x: number): number {
   let shift = 1
   let at = x
   while (at < STIRLING_MIN) {
-    shift *= at // at most 10!; one logarithm of all, as each costs more than all else here
+    shift *= at // at most 10!; one logarithm for all: it dominates the cost
     at += 1
   }
   const inverse = 1 / at

@@ -1,20 +1,20 @@
-/** The fitted models, one a day. */
+/** The fitted models, one per day. */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 
-/** The newest model, or that of the days before one; the unfitted one while there is none. */
+/** The newest model, or the newest before a day; the unfitted one while there is none. */
 export async function loadModel(db: Db, before = 'infinity'): Promise<PredictionModel> {
   const row = await db.row<{ model: PredictionModel }>(sql`
     select model from prediction_model where day < ${before}::date order by day desc limit 1`)
-  // A model of an older version lacks what is new.
+  // A model of an older version lacks newer fields.
   const values = { ...UNFITTED_MODEL.values, ...row?.model.values }
   return { ...UNFITTED_MODEL, ...row?.model, values }
 }
 
 /**
- * Keeps the model of a day; a second fit of the same day replaces the first. One of a later day was
- * made by a clock that was ahead, and would be the newest until that day.
+ * Stores the model of a day; a second fit of the same day replaces the first. Removes models of
+ * later days, which a clock that was ahead has written.
  */
 export async function saveModel(
   db: Db,

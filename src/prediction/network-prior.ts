@@ -1,29 +1,31 @@
 /**
- * What the prediction expects of merchants that have shown little: the order rate of the network
- * (θ0) and the worth of its orders, as the other merchants show them now. A nightly value would be
- * a day late in a young network. Rules: docs/spec/prediction.md.
+ * The expectation for merchants with little evidence: the order rate of the network (θ0) and the
+ * value of its orders, from the other merchants' current evidence. A nightly value would lag a day
+ * behind in a young network. Rules: docs/spec/prediction.md#order-rate.
  */
 import { type Counts, UNFITTED, UNFITTED_VALUE, type ValueCounts } from './predict.ts'
 
-/** Orders that θ0 is worth against a merchant's own here: merchants differ as is usual. */
+/** Orders that θ0 is worth against a merchant's own here: the usual difference of merchants. */
 const ALIKE_ORDERS = UNFITTED.k0 * UNFITTED.globalRate
-/** How many times θ0 one merchant may say that it is. */
+/** Cap on one merchant's rate, in multiples of θ0. */
 const TIMES_MAX = 2
 /**
- * What all merchants may say against θ0 together, counted in merchants that sell nothing: one for
- * four that told of an order, and half a one at first. Who pays for clicks need not tell of orders
- * at all: were each believed to sell nothing, twenty beside ten that sell at 2 % had θ0 at .01 %.
+ * Bounds the weight of merchants without orders: one for every four merchants with orders, and half
+ * a one at first. A merchant that pays per click need not report orders. If each counted as selling
+ * nothing, twenty of them beside ten that sell at 2 % would put θ0 at .01 %.
  */
 const LESS_MAX = { atFirst: 1 / 2, perTeller: 1 / 4 }
-/** Orders that the usual rate is worth against the merchants': networks differ more than these. */
+/**
+ * Orders that the default rate is worth against the merchants': networks differ more than these.
+ */
 const USUAL_ORDERS = 1
-/** ln θ0 is sought between these. */
+/** Search range of ln θ0. */
 const LOG_RATES = { least: Math.log(1e-9), most: 0 }
 
 /**
- * The rate that the merchants' own, each drawn to it and at most TIMES_MAX of it, are on average.
- * Orders per click of all clicks together were those of whoever had the most: 5,000 that brought
- * nothing, which any browser can make, put the rate of three young merchants at a sixth of theirs.
+ * The mean of the merchants' rates, each shrunk to it and capped at TIMES_MAX of it. A plain ratio
+ * of orders to clicks would follow the merchant with the most clicks: 5,000 fake clicks without an
+ * order cut the rate of three young merchants to a sixth.
  */
 export function networkRate(merchants: readonly Counts[]): number {
   const { atFirst, perTeller } = LESS_MAX
@@ -37,23 +39,26 @@ export function networkRate(merchants: readonly Counts[]): number {
       less += Math.max(0, 1 - times)
     }
     const says = more - Math.min(less, atFirst + perTeller * tellers)
-    // An order tells of ln θ0 with a variance of 1, as it does of a wait (delay.ts).
+    // One order informs ln θ0 with a variance of 1, and a delay likewise (delay.ts).
     return ALIKE_ORDERS * says > USUAL_ORDERS * (log - Math.log(UNFITTED.globalRate))
   })
   return Math.exp(logRate)
 }
 
-/** Orders of a merchant that say half as much of others as any number does: goods differ more. */
+/**
+ * Orders at which a merchant has half of its full weight in the network's values: goods differ more
+ * than rates.
+ */
 const HALF_ORDERS = 1
-/** How far from the mean a merchant's own counts, as a factor of e. */
+/** Cap on a merchant's distance from the mean, as a factor of e. */
 const AWAY_MAX = 1
-/** ln of the least and the largest amount of micros that there is. */
+/** ln of the least and the largest possible amount in micros. */
 const LOG_VALUES = { least: 0, most: Math.log(Number.MAX_SAFE_INTEGER) }
 
 /**
- * The ln(value) around which the merchants' means lie, and what is usual as if it were one more. A
- * mean over all orders was that of whoever told the most: 200 of $5,000, made up by any browser,
- * had an order at each of four merchants that sell for $60 count as $1,113.
+ * The centre of the merchants' mean ln(value), with the default as one more merchant. A mean over
+ * all orders would follow the merchant with the most reports: 200 fake orders of $5,000 raised the
+ * order value of four merchants from $60 to $1,113.
  */
 export function networkLogMean(
   merchants: readonly Pick<ValueCounts, 'orders' | 'logValue'>[],
@@ -68,10 +73,10 @@ export function networkLogMean(
   })
 }
 
-/** So often a range is halved: to a part in 10¹⁵ of it, as fine as numbers are. */
+/** Bisection steps needed to reach double precision. */
 const HALVINGS = 50
 
-/** The number of a range up to which `isTooLow` holds, and above which it does not. */
+/** The point of a range up to which `isTooLow` is true, and above which it is false. */
 function bisect(
   range: { readonly least: number; readonly most: number },
   isTooLow: (value: number) => boolean,

@@ -17,14 +17,14 @@ function bookOf(...pairs: [pubId: number, merchId: number, Evidence][]): Outlook
   return book
 }
 
-test('97 of 100 clicks are taken for valid until a pair shows its own, and then with those', () => {
+test('assumes that 97 of 100 clicks are valid until a pair has its own counts', () => {
   assert.equal(new OutlookBook().of(1, 1).validShare, 0.97)
   const book = bookOf([1, 1, seen({ clicks: 300, invalid: 100 })])
   assert.equal(book.of(1, 1).validShare, (300 + 97) / (300 + 100 + 100))
   assert.equal(book.of(2, 1).validShare, 0.97)
 })
 
-test('a pair leans on its merchant’s orders at all publishers, and on no other merchant’s', () => {
+test('shrinks a pair to its merchant’s orders at all publishers, and to no other merchant’s', () => {
   const good = seen({ clicks: 1_000, orders: 100 })
   const book = bookOf(
     [1, 1, good],
@@ -35,12 +35,12 @@ test('a pair leans on its merchant’s orders at all publishers, and on no other
   assert.ok(rate(1, 1) > rate(3, 1), 'its own orders')
   assert.ok(rate(3, 1) > rate(3, 3), 'those of the merchant elsewhere')
   assert.ok(rate(2, 1) < rate(3, 1), 'its own clicks without any')
-  assert.ok(rate(3, 3) > rate(3, 2), 'an unknown merchant is as the network')
+  assert.ok(rate(3, 3) > rate(3, 2), 'an unknown merchant equals the network')
   const alone = bookOf([1, 1, good])
   assert.ok(alone.of(3, 3).rate.rate > rate(3, 3), 'the network is all merchants together')
 })
 
-test('many orders of one click move no other merchant’s values more than one order does', () => {
+test('many orders of one click move other merchants’ values no more than one order', () => {
   const of = (orders: number) =>
     seen({
       ...{ clicks: 1, orders, value: orders * 9_999e6, logValue: orders * Math.log(9_999e6) },
@@ -53,7 +53,7 @@ test('many orders of one click move no other merchant’s values more than one o
   assert.deepEqual(elsewhere(60), elsewhere(1))
 })
 
-test('an order is worth what those of its pair were, and then what its merchant’s were', () => {
+test('values an order by those of its pair, then by its merchant’s', () => {
   const of = (dollars: number) =>
     seen({
       ...{ clicks: 50, orders: 50, value: 50 * dollars * 1e6 },
@@ -66,7 +66,7 @@ test('an order is worth what those of its pair were, and then what its merchant�
   assert.ok(value(3, 1) > value(3, 2) && value(3, 3) === bookOf().of(3, 3).value.meanMicros)
 })
 
-test('evidence is seen as of the refresh: halved in a half-life, its clicks ripe', () => {
+test('reads evidence as of the refresh: halved in a half-life, its clicks ripe', () => {
   const { halfLife } = UNFITTED_MODEL
   const click = clickEvidence(NOW - halfLife * DAY, { isValid: true })
   const unripe = click.unripe.map((count) => 600 * count)
@@ -74,7 +74,7 @@ test('evidence is seen as of the refresh: halved in a half-life, its clicks ripe
   assert.equal(bookOf([1, 1, old]).of(1, 1).validShare, (300 + 97) / (300 + 100))
   const fresh = { ...old, atMs: NOW }
   const [known, open] = [bookOf([1, 1, old]), bookOf([1, 1, fresh])]
-  // Clicks whose orders are still to come say nothing about the rate.
+  // Clicks whose orders are still to come carry no evidence about the rate.
   assert.ok(known.of(1, 1).rate.nEff > open.of(1, 1).rate.nEff)
   assert.deepEqual(open.of(1, 1).rate, bookOf().of(1, 1).rate)
 })

@@ -1,8 +1,8 @@
 /**
- * What is expected of a click, for every pair of publisher and merchant.
+ * The expected value of a click, for every pair of publisher and merchant.
  *
- * Read off the request path every minute; the auction and `best_effort_cpc` ask this one book, so
- * that they can never disagree (economics 3).
+ * Refreshed every minute, outside requests. The auction and `best_effort_cpc` read the same values,
+ * so they cannot disagree.
  */
 import type { Db } from '../platform/postgres/postgres.ts'
 import {
@@ -33,7 +33,7 @@ import {
   UNFITTED_MODEL,
 } from './prediction-model.ts'
 
-/** Before a pair has shown its own: 97 of 100 clicks land and are valid. */
+/** Before a pair has its own counts: 97 of 100 clicks load and are valid. */
 const VALID_PRIOR = { valid: 97, all: 100 }
 
 export type PairOutlook = Omit<ClickOutlook, 'share' | 'fundedShare'>
@@ -50,7 +50,7 @@ export class OutlookBook {
     this.take(model, await loadEvidence(db, model.halfLife), nowMs)
   }
 
-  /** Takes a model and the evidence of all pairs at its half-life, to be seen as of `nowMs`. */
+  /** Replaces the model and the evidence of all pairs at its half-life, as of `nowMs`. */
   take(model: PredictionModel, evidence: readonly PairEvidence[], nowMs: number): void {
     const none = noEvidence(nowMs)
     const pairs = new Map<string, Evidence>()
@@ -68,7 +68,7 @@ export class OutlookBook {
     this.#rates = atRate(model.rates, networkRate(counts))
   }
 
-  /** How long a merchant's orders come after their clicks. */
+  /** The delay curve of a merchant's orders. */
   delayOf(merchId: number): DelayCurve {
     return delayOf(this.#model, merchId)
   }

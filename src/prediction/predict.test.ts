@@ -37,7 +37,7 @@ const sum = (left: Counts, right: Counts): Counts => ({
   orders: left.orders + right.orders,
 })
 
-test('the worked example holds to 1e-9 (needs ../shared/data/oracles)', (t) => {
+test('reproduces the worked example to 1e-9 (needs ../shared/data/oracles)', (t) => {
   const path = kitPath(t, 'oracles/cpc-prediction-example.json')
   if (path === null) return
   const { inputs, expected, tolerance } = JSON.parse(readFileSync(path, 'utf8'))
@@ -59,7 +59,7 @@ test('the worked example holds to 1e-9 (needs ../shared/data/oracles)', (t) => {
   near((pair.orders / pair.clicks) * (perOrderMicros / 1e6), expected.from_the_raw_pair_rate)
 })
 
-test('a rate lies between what the pair shows and what the merchant shows elsewhere (P30)', () => {
+test('a rate lies between the pair’s own and the merchant’s rate elsewhere (P30)', () => {
   fc.assert(
     fc.property(model, counts, counts, (of, elsewhere, pair) => {
       const { rate, merchantRate } = estimateRate(of, sum(elsewhere, pair), pair)
@@ -71,7 +71,7 @@ test('a rate lies between what the pair shows and what the merchant shows elsewh
   )
 })
 
-test('what a pair shows itself says nothing of its merchant elsewhere, and counts once', () => {
+test('a pair’s own counts are not part of its merchant’s rate elsewhere, and count once', () => {
   const of = { globalRate: 0.02, k0: 100, k1: 400 }
   const elsewhere = { clicks: 900, orders: 8 } // with the network's: 10 orders of 1000 clicks
   for (const pair of [
@@ -83,7 +83,7 @@ test('what a pair shows itself says nothing of its merchant elsewhere, and count
   }
 })
 
-test('no click is predicted to bring more than an order, though orders come before it is ripe', () => {
+test('predicts at most one order per click, though orders come before it is ripe', () => {
   const early = fc.record({ clicks: evenly(0, 1e3), orders: evenly(0, 1e3) })
   const ripe = (counted: Counts) =>
     countsOf({ ...noEvidence(0), ...counted }, UNFITTED_MODEL.delayCurve)
@@ -97,7 +97,7 @@ test('no click is predicted to bring more than an order, though orders come befo
   )
 })
 
-test('many clicks speak for themselves, none leave the merchant’s rate (P31)', () => {
+test('many clicks outweigh the merchant’s rate, no clicks leave it unchanged (P31)', () => {
   fc.assert(
     fc.property(model, counts, positive(0.3), (of, elsewhere, raw) => {
       const nothing = { clicks: 0, orders: 0 }
@@ -110,7 +110,7 @@ test('many clicks speak for themselves, none leave the merchant’s rate (P31)',
   )
 })
 
-test('the interval holds the mean and narrows with clicks at the same rate (P33)', () => {
+test('the interval contains the mean and narrows with clicks at the same rate (P33)', () => {
   const rate = positive(0.3)
   fc.assert(
     fc.property(
@@ -131,7 +131,7 @@ test('the interval holds the mean and narrows with clicks at the same rate (P33)
           assert(lowMicros <= meanMicros && meanMicros <= highMicros)
           return highMicros - lowMicros
         }
-        const wide = width(n) // holds the mean of every shape
+        const wide = width(n) // contains the mean for every shape
         // Wilson and Hilferty's cube is cut at 0 for shapes well under one.
         fc.pre(at * n > 1)
         assert(width(n * more) < wide)
@@ -140,7 +140,7 @@ test('the interval holds the mean and narrows with clicks at the same rate (P33)
   )
 })
 
-test('an uncertain order value widens the interval and not the mean', () => {
+test('an uncertain order value widens the interval but not the mean', () => {
   const estimate = estimateRate(UNFITTED, { clicks: 900, orders: 20 }, { clicks: 90, orders: 3 })
   const fixed = predictPerOrder(estimate, { perOrderMicros: 5e6, logVariance: 0 })
   const open = predictPerOrder(estimate, { perOrderMicros: 5e6, logVariance: 0.04 })
@@ -148,7 +148,7 @@ test('an uncertain order value widens the interval and not the mean', () => {
   assert(open.lowMicros < fixed.lowMicros && open.highMicros > fixed.highMicros)
 })
 
-test('the gamma quantile has the moments that economics 1.4 states', () => {
+test('the gamma quantile has the moments of a gamma distribution', () => {
   const moments = (alpha: number) => {
     const draws = Array.from({ length: 20_000 }, (_, index) =>
       gammaQuantile(alpha, normalQuantile((index + 0.5) / 20_000)),
@@ -185,7 +185,7 @@ function normalShare(z: number): number {
   return 0.5 + total / Math.sqrt(2 * Math.PI)
 }
 
-test('an estimate that the auction draws from keeps its rate and has a shape of .5 at least', () => {
+test('an estimate for the auction’s draw keeps its rate and has a shape of at least .5', () => {
   fc.assert(
     fc.property(model, counts, counts, (of, elsewhere, pair) => {
       const estimate = estimateRate(of, sum(elsewhere, pair), pair)
@@ -203,7 +203,7 @@ const sold = (values: readonly number[]): ValueCounts => ({
   logValue: values.reduce((sum, value) => sum + Math.log(value), 0),
   logValueSquare: values.reduce((sum, value) => sum + Math.log(value) ** 2, 0),
 })
-/** So many orders whose logarithms have the network's spread around this mean. */
+/** This many orders whose logarithms have the network's variance around this mean. */
 const usualOrders = (orders: number, logMean: number): ValueCounts => {
   const { variance, logRatio } = UNFITTED_VALUE
   return {
@@ -217,7 +217,7 @@ const meanOf = (merchant: ValueCounts, pair = merchant): number =>
   estimateValue(UNFITTED_VALUE, merchant, pair).meanMicros
 const NO_ORDERS = sold([])
 
-test('an order is worth what the merchant’s orders were on average, however they scatter', () => {
+test('an order is worth the merchant’s mean order value, at any variance', () => {
   const random = seededRandom(4)
   const kinds: Record<string, () => number> = {
     'one price': () => 100e6,
@@ -235,7 +235,7 @@ test('an order is worth what the merchant’s orders were on average, however th
   }
 })
 
-test('a single absurd order makes the others count as little more', () => {
+test('a single absurd order changes the value of the others little', () => {
   const usual = Array.from({ length: 100 }, (_, index) => 60e6 * (index % 2 === 0 ? 0.7 : 1.3))
   const plain = meanOf(sold(usual))
   const odd = meanOf(sold([...usual, 10_000_000e6]))
@@ -245,7 +245,7 @@ test('a single absurd order makes the others count as little more', () => {
   assert(times < 15, `${times} times`)
 })
 
-test('an unfitted order is worth $60, and is known better the more were sold', () => {
+test('an unfitted order is worth $60, with an interval that narrows with sales', () => {
   const unknown = estimateValue(UNFITTED_VALUE, NO_ORDERS, NO_ORDERS)
   assert(Math.abs(unknown.meanMicros / 60e6 - 1) < 1e-9)
   const log = UNFITTED_VALUE.globalLogMean + Math.log(4)
@@ -264,26 +264,26 @@ test('an unfitted order is worth $60, and is known better the more were sold', (
     assert(Math.abs(got / (60e6 * factor) - 1) < 0.1, `${got / 60e6}, not ${factor}`)
   near(meanOf(twenty), 2)
   near(meanOf(usualOrders(5, log), NO_ORDERS), 2)
-  // Rounding may leave a pair a little more than its merchant.
+  // Rounding may give a pair slightly more than its merchant.
   const more = { ...NO_ORDERS, orders: 1e-9 }
   assert(Math.abs(meanOf(NO_ORDERS, more) / 60e6 - 1) < 1e-6)
 })
 
-test('what is shown is as wide as the merchant’s own rate is uncertain, around the same rate', () => {
+test('the displayed interval includes the uncertainty of the merchant’s rate, around the same rate', () => {
   const of = { globalRate: 0.02, k0: 150, k1: 800 }
   const pair = { clicks: 100, orders: 2 }
   const young = estimateRate(of, pair, pair)
-  // All that is known elsewhere is the network: three orders' worth, at 16 of 18 of the estimate.
+  // The network is the only other evidence: three orders' worth, at 16 of 18 of the estimate.
   const error = (16 / 18) ** 2 / 3
   assert(Math.abs(young.merchantError - error) < 1e-12, String(young.merchantError))
   const wide = shown(young)
   assert(Math.abs(1 / wide.alpha - (1 / 18 + error)) < 1e-12)
   assert(Math.abs(wide.alpha / wide.nEff - young.rate) < 1e-12)
   const old = estimateRate(of, { clicks: 1e6, orders: 2e4 }, pair)
-  assert(shown(old).alpha > 0.99 * old.alpha, 'of a merchant that is known nothing is added')
+  assert(shown(old).alpha > 0.99 * old.alpha, 'a known merchant adds nothing')
 })
 
-test('only a shape under .5 is lifted, and nothing where the rate is nought', () => {
+test('raises only a shape under .5, and nothing where the rate is 0', () => {
   const barely = { merchantRate: 0.02, merchantError: 0, alpha: 0.49, nEff: 24.5, rate: 0.02 }
   assert.deepEqual(drawable(barely), { ...barely, alpha: 0.5, nEff: 25 })
   const exactly = { merchantRate: 0.02, merchantError: 0, alpha: 0.52, nEff: 26, rate: 0.02 }
@@ -295,7 +295,7 @@ test('only a shape under .5 is lifted, and nothing where the rate is nought', ()
   })
 })
 
-test('the spreads of rate and value add as squares; a bound at nought stays there', () => {
+test('adds the squared errors of rate and value; a bound at 0 stays there', () => {
   const sure = { merchantRate: 0.02, merchantError: 0, alpha: 2e12, nEff: 1e14, rate: 0.02 }
   const { lowMicros, highMicros } = predictPerOrder(sure, {
     perOrderMicros: 5e6,
@@ -312,7 +312,7 @@ test('the spreads of rate and value add as squares; a bound at nought stays ther
   assert.deepEqual([open.lowMicros, open.meanMicros], [0, 500])
 })
 
-test('each model pays as its terms say', () => {
+test('each model pays by its terms', () => {
   const outlook = {
     share: 0.75,
     rate: { merchantRate: 0.02, merchantError: 0, alpha: 2, nEff: 100, rate: 0.02 },
@@ -330,7 +330,7 @@ test('each model pays as its terms say', () => {
   assert(Math.abs(cpc({ model: 'epp', paymentMicros: 1_500_000 }) - 0.02 * 1.5e6 * 0.75) < 1e-6)
 })
 
-test('an order’s value makes a commission uncertain, and never a fixed payment', () => {
+test('order value makes a commission uncertain, but not a fixed payment', () => {
   const outlook = {
     ...{ share: 0.75, returnShare: 0, approvedShare: 1, validShare: 1, fundedShare: 1 },
     rate: { merchantRate: 0.02, merchantError: 0, alpha: 20, nEff: 1000, rate: 0.02 },
@@ -348,7 +348,7 @@ test('an order’s value makes a commission uncertain, and never a fixed payment
   assert.equal(width(fixed, 0.04), width(fixed, 0))
 })
 
-test('the logarithm of the gamma function meets known values', () => {
+test('the logarithm of the gamma function matches known values', () => {
   for (const [x, wanted] of [
     [1, 0],
     [2, 0],
@@ -363,7 +363,7 @@ test('the logarithm of the gamma function meets known values', () => {
   assert.equal(logGammaRise(0.1, 0), 0)
 })
 
-test('the fit finds how much the groups of a known world differ', () => {
+test('the fit recovers how much the groups of a known world differ', () => {
   const random = seededRandom(11)
   for (const truth of [30, 150, 800]) {
     const groups = Array.from({ length: 400 }, () => {
@@ -376,7 +376,7 @@ test('the fit finds how much the groups of a known world differ', () => {
   }
 })
 
-test('groups that do not differ are drawn together as much as the grid allows', () => {
+test('shrinks groups that do not differ as far as the grid allows', () => {
   const groups = Array.from({ length: 50 }, () => ({ clicks: 10_000, orders: 500, rate: 0.05 }))
   assert(Math.abs(fitConcentration(groups) - Math.exp(11)) < 1e-6)
 })
@@ -398,7 +398,7 @@ test('on 18 batting averages shrinkage at least halves the error (needs ../share
   assert(shrunk < 0.0235 && shrunk < raw / 2, String(shrunk))
 })
 
-test('a network that has shown too little keeps yesterday’s model', () => {
+test('a network with too few orders keeps yesterday’s model', () => {
   const evidence = [{ pubId: 1, merchId: 1, evidence: clickEvidence(0, { isValid: true }) }]
   assert.equal(fitModel(evidence, { yesterday: UNFITTED_MODEL, nowMs: DAY }), UNFITTED_MODEL)
 })
@@ -442,7 +442,7 @@ test('at another base rate merchants and pairs differ by the same factor', () =>
     fc.property(fc.double({ min: 1e-4, max: 0.5, noNaN: true }), (rate) => {
       const { globalRate, k0, k1 } = atRate(UNFITTED, rate)
       assert.equal(globalRate, rate)
-      // Orders that the wider rate is worth: what 1/√(Kθ) is made of.
+      // Orders that the wider rate is worth: the basis of 1/√(Kθ).
       assert(Math.abs(k0 * rate - UNFITTED.k0 * UNFITTED.globalRate) < 1e-9)
       assert(Math.abs(k1 * rate - UNFITTED.k1 * UNFITTED.globalRate) < 1e-9)
     }),

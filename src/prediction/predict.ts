@@ -1,21 +1,23 @@
 /**
- * What a click of a publisher's reader at a merchant is worth: the one model behind the auction's
- * CPA and EPP values and behind `best_effort_cpc` (economics 3).
+ * Predicts the value of a click of a publisher's reader at a merchant: the one model behind the
+ * auction's CPA and EPP values and behind `best_effort_cpc` (docs/spec/prediction.md).
  *
- * A pair with few clicks says little about itself, so its rate is drawn to the merchant's rate
- * elsewhere, and that to the network's, each by as much as the pairs of the network differ:
- *   θ_m = (y_m − y_mp + K0 θ0) / (n_m − n_mp + K0),  θ = (y_mp + K1 θ_m) / (n_mp + K1).
- * K0 and K1 are fitted nightly (fit.ts). Pure: counts in, figures out.
+ * A pair with few clicks has little evidence, so its rate is shrunk to the merchant's rate
+ * elsewhere, and that to the network's, each by as much as the pairs of the network differ: θ_m =
+ * (y_m − y_mp + K0 θ0) / (n_m − n_mp + K0),  θ = (y_mp + K1 θ_m) / (n_mp + K1). K0 and K1 are
+ * fitted nightly (fit.ts). Pure: counts in, figures out.
  */
 import { PPM } from '../platform/money/money.ts'
 
-/** Ripe clicks of a pair, or of a whole merchant, and their orders, which are never more. */
+/**
+ * Ripe clicks of a pair, or of a whole merchant, and their orders, which never exceed the clicks.
+ */
 export interface Counts {
   readonly clicks: number
   readonly orders: number
 }
 
-/** What the nightly fit found out about the network as a whole. */
+/** The nightly fit's parameters of the network. */
 export interface RateModel {
   readonly globalRate: number // θ0, orders per click
   readonly k0: number // clicks that the network's rate is worth against a merchant's own
@@ -25,33 +27,33 @@ export interface RateModel {
 /** Posterior of a pair's rate: a gamma of shape `alpha` over `nEff` clicks. */
 export interface RateEstimate {
   readonly merchantRate: number // without this publisher
-  /** Squared relative error of `rate` that the merchant's rate brings with it. */
+  /** Squared relative error of `rate` caused by the merchant's rate. */
   readonly merchantError: number
-  readonly alpha: number // posterior orders, were the merchant's rate known
+  readonly alpha: number // posterior orders if the merchant's rate were known
   readonly nEff: number // posterior clicks
   readonly rate: number // alpha / nEff, orders per click
 }
 
-/** Before anything was fitted: a rate and weights usual in commerce, soon outvoted by counts. */
+/** Before the first fit: a rate and weights usual in commerce, soon outvoted by counts. */
 export const UNFITTED: RateModel = { globalRate: 0.02, k0: 150, k1: 570 }
 
 /**
- * The model seen at another base rate. What carries over is by which factor merchants and pairs
- * differ, `1/√(Kθ)`, and not how many clicks the wider rate is worth: 150 clicks say a lot where
- * one in fifty brings an order, and next to nothing where one in a thousand does.
+ * The model at another base rate. It keeps the factor by which merchants and pairs differ,
+ * `1/√(Kθ)`, and not the number of clicks that the wider rate is worth: 150 clicks are much
+ * evidence where one in fifty brings an order, and little where one in a thousand does.
  */
 export function atRate({ globalRate, k0, k1 }: RateModel, rate: number): RateModel {
   const factor = globalRate / rate
   return { globalRate: rate, k0: k0 * factor, k1: k1 * factor }
 }
 
-/** Below half an order the approximation of the gamma quantile breaks down (economics 1.4). */
+/** Below half an order the approximation of the gamma quantile breaks down. */
 const ALPHA_MIN = 0.5
 
 /** Estimates a pair's rate; `merchant` counts all publishers, this one included. */
 export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): RateEstimate {
   const elsewhereOrders = Math.max(0, merchant.orders - pair.orders)
-  // Counted by itself the pair may have left fewer than the orders of the others.
+  // The pair's cap of one order per click may make the remainder negative.
   const elsewhereClicks = Math.max(elsewhereOrders, merchant.clicks - pair.clicks)
   const merchantOrders = elsewhereOrders + model.k0 * model.globalRate
   const merchantRate = merchantOrders / (elsewhereClicks + model.k0)
@@ -63,8 +65,8 @@ export function estimateRate(model: RateModel, merchant: Counts, pair: Counts): 
 }
 
 /**
- * The estimate as it is shown: as wide as the merchant's own rate is uncertain as well. The auction
- * draws from the narrower one: draws that wide cost more than they found out
+ * The estimate for display: its width includes the uncertainty of the merchant's own rate. The
+ * auction draws from the narrower one: draws that wide cost more than they taught
  * (docs/spec/prediction.md#intervals).
  */
 export function shown(estimate: RateEstimate): RateEstimate {
@@ -74,7 +76,7 @@ export function shown(estimate: RateEstimate): RateEstimate {
   return { ...estimate, alpha: shape, nEff: shape / rate }
 }
 
-/** The estimate with the shape that the auction's draw can use: same rate, a floor under alpha. */
+/** The estimate in a shape for the auction's draw: same rate, a floor under alpha. */
 export function drawable(estimate: RateEstimate): RateEstimate {
   const { alpha, rate } = estimate
   if (alpha >= ALPHA_MIN || rate === 0) return estimate
@@ -89,7 +91,7 @@ export interface ValueCounts {
   readonly logValueSquare: number // Σ ln²
 }
 
-/** How the logarithms of order values spread: within a pair, and of means between groups. */
+/** The variance of the logarithm of order values: within a pair, and of means between groups. */
 export interface ValueModel {
   readonly globalLogMean: number // of ln(value in micros)
   readonly variance: number // s² of ln(value) within a pair, of merchants on average
@@ -103,9 +105,9 @@ export interface ValueEstimate {
   readonly logVariance: number // of the estimate of ln(mean), for the interval
 }
 
-/** Before anything was fitted: $60 an order, spread by a factor of about two. */
+/** Before the first fit: $60 an order, with a factor of about two. */
 export const UNFITTED_VALUE: ValueModel = {
-  // Less half the variance between merchants and pairs, whose mean lies above their median.
+  // Less half the variance between merchants and pairs, whose mean exceeds their median.
   globalLogMean: Math.log(60e6) - 0.25 - (0.5 / 5 + 0.5 / 20) / 2,
   variance: 0.5,
   logRatio: 0.25,
@@ -113,36 +115,36 @@ export const UNFITTED_VALUE: ValueModel = {
   k1: 20,
 }
 
-/** Orders that the network's spread is worth against a merchant's own. */
+/** Orders that the network's variance is worth against a merchant's own. */
 const SPREAD_ORDERS = 5
-/** Less than this part of the network's spread is no merchant's: orders of one price may change. */
+/** Minimum variance of a merchant, relative to the network's: equal prices may change. */
 const SPREAD_MIN = 0.05
 /**
- * The most by which a mean may exceed the geometric mean, as a power of e, and times what a
- * lognormal of the same variance has. One order of $10 million among a hundred of $60 makes an
- * order count as $107 and not as $100,000.
+ * Caps on the excess of a mean over the geometric mean: as a power of e, and as a multiple of a
+ * lognormal's. One order of $10 million among a hundred of $60 then counts as $107 per order and
+ * not as $100,000.
  */
 const LOG_RATIO_MAX = 2
 const RATIO_TIMES_MAX = 1.2
 
-/** How widely a merchant's own orders scatter. */
+/** The variance of a merchant's own orders. */
 export interface Spread {
   readonly variance: number // of ln(value)
   readonly logRatio: number // ln of the arithmetic over the geometric mean
 }
 
-/** The spread that orders show themselves, nothing drawn to anything; null under two of them. */
+/** The orders' own variance, without shrinkage; null under two of them. */
 export function ownSpread({ orders, value, logValue, logValueSquare }: ValueCounts): Spread | null {
   if (orders <= 1 || value <= 0) return null
   const squares = Math.max(0, logValueSquare - (logValue * logValue) / orders)
   const variance = squares / (orders - 1)
   const ratio = Math.max(0, Math.log(value / orders) - logValue / orders)
-  // Of few orders the mean is seldom as far above as it is in the end.
+  // The excess in a few orders is usually smaller than in many.
   const logRatio = Math.min((ratio * orders) / (orders - 1), (RATIO_TIMES_MAX * variance) / 2)
   return { variance, logRatio: Math.min(LOG_RATIO_MAX, logRatio) }
 }
 
-/** The same, drawn to the network's. */
+/** The same, shrunk to the network's. */
 export function spreadOf(model: ValueModel, counts: ValueCounts): Spread {
   const own = ownSpread(counts)
   if (own === null) return model
@@ -156,8 +158,8 @@ export function spreadOf(model: ValueModel, counts: ValueCounts): Spread {
 }
 
 /**
- * Estimates the mean order value of a pair. The geometric mean is drawn to the merchant's and the
- * network's as rates are; the merchant's own spread says how far the mean lies above it
+ * Estimates the mean order value of a pair. The geometric mean is shrunk to the merchant's and the
+ * network's like a rate; the merchant's variance gives the distance of the mean above it
  * (docs/spec/prediction.md#order-value).
  */
 export function estimateValue(
@@ -182,7 +184,7 @@ export function estimateValue(
   }
 }
 
-/** A predicted amount a click with its 80 % interval, in micros; not rounded. */
+/** A predicted amount per click with its 80 % interval, in micros; not rounded. */
 export interface Prediction {
   readonly meanMicros: number
   readonly lowMicros: number
@@ -193,9 +195,9 @@ export interface Prediction {
 const Z80 = 1.2816
 
 /**
- * Quantile of a gamma of shape `alpha` at the normal quantile `z`, by Wilson and Hilferty:
- * `α(1 − 1/(9α) + z/(3√α))³`, never below 0. Multiplied out, because auctions draw by it and must
- * draw the same bits on every engine (auction/draw.ts).
+ * Quantile of a gamma of shape `alpha` at the normal quantile `z`, by Wilson and Hilferty: `α(1 −
+ * 1/(9α) + z/(3√α))³`, at least 0. Multiplied out, because auctions draw by it and must draw the
+ * same bits on every engine (auction/draw.ts).
  */
 export function gammaQuantile(alpha: number, z: number): number {
   if (alpha <= 0) return 0
@@ -204,9 +206,9 @@ export function gammaQuantile(alpha: number, z: number): number {
 }
 
 /**
- * Predicts what the publisher gets for a click that pays `perOrderMicros` an order (its share,
- * expected returns already taken off). `logVariance` is that of the amount, 0 when it is fixed;
- * it widens the interval by the delta method.
+ * Predicts the publisher's earnings per click at `perOrderMicros` an order (its share, less
+ * expected returns). `logVariance` is that of the amount, 0 when it is fixed; it widens the
+ * interval by the delta method.
  */
 export function predictPerOrder(
   { alpha, nEff, rate }: RateEstimate,
@@ -216,7 +218,7 @@ export function predictPerOrder(
   const low = (gammaQuantile(alpha, -Z80) / nEff) * perOrderMicros
   const high = (gammaQuantile(alpha, Z80) / nEff) * perOrderMicros
   if (logVariance === 0 || meanMicros === 0) return { meanMicros, ...around(meanMicros, low, high) }
-  // Both factors vary on their own, so the squares of their logarithmic spreads add.
+  // Both factors are independent, so the squares of their logarithmic errors add.
   const valueSpread = Z80 * Math.sqrt(logVariance)
   const spread = (bound: number): number => Math.hypot(Math.log(bound / meanMicros), valueSpread)
   return {
@@ -229,7 +231,10 @@ export function predictPerOrder(
   }
 }
 
-/** A very skew posterior can have its mean outside its middle 80 %; an interval must hold it. */
+/**
+ * The mean of a very skewed posterior can lie outside its middle 80 %; the interval must contain
+ * it.
+ */
 function around(meanMicros: number, low: number, high: number) {
   return { lowMicros: Math.min(low, meanMicros), highMicros: Math.max(high, meanMicros) }
 }
@@ -240,7 +245,7 @@ export type PayTerms =
   | { readonly model: 'cpa'; readonly ratePpm: number }
   | { readonly model: 'epp'; readonly paymentMicros: number }
 
-/** The terms of a campaign that pays per order, of its columns. */
+/** The pay terms from the columns of a campaign that pays per order. */
 export function orderTerms(
   model: 'cpa' | 'epp',
   campaign: { readonly rate_ppm: number | null; readonly payment_micros: string | null },
@@ -254,13 +259,15 @@ export interface ClickOutlook {
   readonly share: number // of the publisher, 0..1
   readonly rate: RateEstimate
   readonly value: ValueEstimate
-  readonly returnShare: number // of order value that comes back, 0..1
-  readonly approvedShare: number // of the commission of standing orders that lasts, 0..1
+  readonly returnShare: number // of order value that is returned, 0..1
+  readonly approvedShare: number // of commission that is never rejected, 0..1
   readonly validShare: number // of clicks that are billable, 0..1
   readonly fundedShare: number // of the last day during which the budget could pay, 0..1
 }
 
-/** Micros that the merchant pays in the end for an order; the auction multiplies it by θ. */
+/**
+ * The merchant's expected final payment for an order, in micros; the auction multiplies it by θ.
+ */
 export function perOrderMicros(
   terms: Exclude<PayTerms, { model: 'cpc' }>,
   {

@@ -1,7 +1,6 @@
 /**
- * What the nightly fit knows about the network as a whole: how much pairs differ, what an order is
- * worth, how long it takes, how fast the past fades and which part of a commission lasts:
- * everything that a prediction needs besides a pair's counts.
+ * The nightly fit's model of the network: how much pairs differ, order values, delays, the
+ * half-life and the lasting share of commission. A prediction needs only this and a pair's counts.
  */
 import type { DelayCurve, HalfLife } from './evidence.ts'
 import { type RateModel, UNFITTED, UNFITTED_VALUE, type ValueModel } from './predict.ts'
@@ -9,9 +8,9 @@ import { type RateModel, UNFITTED, UNFITTED_VALUE, type ValueModel } from './pre
 export interface Delays {
   /** The network's delay curve: weights of WAITS_MS (evidence.ts). */
   readonly delayCurve: DelayCurve
-  /** Curves of the merchants that have shown their own, by id. */
+  /** Curves of the merchants with enough orders, by id. */
   readonly delayCurveByMerchant: Readonly<Record<string, DelayCurve>>
-  /** Orders whose waits were seen. */
+  /** Orders with a known delay. */
   readonly delayOrders: number
 }
 
@@ -19,15 +18,15 @@ export interface PredictionModel extends Delays {
   readonly rates: RateModel
   readonly values: ValueModel
   readonly halfLife: HalfLife
-  /** Part of the order value that comes back, of the network and of merchants, by id. */
+  /** Returned share of the order value, of the network and of merchants, by id. */
   readonly returnShare: number
   readonly returnShareByMerchant: Readonly<Record<string, number>>
-  /** Part of the commission of standing orders that is not rejected later (approval.ts). */
+  /** Share of commission on current orders that is not rejected later (approval.ts). */
   readonly approvedShare: number
   readonly approvedShareByMerchant: Readonly<Record<string, number>>
 }
 
-/** Before anything was fitted: most orders come within the day (usual in commerce). */
+/** Before the first fit: most orders come within the day (usual in commerce). */
 export const UNFITTED_MODEL: PredictionModel = {
   rates: UNFITTED,
   values: UNFITTED_VALUE,

@@ -1,16 +1,16 @@
-/** The part of the order value that readers send back: of the network, and of its merchants. */
+/** The returned share of the order value: of the network, and of its merchants. */
 import { type PredictionModel, UNFITTED_MODEL } from './prediction-model.ts'
 
 /** Returns come late: orders of these days have brought most of theirs. */
 export const RETURN_DAYS = { youngest: 14, oldest: 120 }
 /**
- * Order value that the wider share is worth against a merchant's own, some 200 orders, and the most
- * that a merchant's own weighs in the network's: one order of $10 million that came back, of a
- * merchant which pays for clicks, would make every other one's commission worth nothing.
+ * Order value that the wider share is worth against a merchant's own, some 200 orders, and the cap
+ * of a merchant's weight in the network's. Without the cap, one returned order of $10 million would
+ * make every other merchant's commission worth nothing.
  */
 const RETURN_PRIOR_MICROS = 10_000e6
 
-/** Order value of a merchant within RETURN_DAYS, and the part of it that readers kept. */
+/** Order value of a merchant within RETURN_DAYS, and the part without returns. */
 export interface SoldValue {
   readonly merch_id: number
   readonly sold: number
@@ -18,8 +18,8 @@ export interface SoldValue {
 }
 
 /**
- * Drawn to what is usual and not to yesterday's: that comes from the same orders, and each night
- * would count them once more.
+ * Shrunk to the default and not to yesterday's share, which comes from the same orders and would
+ * count them again each night.
  */
 export function fitReturnShares(
   rows: readonly SoldValue[],

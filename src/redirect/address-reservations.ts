@@ -1,22 +1,22 @@
 /**
- * Bounds the budget that clicks from one address hold until the fold has judged them: without it,
- * unpaid clicks would hold their prices back and hide a small campaign from other readers.
+ * Bounds the budget that unjudged clicks from one address reserve. Otherwise unpaid clicks would
+ * hold reservations and hide a small campaign from other readers.
  * docs/spec/budgets.md#reservations-by-address
  */
 import { LRUCache } from 'lru-cache'
 
 /**
- * In this time an address may reserve what its campaign pays it in an hour: three times as much in
- * all, which leaves room for clicks that the fold refuses, such as double clicks.
+ * In this window an address may reserve as many clicks as its campaign pays it per hour. That is
+ * three times the paid rate, which leaves room for unpaid clicks such as double clicks.
  */
 const WINDOW_MS = 20 * 60_000
-/** Pairs of address unit and campaign, in about 10 MB. The longest unused is forgotten first. */
+/** Pairs of address unit and campaign, in about 10 MB. The least recently used is dropped first. */
 const PAIRS_MAX = 50_000
 
 export class AddressReservations {
   readonly #pairs = new LRUCache<string, { fromMs: number; count: number }>({ max: PAIRS_MAX })
 
-  /** Counts one more reservation; false: the address has had its share. */
+  /** Counts one more reservation; false when the address has used its share. */
   take(
     of: { readonly campaignId: number; readonly address: string; readonly paidPerHour: number },
     nowMs: number,

@@ -27,7 +27,7 @@ const result: SealedResult = {
   ...{ consent: 1, runnerUpMicros: micros(0), snapshotVersion: 1 },
 }
 
-/** What the edge says of a click so long after its auction. */
+/** The edge's verdict on a click this long after its auction. */
 function verdict(ageMs: number, changes: Partial<SealedResult> = {}, sent: object = {}): number {
   const deps = { isBlocked: () => false, isWithinLimit: () => true }
   const request = { headers: { 'user-agent': BROWSER, ...sent }, address: '203.0.113.7' }
@@ -42,11 +42,11 @@ test('a click 299 ms after its page’s auction is too fast, one after 300 ms is
   assert.equal(CLICK_AGE_MIN_MS, 300)
   assert.equal(verdict(299), REASON.tooFast)
   assert.equal(verdict(300), REASON.ok)
-  // Another node's clock may run behind the one that held the auction.
+  // Another node's clock may be behind the clock of the auction's node.
   assert.equal(verdict(-5_000), REASON.tooFast)
 })
 
-test('a click on a result of before the clock was set back is not taken for too fast', () => {
+test('a click on a result from before a clock change is not too fast', () => {
   assert.equal(verdict(-5_001), REASON.ok)
   assert.equal(verdict(-3_600_000), REASON.ok)
 })
@@ -60,14 +60,14 @@ test('a load for anything but a document is no click, with a user gesture or wit
     [{ 'sec-fetch-dest': 'object', 'sec-fetch-user': '?1' }, REASON.embedded],
     [{ 'sec-fetch-dest': '' }, REASON.embedded],
     [{ 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }, REASON.ok],
-    [{ 'sec-fetch-mode': 'cors' }, REASON.ok], // A program that is no browser says so, too.
+    [{ 'sec-fetch-mode': 'cors' }, REASON.ok], // A program that is not a browser identifies itself.
   ]
   for (const [headers, reason] of told) {
     assert.equal(verdict(300, {}, headers), reason, JSON.stringify(headers))
   }
 })
 
-test('an auction held at the click itself has no least age', () => {
+test('an auction run for the click itself has no minimum age', () => {
   assert.equal(verdict(0, { isAtClick: true }), REASON.ok)
 })
 
@@ -123,16 +123,16 @@ function clickAgain({
   return { answer, reasons, written, noted, told, released }
 }
 
-test('a sealed address that is sent again and again reserves its price once', async () => {
+test('reserves the price once when a sealed URL is sent repeatedly', async () => {
   const { answer, reasons } = clickAgain()
   await Promise.all([answer(), answer()])
   assert.equal((await answer()).status, 302)
   const repeat = [REASON.duplicateResult, null]
-  const inOrder = reasons().sort(([a], [b]) => Number(a) - Number(b)) // Two came at once.
+  const inOrder = reasons().sort(([a], [b]) => Number(a) - Number(b)) // Two arrived at once.
   assert.deepEqual(inOrder, [[REASON.ok, 500_000], repeat, repeat])
 })
 
-test('all addresses that one subscriber of IPv6 holds are one in the log', async () => {
+test('all addresses of one IPv6 subscriber are one unit in the log', async () => {
   const { answer, written } = clickAgain()
   for (const end of [':1', 'a:b:c:d', '1::1']) await answer({}, null, `2001:db8:0:7:${end}`)
   await answer({}, null, '2001:db8:0:8::1')
@@ -143,7 +143,7 @@ test('all addresses that one subscriber of IPv6 holds are one in the log', async
   )
 })
 
-test('a click on a page’s result counts once for the reserve, a click that ran its own auction never', async () => {
+test('counts a click on a page’s result once for the reserve, and a click with its own auction never', async () => {
   const { answer, noted } = clickAgain()
   await answer()
   await answer()
@@ -162,19 +162,19 @@ test('a click on a page’s result counts once for the reserve, a click that ran
   ])
 })
 
-test('an address that has reserved what its campaign pays per hour reserves nothing at once', async () => {
+test('an address that has reserved its hourly paid clicks reserves nothing more at once', async () => {
   const { answer, noted, reasons } = clickAgain()
   const next = (number: number) => ({ resultNumber: Buffer.alloc(16, number) })
   for (let click = 0; click < 11; click++) await answer(next(click))
   const verdicts = () => reasons().map(([reason]) => reason)
   assert.deepEqual(verdicts().slice(9), [REASON.ok, REASON.addressLimit])
-  assert.equal(noted.length, 10, 'the last one is no sign of demand either')
+  assert.equal(noted.length, 10, 'the last one does not count as demand either')
   await answer(next(21), null, '203.0.113.8')
   await answer(next(22), null, '127.0.0.1')
   assert.deepEqual(verdicts().slice(11), [REASON.ok, REASON.ok])
 })
 
-test('a result whose click found no budget, or was not recorded, may still be paid', async () => {
+test('a result whose click was unfunded or unrecorded may still be paid', async () => {
   const leases = [null, null, 7]
   const poor = clickAgain({ reserve: () => leases.shift() ?? null })
   await poor.answer()
@@ -195,7 +195,7 @@ test('a result whose click found no budget, or was not recorded, may still be pa
   assert.deepEqual(taken, [7, 7])
 })
 
-test('a repeat that was not recorded does not free what the first click reserved', async () => {
+test('an unrecorded repeat does not free the first click’s reservation', async () => {
   const taken: (number | null)[] = []
   const { answer } = clickAgain({
     append: ([event]) => {
@@ -207,7 +207,7 @@ test('a repeat that was not recorded does not free what the first click reserved
   assert.deepEqual(taken, [500_000, null, null])
 })
 
-/** What the reader is answered whose click is not taken, and what becomes of its price. */
+/** The answer to a reader whose click is refused, and the state of its price. */
 async function unrecorded(error: Error) {
   const { answer, told, released } = clickAgain({ append: () => Promise.reject(error) })
   const reply = await answer()
@@ -215,13 +215,13 @@ async function unrecorded(error: Error) {
   return { reply, released }
 }
 
-test('whatever keeps a click from being recorded, the reader goes on', async () => {
+test('redirects the reader, whatever keeps the click from being recorded', async () => {
   const away = new LogUnavailable('full')
   const late = new LogUnavailable('late', { isUncertain: true })
   for (const error of [away, late, new EventRefused('no'), new Error('a mistake of ours')]) {
     const { reply, released } = await unrecorded(error)
     assert.equal(reply.status, 302)
-    // Only where it will surely never be written is its price free again, and its id nobody's.
+    // The price and the id are free again only if the event will certainly never be written.
     const isLost = error === away || error instanceof EventRefused
     assert.deepEqual(released, isLost ? [[3, 7, 500_000]] : [], error.message)
     const location = String(reply.headers.location)
@@ -229,7 +229,7 @@ test('whatever keeps a click from being recorded, the reader goes on', async () 
   }
 })
 
-test('a click always carries its id: in the network’s address, else in the shop’s own', async () => {
+test('a click always carries its id: in the network’s template, else in the shop’s own parameter', async () => {
   const id = /[0-9a-f]{32}/
   const destination = async (deep_link: string | null) => {
     const { headers } = await clickAgain({ landing: { click_param: 'ref', deep_link } }).answer()

@@ -1,9 +1,9 @@
 /**
- * One click on one auction result: what the edge finds, records and answers.
+ * Handles one click on one auction result: checks it, records it and redirects.
  *
- * The edge checks what needs nobody else (robot, prefetch, speed, address, budget lease), writes
- * one event with every fact and its own verdict, and sends the reader on. Whether the click is
- * paid is the fold's to say (docs/decisions/0020-the-fold.md).
+ * The edge makes the checks that need no other node (robot, prefetch, speed, address, budget
+ * lease), appends one event with all facts and its own verdict, and redirects the reader. The fold
+ * decides whether the click is paid (docs/decisions/0020-the-fold.md).
  */
 import type { Edge } from '../auction/edge.ts'
 import type { SealedResult } from '../auction/seal.ts'
@@ -24,16 +24,18 @@ import type { AddressReservations } from './address-reservations.ts'
 import { deepLink, headerSafe, withParameter } from './destination.ts'
 import type { ReservedResults } from './reserved-results.ts'
 
-/** The wait for a budget that is not held here; with the log's, it stays under 50 ms (I5). */
+/**
+ * The wait for a budget that this node does not hold; with the log's, it stays under 50 ms (I5).
+ */
 export const FUND_PATIENCE_MS = 15
-/** No person is that fast (decisions, Redirect). */
+/** No person clicks that fast after the page's auction. */
 export const CLICK_AGE_MIN_MS = 300
-/** Nodes' clocks agree within this; a result from further ahead was made before a clock was set. */
+/** Nodes' clocks differ by less than this; a result from further ahead predates a clock change. */
 const CLOCKS_APART_MAX_MS = 5_000
 
 export interface ClickDeps {
   readonly append: DurableAppend['append']
-  /** The results whose price a click has reserved here, by result number. */
+  /** The results whose price a click has reserved on this node, by result number. */
   readonly reservedResults: ReservedResults
   readonly addressReservations: AddressReservations
   readonly book: Pick<LeaseBook, 'reserve' | 'recordClick' | 'release'>
@@ -45,7 +47,7 @@ export interface ClickDeps {
   readonly hashKeys: Pick<HashKeys, 'hash'>
   readonly nextId: () => string
   readonly onUnrecorded: (error: unknown) => void
-  /** A click that will be paid came from an address that the rules by address leave alone. */
+  /** Counts a paid click; the address rules exempt local addresses. */
   readonly onLocalClick: () => void
 }
 
@@ -58,13 +60,13 @@ export interface Click {
   readonly sessionUuid: string | null
   readonly consent: number // as of the click; the result's is as of its auction
   readonly visitorId: string | null
-  /** Whether the browser sent the visitor id; false: this answer sets it, or there is none. */
+  /** Whether the browser sent the visitor id; false: this response sets it, or there is none. */
   readonly isVisitorReturned: boolean
   readonly labels: ClickLabels
   readonly referrer: string | null
-  /** Known before the click was looked at: a broken seal, a disabled link. */
+  /** Known before the checks: a broken seal, a disabled link. */
   readonly verdict: number
-  /** Made already where the auction was held for this very click; null: not yet. */
+  /** The reservation of an auction that ran for this very click; null: none yet. */
   readonly reservation: Reservation | null
 }
 
@@ -74,8 +76,8 @@ export interface Reservation {
 }
 
 /**
- * Records the click, durably where it bills (I2), and answers the redirect. A click that was surely
- * not recorded gets no click id: an order that named it could never be attributed.
+ * Records the click, durably if it bills (I2), and answers with the redirect. A click that was
+ * certainly not recorded gets no click id: an order that named it could never be attributed.
  */
 export async function answerClick(deps: ClickDeps, click: Click): Promise<HotReply> {
   const clickId = drawRandomBytes(16)
@@ -83,7 +85,7 @@ export async function answerClick(deps: ClickDeps, click: Click): Promise<HotRep
   return redirectTo(isNamed ? landingUrl(deps, click, clickId.toString('hex')) : click.url)
 }
 
-/** Whether something durable holds the click, or may come to hold it. */
+/** Whether the click is, or may become, durable. */
 async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<boolean> {
   const { campaignId, priceMicros } = click.result
   const reservation = click.reservation ?? (await reserved(deps, click))
@@ -93,8 +95,8 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
     if (event.agentKey === null && event.reservedMicros !== null) deps.onLocalClick()
     return true
   } catch (error) {
-    // Not durable, for whatever reason: the reader goes on, unrecorded and therefore unpaid.
-    // Unless it may be written after all: then its price must not be spent once more.
+    // Not durable: the reader continues, unrecorded and therefore unpaid. If the event may still be
+    // written, its price stays reserved.
     const isLost = isNeverWritten(error)
     if (event.reservedMicros !== null) deps.reservedResults.delete(click.result.resultNumber)
     if (event.leaseId !== null && isLost) {
@@ -122,7 +124,7 @@ export function redirectTo(location: string): HotReply {
   }
 }
 
-/** The verdict of the edge on a click, cheapest check first; 0: nothing against it. */
+/** The edge's verdict on a click, cheapest check first; 0 when no check objects. */
 export function edgeVerdict(
   deps: ClickDeps,
   click: Pick<Click, 'request' | 'nowMs' | 'result' | 'verdict'>,
@@ -138,14 +140,14 @@ export function edgeVerdict(
   return REASON.ok
 }
 
-/** A result from the future was made before a clock was set back: its age is unknown. */
+/** A result from the future predates a clock that was set back, so its age is unknown. */
 function isTooFast(ageMs: number): boolean {
   return ageMs < CLICK_AGE_MIN_MS && ageMs >= -CLOCKS_APART_MAX_MS
 }
 
 /**
- * Where the click leads, with the click id as a merchant that may pay for it wants it: under a
- * parameter of its own, or in its own network's template.
+ * The click's destination, with the click id in the form that its merchant expects: in its own
+ * parameter, or in the template of the merchant's network.
  */
 function landingUrl({ edge }: ClickDeps, { url, result }: Click, clickId: string): string {
   const { merchants } = edge.market
@@ -154,11 +156,13 @@ function landingUrl({ edge }: ClickDeps, { url, result }: Click, clickId: string
   const { click_param: name, deep_link: template } = merchant
   if (template?.includes('{cid}')) return deepLink(template, { url, clickId })
   const named = withParameter(url, { name, value: clickId })
-  // Where a network's address has no place for the click id, the shop's own carries it through.
+  // If a network's template has no place for the click id, the shop's own parameter carries it.
   return template === null ? named : deepLink(template, { url: named, clickId })
 }
 
-/** Reserves the price of a click on a page's result, once, or says why it is not paid. */
+/**
+ * Reserves the price of a click on a page's result, once, or returns the reason why it is unpaid.
+ */
 async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   const { nowMs, result } = click
   const reason = edgeVerdict(deps, click)
@@ -180,8 +184,8 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
 }
 
 /**
- * Whether the click's address may hold more of the campaign's budget. Local addresses are exempt,
- * as they are from the fold's rule on paid clicks (docs/spec/clicks.md#clicks-per-address).
+ * Whether the click's address may reserve more of the campaign's budget. Local addresses are
+ * exempt, as from the fold's rule on paid clicks (docs/spec/clicks.md#clicks-per-address).
  */
 export function mayReserve(
   { edge, addressReservations }: Pick<ClickDeps, 'edge' | 'addressReservations'>,
@@ -201,8 +205,8 @@ export function hasPrice({ model, priceMicros }: SealedResult): boolean {
 }
 
 /**
- * Reserves the price; what is not held here is asked for and waited for, or where no patience is
- * left, asked for on behalf of the next click.
+ * Reserves the price. If this node's lease is too small, requests more and waits; without time
+ * left, requests it for the next click.
  */
 export async function reserveFromBudget(
   deps: ClickDeps,
@@ -213,7 +217,7 @@ export async function reserveFromBudget(
   let leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   if (leaseId === null) {
     const funding = deps.fund(campaignId, priceMicros)
-    // Whether it is funded by now, the lease says.
+    // The lease knows whether it is funded by now.
     if (patienceMs > 0) await withPatience(funding, patienceMs).catch(() => undefined)
     leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   }
@@ -247,7 +251,7 @@ function clickEvent(
     model: result.model,
     priceMicros: result.priceMicros,
     sharePpm: result.sharePpm,
-    // Lease 0 stands for a campaign without a cap: there is nothing to give back.
+    // Lease 0 means a campaign without a cap: there is nothing to release.
     leaseId: isReserved && leaseId !== 0 ? String(leaseId) : null,
     reservedMicros: isReserved ? result.priceMicros : null,
     clickId,
@@ -272,7 +276,7 @@ function clickEvent(
   })
 }
 
-/** One text for an address unit and a user agent: no unit holds a space. */
+/** A key of an address unit and a user agent; an address unit contains no space. */
 function agentText(unit: string, userAgent: string | undefined): string {
   return `${unit} ${userAgent ?? ''}`
 }

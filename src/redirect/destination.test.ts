@@ -5,7 +5,7 @@ import { deepLink, headerSafe, withParameter } from './destination.ts'
 
 const CID = { name: 'cid', value: '0123456789abcdef0123456789abcdef' }
 
-test('the click id is added, and not a byte of the rest is changed', () => {
+test('adds the click id without changing any other byte', () => {
   const cases: [string, string][] = [
     ['https://shop.example', 'https://shop.example?cid=ID'],
     ['https://shop.example/p', 'https://shop.example/p?cid=ID'],
@@ -20,18 +20,18 @@ test('the click id is added, and not a byte of the rest is changed', () => {
   }
 })
 
-test('an older click id goes, a parameter that only begins alike stays', () => {
+test('removes an older click id, but not a parameter whose name only starts alike', () => {
   const url = 'https://shop.example/p?cid=old&cidx=1&acid=2&cid&cid='
   assert.equal(withParameter(url, CID), `https://shop.example/p?cidx=1&acid=2&cid=${CID.value}`)
 })
 
-test('an older click id goes in every spelling of its name that a shop reads as the same', () => {
+test('removes an older click id in every spelling of its name that a shop reads as the same', () => {
   const url = 'https://shop.example/p?%63id=old&?cid=1&c%69%64&%cid=2&x=%63id'
   const wanted = `https://shop.example/p??cid=1&%cid=2&x=%63id&cid=${CID.value}`
   assert.equal(withParameter(url, CID), wanted)
 })
 
-test('whatever the address, it leads to the same page with one click id', () => {
+test('every URL keeps its page and gets one click id', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (url) => {
       const [before, after] = [new URL(url), new URL(withParameter(url, CID))]
@@ -44,7 +44,7 @@ test('whatever the address, it leads to the same page with one click id', () => 
   )
 })
 
-test('a merchant’s template gets the address, encoded where it says so, and the click id', () => {
+test('fills a merchant’s template with the URL, encoded where it asks so, and the click id', () => {
   const target = { url: 'https://shop.example/p?a=1&b=$&{cid}', clickId: CID.value }
   assert.equal(
     deepLink('https://net.example/c?u={url_encoded}&sub={cid}', target),
@@ -56,7 +56,7 @@ test('a merchant’s template gets the address, encoded where it says so, and th
   )
 })
 
-test('a Location header holds visible ASCII only, whatever a page wrote', () => {
+test('a Location header contains visible ASCII only, whatever a page wrote', () => {
   assert.equal(
     headerSafe('https://x.example/ü a?q=%C3%BC'),
     'https://x.example/%C3%BC%20a?q=%C3%BC',
@@ -72,14 +72,14 @@ test('a Location header holds visible ASCII only, whatever a page wrote', () => 
   )
 })
 
-test('half a character in an address is the sign for one that is lost, and no error', () => {
+test('a lone surrogate in a URL becomes the replacement character, without an error', () => {
   const url = 'https://x.example/\ud800'
   assert.equal(headerSafe(url), 'https://x.example/%EF%BF%BD')
   const encoded = deepLink('{url_encoded}', { url, clickId: CID.value })
   assert.equal(encoded, 'https%3A%2F%2Fx.example%2F%EF%BF%BD')
 })
 
-test('a Location header names a host as the name service knows it', () => {
+test('a Location header writes a host in its ASCII form', () => {
   for (const [url, wanted] of [
     ['https://kéttle.example/é', 'https://xn--kttle-bsa.example/%C3%A9'],
     [

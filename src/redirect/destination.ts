@@ -1,11 +1,11 @@
-/** Where a click goes: the destination with its click id, never a byte of it changed otherwise. */
+/** Adds the click id to a destination and changes nothing else in it. */
 import { domainToASCII } from 'node:url'
 
-/** A template of the merchant's own network, `{url_encoded}`, `{url}` and `{cid}` filled in. */
+/** Fills `{url_encoded}`, `{url}` and `{cid}` in the template of the merchant's network. */
 export function deepLink(template: string, target: { url: string; clickId: string }): string {
   const { url, clickId: cid } = target
   const parts = { url, url_encoded: encodeURIComponent(url.toWellFormed()), cid }
-  // In one go and by a function: an address may itself hold `{cid}`, or `$&`.
+  // One pass with a function, because a URL may itself contain `{cid}` or `$&`.
   return template.replace(
     /\{(url|url_encoded|cid)\}/g,
     (_, name: keyof typeof parts) => parts[name],
@@ -13,10 +13,10 @@ export function deepLink(template: string, target: { url: string; clickId: strin
 }
 
 /**
- * Adds `name=value` to an address; an older value of that name goes.
+ * Adds `name=value` to a URL and removes an older value of that name.
  *
- * On the text rather than through URLSearchParams, which would rewrite the encoding of the shop's
- * own parameters: some shops answer 404 to `%20` written as `+`.
+ * Edits the text instead of using URLSearchParams, which would re-encode the shop's own parameters:
+ * some shops answer 404 to `%20` written as `+`.
  */
 export function withParameter(
   url: string,
@@ -28,18 +28,18 @@ export function withParameter(
   const mark = base.indexOf('?')
   const path = mark < 0 ? base : base.slice(0, mark)
   const pairs = mark < 0 ? [] : base.slice(mark + 1).split('&')
-  // The `&` keeps what begins a pair: URLSearchParams would take a `?` there for the query's own.
+  // The `&` protects the start of a pair: URLSearchParams would strip a leading `?`.
   const query = pairs.filter((pair) => !new URLSearchParams(`&${pair}`).has(name)).join('&')
   const joint = query === '' || query.endsWith('&') ? '' : '&'
   return `${path}?${query}${joint}${name}=${value}${fragment}`
 }
 
 /**
- * An address as a Location header may carry it: ASCII only, no controls. Percent-encodes what a
- * page wrote raw and leaves everything that is encoded already as it is. A host is written as the
- * name service knows it: browsers would decode it, most other clients look it up as it stands. And
- * a backslash before the query is the slash that browsers read it as: others look for the host of
- * `https://shop.example\@evil.example` behind the `@`, where nobody has looked who it is.
+ * Encodes a URL for a Location header: ASCII only, no control characters. Percent-encodes raw
+ * characters and keeps existing escapes. Converts the host to its ASCII form, because most clients
+ * other than browsers look it up unchanged. A backslash before the query becomes the slash that
+ * browsers read it as: other clients would take `evil.example` as the host of
+ * `https://shop.example\@evil.example`, which nobody has checked.
  */
 export function headerSafe(url: string): string {
   if (PLAIN.test(url)) return url
@@ -50,7 +50,7 @@ export function headerSafe(url: string): string {
     .replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character))
 }
 
-/** Of visible ASCII all but the backslash. */
+/** Visible ASCII except the backslash. */
 const PLAIN = /^[\x21-\x5b\x5d-\x7e]*$/
 const BEFORE_QUERY = /^[^?#]*/
 const FOREIGN_HOST = /^(https?:\/\/(?:[^/?#@]*@)?)([^/?#@:]*[^\0-\x7f][^/?#@:]*)/i

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { leavingPage, messagePage, retryPage } from './pages.ts'
 
-test('a page for readers has a main landmark, the scheme of its reader, and breaks a host of any length', () => {
+test('a page for readers has a main landmark, the reader’s colour scheme, and breaks long hosts', () => {
   const host = `${'a'.repeat(60)}.example`
   for (const { body } of [
     leavingPage(`https://${host}/p`),
@@ -15,12 +15,12 @@ test('a page for readers has a main landmark, the scheme of its reader, and brea
   }
 })
 
-test('what a page names is text, never markup', () => {
+test('names on a page are text, never markup', () => {
   const { body } = messagePage(400, '<i>', '"&\'')
   assert.ok(String(body).includes('<h1>&lt;i&gt;</h1><p>&quot;&amp;&#39;</p>'))
 })
 
-test('nothing is loaded into a page for readers, and it is loaded into no other', () => {
+test('loads nothing into a page for readers, and cannot be framed', () => {
   for (const { headers } of [leavingPage('https://x.example/'), messagePage(404, 't', 'x')]) {
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'none'; style-src 'unsafe-inline'; /)
@@ -28,12 +28,12 @@ test('nothing is loaded into a page for readers, and it is loaded into no other'
   }
 })
 
-test('who is gone to from a page for readers learns our name and not the address with its session', () => {
+test('sends other sites our origin as referrer, without the session in the path', () => {
   for (const { headers } of [leavingPage('https://x.example/'), messagePage(404, 't', 'x')]) {
     assert.equal(headers['referrer-policy'], 'strict-origin')
   }
 })
 
-test('a click that a page of ours tries again names no page: ours is not where it was made', () => {
+test('sends no referrer when a page of ours retries a click', () => {
   assert.equal(retryPage().headers['referrer-policy'], 'no-referrer')
 })

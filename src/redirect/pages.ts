@@ -4,7 +4,7 @@ import type { HotReply } from '../platform/http/hot-http.ts'
 import { hostForDisplay } from '../platform/net/url.ts'
 import { type Html, html } from '../platform/text/html.ts'
 
-/** A browser that does not know light-dark() takes its own colours of the reader's scheme. */
+/** A browser without light-dark() uses its own colours for the reader's colour scheme. */
 const STYLE = `:root{color-scheme:light dark}body{font:1.125rem/1.5 system-ui,sans-serif;
 max-width:32rem;margin:20vh auto 0;padding:0 1.25rem;color:light-dark(#1c1917,#e7e5e4);
 background:light-dark(#fafaf9,#1c1917)}a{color:light-dark(#0f766e,#5eead4);font-weight:600}
@@ -15,14 +15,14 @@ const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
-  // Our own addresses carry page sessions and sealed results, which are nobody else's business.
+  // Our URLs contain page sessions and sealed results, which other sites must not see.
   'referrer-policy': 'strict-origin',
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'none'", // A click on "Continue" must be on what it says.
+    "frame-ancestors 'none'", // No framing, so that nobody can overlay the "Continue" link.
   ].join('; '),
 }
 
@@ -34,13 +34,16 @@ export function messagePage(status: number, title: string, text: string): HotRep
   }
 }
 
-/** An address of ours that leads nowhere: the link is damaged, or was never made. */
+/** A URL of ours without a link: damaged, or never created. */
 export function lostPage(): HotReply {
-  const text = 'Nothing is known under this address. Please go back and try another link.'
-  return messagePage(404, 'This link leads nowhere', text)
+  const text = 'There is no link at this URL. Please go back and try another link.'
+  return messagePage(404, 'Link not found', text)
 }
 
-/** The browser sent more than is read: in practice cookies, so the way out is without them. */
+/**
+ * The request header was too long, in practice because of cookies, so the fix is to open it
+ * without.
+ */
 export function tooLongPage(): HotReply {
   const text =
     'Your browser sent too much data with this link, usually cookies. Delete the cookies of this ' +
@@ -48,10 +51,10 @@ export function tooLongPage(): HotReply {
   return messagePage(431, 'This link could not be opened', text)
 }
 
-/** Shown to a reader who comes from elsewhere: names the host and lets the reader decide. */
+/** Shown to a reader from an unknown site: names the host and lets the reader decide. */
 export function leavingPage(url: string): HotReply {
   const { shown: host, ascii } = hostForDisplay(url)
-  // Letters of two alphabets can look alike: the name that a browser looks up tells them apart.
+  // Letters of two alphabets can look alike: the ASCII name tells them apart.
   const inAscii = ascii === host ? null : html`<p class="note">Its technical name is ${ascii}.</p>`
   const content = html`<h1>You are leaving for ${host}</h1>
 <p><a rel="noopener nofollow" href="${url}">Continue to ${host}</a></p>
@@ -61,13 +64,13 @@ itself.</p>`
   return { status: 200, headers: { ...HEADERS }, body: page(`Continue to ${host}`, content) }
 }
 
-/** Storage is away and this node does not hold the link: the page tries again by itself. */
+/** The database is down and this node does not cache the link: the page retries by itself. */
 export function retryPage(): HotReply {
   const content = html`<h1>One moment, please</h1><p>The link could not be looked up just now. This
 page tries again by itself.</p>`
   return {
     status: 503,
-    // What comes next has no page: ours is not the one that the reader was on.
+    // The retried request gets no referrer: it would be this page, not the reader's article.
     headers: { ...HEADERS, 'retry-after': '2', refresh: '2', 'referrer-policy': 'no-referrer' },
     body: page('One moment, please', content),
   }

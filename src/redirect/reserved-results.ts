@@ -1,14 +1,14 @@
 /**
- * The results whose price a click has reserved on this node.
+ * Remembers the results whose price a click has reserved on this node.
  *
- * A result is paid once (I4), so a second click of it needs nothing of the budget. Without this,
- * one address sent again and again would hold its price back each time until the fold gives it
- * back, and hide a small campaign from readers. Best effort: what there is no room for, or what
- * another node reserved, the fold finds.
+ * A result is paid once (I4), so a second click needs no reservation. Otherwise someone could send
+ * one URL repeatedly, hold a reservation each time until the fold releases it, and hide a small
+ * campaign from readers. Best effort: the fold finds repeats that another node reserved or that
+ * were evicted here.
  */
 import { LRUCache } from 'lru-cache'
 
-/** Some minutes of clicks of a busy node, in about 3 MB. */
+/** Some minutes of clicks on a busy node, in about 3 MB. */
 const RESULTS_MAX = 20_000
 
 export class ReservedResults {

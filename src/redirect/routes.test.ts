@@ -32,7 +32,7 @@ const vouched = indexMarket({
 })
 const disabling = indexMarket({ ...nobody, disabledLinks: [{ auction_id: LINK }] })
 
-/** Follows the sealed address of ELSEWHERE, made with no key, so long after its auction. */
+/** Follows the sealed URL of ELSEWHERE, created without a key, this long after its auction. */
 async function follow(
   ageMs: number,
   { market: seen = market, ...changes }: Partial<RedirectDeps & RedirectDeps['edge']> = {},
@@ -68,7 +68,7 @@ async function follow(
 const isAway = { findLink: () => Promise.reject(new Error('away')) }
 const SHOWN = [200, undefined] // The page that names the host.
 
-test('an address that nobody vouched for forwards no stranger, however old it is and while storage is away', async () => {
+test('an unvouched URL never redirects a third party, however old it is and while storage is down', async () => {
   for (const [ageMs, changes] of [
     [1_000, {}],
     [DAY_MS, isAway],
@@ -80,21 +80,21 @@ test('an address that nobody vouched for forwards no stranger, however old it is
   }
 })
 
-test('a result of more than a day ago holds a new auction, under what the reader allowed then', async () => {
+test('a result older than a day runs a new auction, under the consent given then', async () => {
   const old = await follow(DAY_MS + 1)
   assert.deepEqual(old, { answer: [302, SHOP], held: [['at click', 'contextual']] })
   const young = await follow(DAY_MS, { market: vouched })
   assert.deepEqual(young, { answer: [302, ELSEWHERE], held: [] })
 })
 
-test('a broken seal and a disabled link hold no auction: the link’s own address is where they lead', async () => {
+test('a broken seal or a disabled link runs no auction and leads to the link’s own URL', async () => {
   const broken = await follow(1_000, { sealer: { open: () => null } })
   assert.deepEqual(broken, { answer: [302, SHOP], held: [['original', 'contextual']] })
   const disabled = await follow(DAY_MS + 1, { market: disabling })
   assert.deepEqual(disabled, { answer: [302, SHOP], held: [['original', 'contextual']] })
 })
 
-/** A click on a smart link for which the campaigns bid in this order; `rich` ones can pay. */
+/** A click on a smart link with bids of the campaigns in this order; `rich` ones can pay. */
 async function clickAmong(
   bidders: readonly number[],
   rich: readonly number[],
@@ -141,7 +141,7 @@ async function clickAmong(
   return { location: reply?.headers.location, asked, kept, reasons }
 }
 
-test('a click on a smart link is the first bidder’s that can pay it, and its receipt alone is kept', async () => {
+test('the first bidder that can pay gets a click on a smart link, and only its receipt is stored', async () => {
   assert.deepEqual(await clickAmong([1, 2, 3], [3]), {
     ...{ location: `${SHOP}3`, asked: [1, 2], kept: [3], reasons: [[REASON.ok, '3']] },
   })
@@ -150,7 +150,7 @@ test('a click on a smart link is the first bidder’s that can pay it, and its r
   })
 })
 
-test('all bidders that cannot pay are waited for together, not one after the other', async (t) => {
+test('waits for all bidders that cannot pay at once, not one after the other', async (t) => {
   const timers = t.mock.method(globalThis, 'setTimeout')
   const { asked } = await clickAmong([1, 2, 3], [], { fund: () => new Promise(() => undefined) })
   assert.deepEqual(asked, [1, 2, 3])
@@ -158,7 +158,7 @@ test('all bidders that cannot pay are waited for together, not one after the oth
   assert.ok(waitedMs < 2 * FUND_PATIENCE_MS, `${waitedMs} ms`)
 })
 
-test('a robot’s click and a mere look ask no budget for its price', async () => {
+test('a robot’s click and a mere look-up request no budget', async () => {
   const robot = await clickAmong([1, 2], [2], { headers: { 'user-agent': 'Googlebot/2.1' } })
   assert.deepEqual(robot, {
     ...{ location: `${SHOP}1`, asked: [], kept: [1], reasons: [[REASON.robot, null]] },

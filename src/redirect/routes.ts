@@ -1,7 +1,7 @@
 /**
- * The three addresses a reader's click arrives at: the sealed redirect of an auction, a smart
- * link, and a wrapper. A reader is never stranded (I5): whatever is wrong with an address, it
- * leads to the link's own destination if we know one, and to a plain page if we do not.
+ * The three URLs at which a reader's click arrives: the sealed redirect of an auction, a smart
+ * link, and a wrapper. A reader always gets somewhere (I5): after any error the link's own
+ * destination if known, else a plain page.
  */
 import { comesFromPublisher, isAllowedTarget } from '../auction/allowed-target.ts'
 import type { Edge } from '../auction/edge.ts'
@@ -29,27 +29,27 @@ import {
 import { leavingPage, lostPage, retryPage } from './pages.ts'
 import { newVisitor, readVisitor, visitorCookie } from './visitor.ts'
 
-/** The longest that a reader waits while storage is away (I5: 50 ms). */
+/** The longest wait of a reader while storage is unavailable (I5: 50 ms). */
 const LINK_PATIENCE_MS = 35
 /**
- * While storage answers, looking up a link is worth a wait: without it a click is not recorded, and
- * after a start every link's first click needs a look-up.
+ * While storage responds, a look-up of the link is worth a wait: without it a click is not
+ * recorded, and after a restart every link's first click needs one.
  */
 const BUSY_PATIENCE_MS = 250
-/** Longer still where this node knows no destination of the link. */
+/** Longer where this node knows no destination of the link. */
 const UNKNOWN_LINK_PATIENCE_MS = 1_000
 
 export interface RedirectDeps extends ClickDeps {
   readonly now: () => number
   readonly isHttps: boolean
-  /** The words of `uid_<word>` in redirect addresses. */
+  /** The words of `uid_<word>` in redirect URLs. */
   readonly brandWords: readonly string[]
   readonly sealer: Pick<Sealer, 'open'>
   readonly findLink: Edge['findLink']
   readonly isStorageAway: () => boolean
-  /** The last known destination of a link whose data is out of reach, or lost. */
+  /** The last known destination of a link whose data is unavailable or lost. */
   readonly lastDestination: (auctionId: string) => string | null
-  /** Whether one more click of this address and publisher may be stored; it then counts. */
+  /** Counts one more click of this address and publisher; false above the storage quota. */
   readonly mayRecord: (request: HotRequest, pubId: number) => boolean
   readonly edge: Pick<Edge, 'market' | 'holdAtClick' | 'keepOriginal' | 'keepReceipt'>
 }
@@ -81,7 +81,7 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
   if (result === null) {
     const auctionId = readAuctionId(binding.auctionId)
     if (auctionId === null) return lostPage()
-    // What the reader allowed cannot be read any more: it may have been a no.
+    // The seal is broken, so the reader's choice is unknown: it may have been a refusal.
     const consent = 'contextual'
     return followLink(deps, request, { auctionId, verdict: REASON.sealBroken, consent })
   }
@@ -109,13 +109,13 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
 interface LinkClick {
   readonly auctionId: string
   readonly verdict: number
-  /** What the reader allowed on the page; absent where no page asked. */
+  /** The reader's choice on the page; absent where no page asked. */
   readonly consent?: ConsentWord
 }
 
 /**
- * Holds the auction of a link on this very click. `whenAway` answers when the link is out of
- * reach, or lost; without it, the last known destination does.
+ * Runs the auction of a link for this very click. `whenAway` answers when the link is unavailable
+ * or lost; without it, the last known destination does.
  */
 export async function followLink(
   deps: RedirectDeps,
@@ -136,14 +136,18 @@ export async function followLink(
   }
   if (link !== null) return clickOnLink(deps, request, link, click)
   if (instead === null) return lostPage()
-  // No link is ever deleted: a database restored from a backup lacks those made since.
+  // Links are never deleted: a database restored from a backup lacks those created since.
   const reply = instead()
-  const why = away ?? new Error('the database has lost a smart link that this node remembers')
+  const why =
+    away ??
+    new Error(
+      'the database lacks a smart link that this node has cached: was it restored from a backup?',
+    )
   if (reply.status === 302 && !request.isHead) deps.onUnrecorded(why)
   return reply
 }
 
-/** A click on a link that is at hand: auction, guard, event, redirect. */
+/** Handles a click on a loaded link: auction, reserve, event, redirect. */
 export async function clickOnLink(
   deps: RedirectDeps,
   request: HotRequest,
@@ -155,7 +159,7 @@ export async function clickOnLink(
     known === REASON.ok ? verdictOnLink(deps, { auctionId, pubId, merchId: 0 }) : known
   const nowMs = deps.now()
   const isKept = isRecorded(deps, request, pubId)
-  // A click that has a reason gets no auction: a broken seal must never choose where it leads.
+  // A click with a reason gets no auction: a broken seal must never choose the destination.
   const { held, reservation } =
     verdict === REASON.ok && isKept
       ? await payableAuction(deps, request, link, { nowMs, consent })
@@ -169,9 +173,9 @@ export async function clickOnLink(
 }
 
 /**
- * The auction of this very click, and its price reserved. A winner whose budget does not come up
- * with the price in time is passed over: nobody has seen the auction yet, so the click is the next
- * bidder's instead of one that nobody pays. Each round leaves a campaign out, so there is a last.
+ * Runs the auction of this very click and reserves its price. A winner whose budget cannot supply
+ * the price in time is skipped: nobody has seen the result yet, so the next bidder gets the click.
+ * Each pass excludes a campaign, so the loop ends.
  */
 async function payableAuction(
   deps: RedirectDeps,
@@ -200,14 +204,14 @@ async function payableAuction(
   }
 }
 
-/** False past a storage quota: the reader is redirected, and the click only counted. */
+/** False above a storage quota: the reader is redirected, and the click is only counted. */
 function isRecorded(deps: RedirectDeps, request: HotRequest, pubId: number): boolean {
   return request.isHead || deps.mayRecord(request, pubId)
 }
 
 /**
- * Nobody pays for clicks of a disabled link or of suspended organizations, those on results that
- * pages hold included.
+ * Clicks of a disabled link or of suspended organizations are unpaid, also on results that pages
+ * already have.
  */
 function verdictOnLink(
   { edge: { market } }: RedirectDeps,
@@ -218,7 +222,7 @@ function verdictOnLink(
   return market.disabledLinks.has(of.auctionId) ? REASON.disabledLink : REASON.ok
 }
 
-/** Whether nobody vouches for this address: the reader is told of it instead of sent there. */
+/** Whether this URL is unvouched: the reader then sees a page instead of a redirect. */
 function isGuarded(
   deps: RedirectDeps,
   request: HotRequest,
@@ -227,7 +231,7 @@ function isGuarded(
   return result.isKeylessForeign && !mayForward(deps, request, { url, pubId: result.pubId })
 }
 
-/** Whether a link made without a key may forward this reader to this address by itself. */
+/** Whether a link created without a key may forward this reader to this URL without asking. */
 export function mayForward(
   { edge: { market } }: Pick<RedirectDeps, 'edge'>,
   { headers }: HotRequest,
@@ -247,7 +251,7 @@ function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {
 
 type ClickSeen = Omit<Click, 'consent' | 'visitorId' | 'isVisitorReturned' | 'labels' | 'referrer'>
 
-/** Adds what only the reader's browser tells us, and answers. */
+/** Adds the facts that only the request carries, and answers. */
 async function finishClick(deps: RedirectDeps, seen: ClickSeen): Promise<HotReply> {
   const { headers, query } = seen.request
   const consent = consentNow(seen.result.consent, headers)

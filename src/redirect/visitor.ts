@@ -1,6 +1,6 @@
 /**
  * Souk's only reader cookie: a random first-party id, set and read only on redirects and smart
- * links, where the reader's browser is on Souk's host, and only with consent.
+ * links, on Souk's own host, and only with consent.
  */
 import { drawRandomBytes } from '../platform/crypto/random-bytes.ts'
 

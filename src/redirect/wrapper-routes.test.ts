@@ -17,7 +17,7 @@ const request = {
   requestId: 'r',
 }
 
-/** Follows a wrapper of PAGE while storage is away; the statuses, and what was told unrecorded. */
+/** Follows a wrapper of PAGE while storage is down; the statuses, and the reported losses. */
 async function followUnstored(isHead: boolean) {
   const told: unknown[] = []
   const isAway = () => Promise.reject(new Error('away'))
@@ -29,12 +29,12 @@ async function followUnstored(isHead: boolean) {
   return { status, told: told.length }
 }
 
-test('only a reader who was sent on counts as a click that nothing could record', async () => {
+test('counts only redirected readers as unrecorded clicks', async () => {
   assert.deepEqual(await followUnstored(false), { status: 302, told: 1 })
   assert.deepEqual(await followUnstored(true), { status: 302, told: 0 })
 })
 
-/** The route of a wrapper whose link is there already; what it asks the database, in order. */
+/** The route of a wrapper whose link exists already; the database queries, in order. */
 function askingRoute(findOrCreateLink = async () => '17') {
   const asked: string[] = []
   const deps = {
@@ -53,7 +53,7 @@ function askingRoute(findOrCreateLink = async () => '17') {
   return { asked, handle: wrapperRoute(deps).handle }
 }
 
-test('a link that comes too late for the first reader of a wrapper is known to the next', async () => {
+test('caches a link that comes too late for the first reader of a wrapper', async () => {
   const created = Promise.withResolvers<string>()
   const { asked, handle } = askingRoute(() => created.promise)
   await handle(request)
@@ -63,7 +63,7 @@ test('a link that comes too late for the first reader of a wrapper is known to t
   assert.deepEqual(asked, ['a link', '17'])
 })
 
-test('a link that a robot looked up is asked for by the first reader, who names its article', async () => {
+test('the first reader names the article of a link that only a robot looked up before', async () => {
   const { asked, handle } = askingRoute()
   await handle({ ...request, headers: { 'user-agent': 'Googlebot/2.1' } })
   await handle(request)

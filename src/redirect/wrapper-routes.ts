@@ -25,20 +25,20 @@ import { redirectTo } from './click.ts'
 import { leavingPage, messagePage } from './pages.ts'
 import { clickOnLink, followLink, mayForward, type RedirectDeps } from './routes.ts'
 
-/** Wrapped addresses whose link is known: a popular mail's links ask the database once. */
-const KNOWN_CHARACTERS_MAX = 32 * 1024 * 1024 // An address may have thousands.
-/** Beyond this the reader goes to the page itself rather than wait for the link (I5). */
+/** Cache of wrapped URLs and their links: the links of a popular mail query the database once. */
+const KNOWN_CHARACTERS_MAX = 32 * 1024 * 1024 // A URL may have thousands of characters.
+/** After this the reader goes to the page itself instead of waiting for the link (I5). */
 const CREATE_PATIENCE_MS = 250
 
 export interface WrapperDeps extends RedirectDeps {
   /**
-   * Finds or creates the link; its auction id, null when the publisher may have no more for now.
-   * Rejects when the database is away.
+   * Finds or creates the link. Resolves to its auction id, null above the publisher's quota.
+   * Rejects when the database is unavailable.
    */
   readonly findOrCreateLink: (link: WantedWrapperLink, address: string) => Promise<string | null>
-  /** Called for each redirect whose address names no known publisher. */
+  /** Called for each redirect that names no known publisher. */
   readonly onUnattributed: (names: UnattributedNames) => void
-  /** The auction id of a link that is there already; creates none. */
+  /** The auction id of an existing link; creates none. */
   readonly findExistingLink: (link: WantedWrapperLink) => Promise<string | null>
 }
 
@@ -52,7 +52,7 @@ export function wrapperRoute(deps: WrapperDeps): HotRoute {
   return { name: '/link', method: 'GET', cors: 'none', handle }
 }
 
-/** What a node knows of wrapped addresses, and what it is being told. */
+/** A node's cached wrapped URLs, and the look-ups under way. */
 interface WrappedLinks {
   readonly known: LRUCache<string, string>
   readonly asked: SharedWork<string | null>
@@ -72,7 +72,7 @@ async function follow(
   const { market } = deps.edge
   const publisher = market.publishersBySlug.get((query.publisherSlug ?? '').toLowerCase())
   const isMerchant = merchantOfHost(market, siteHost(target)) !== 0
-  // Our choice: AMP wraps every link of a page, those that its author marked too.
+  // Our choice: AMP wraps every link of a page, also those that its author excluded.
   const mark = readMark(url)
   if (publisher === undefined) countUnattributed(deps, request, { query, target })
   if (publisher === undefined || !isMerchant || mark === 'donotlink') {
@@ -80,7 +80,7 @@ async function follow(
     return mayGo ? redirectTo(url) : leavingPage(url)
   }
 
-  const forward = (): HotReply => redirectTo(url) // To a merchant everyone is.
+  const forward = (): HotReply => redirectTo(url) // Merchants vouch for their own pages.
   const isExclusive = query.isExclusive || mark === 'locklink'
   const wanted = newLink(query, { url, isExclusive, publisher, request })
   const key = JSON.stringify(wanted)
@@ -89,11 +89,11 @@ async function follow(
   try {
     const isPerson = !createsNothing(request)
     const find = isPerson ? deps.findOrCreateLink : deps.findExistingLink
-    // A newsletter's readers come together: the first one's link is everybody's.
+    // A newsletter's readers arrive together: they share the first reader's look-up.
     const finding = asked.run(`${isPerson} ${key}`, async () => {
       const auctionId = await find(wanted, request.address)
-      // A mere look-up has not written down what this address says of the article. What comes too
-      // late for this reader is known to the next, who would else wait as long, and in vain too.
+      // A mere look-up has not stored the article. A result too late for this reader is cached for
+      // the next, who would otherwise wait as long for nothing.
       if (isPerson && auctionId !== null) known.set(key, auctionId)
       return auctionId
     })
@@ -102,7 +102,7 @@ async function follow(
     const link = await deps.findLink(auctionId, CREATE_PATIENCE_MS)
     return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {
-    // A reader is never stranded: without storage the wrapper is a plain link to its page.
+    // Without storage the wrapper is a plain link to its page, so that no reader is stranded.
     if (!request.isHead) deps.onUnrecorded(error)
     return forward()
   }
@@ -128,27 +128,27 @@ const click = (auctionId: string) => ({ auctionId, verdict: REASON.ok })
 function incompleteText(url: string): string {
   const hasScheme = /^[a-z][a-z0-9+.-]*:/i.test(url)
   if (url === '' || (hasScheme && /^https?:/i.test(url))) {
-    return 'The address does not say which page it leads to. Please go back.'
+    return 'The link does not name a page. Please go back.'
   }
-  const what = 'The page that this link leads to must be written with'
-  return `${what} https:// or http:// at its start. Please go back.`
+  const what = 'The target of this link must start with'
+  return `${what} https:// or http://. Please go back.`
 }
 
-/** Nobody clicked: what a check, a page or a robot loads must not fill the publisher's account. */
+/** Nobody clicked: loads by a check, a page or a robot must not use up the publisher's quota. */
 function createsNothing(request: HotRequest): boolean {
   const { headers } = request
   const isUnasked = request.isHead || isPrefetch(headers) || isEmbedded(headers)
   return isUnasked || readUserAgent(headers['user-agent']).isRobot
 }
 
-/** The article is the one named; else the page of the publisher that the reader comes from. */
+/** The article named in the URL, else the publisher's page in the referrer. */
 function newLink(
   query: WrapperQuery,
   from: { url: string; isExclusive: boolean; publisher: Publisher; request: HotRequest },
 ): WantedWrapperLink {
   const { headers } = from.request
   const isFromPage = comesFromPublisher(headers, from.publisher)
-  // Kept with the article: of a reader's own address never the query.
+  // Stored with the article: never the query of a reader's own URL.
   const referrer = isFromPage ? originAndPath(headers.referer ?? '') : null
   const articleUrl = query.articleUrl ?? (query.articleName === null ? referrer : null)
   const isUsable =

@@ -210,7 +210,7 @@ test('a wrapper without a usable url is an error page', async () => {
   }
   const { status, text } = await follow(api, '/link/?url=kettles.example/kettle')
   assert.equal(status, 400)
-  assert.match(text, /must be written with https:\/\/ or http:\/\//)
+  assert.match(text, /must start with https:\/\/ or http:\/\//)
 })
 
 test('a wrapper is no open redirector: strangers see where they are going', async () => {
