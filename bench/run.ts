@@ -18,6 +18,8 @@ const BENCHMARKS = [
   'evaluate',
   'click-logs',
   'statistics',
+  'breakdown',
+  'product-search',
   'reconcile',
   'orders',
   'traffic',

@@ -950,6 +950,23 @@ CREATE INDEX offer_product ON offer USING hash (product_id);
 CREATE UNIQUE INDEX offer_sku ON offer USING btree (sku, merch_id, from_generation);
 CREATE INDEX offer_url ON offer USING hash (url_key);
 
+create table offer_words (
+  offer_id bigint not null,
+  merch_id integer not null,
+  words tsvector not null,
+  constraint offer_words_pkey PRIMARY KEY (offer_id),
+  constraint offer_words_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+CREATE INDEX offer_words_merchant ON offer_words USING btree (merch_id);
+CREATE INDEX offer_words_words ON offer_words USING gin (words);
+
+create table offer_words_state (
+  merch_id integer not null,
+  generation integer not null,
+  constraint offer_words_state_pkey PRIMARY KEY (merch_id),
+  constraint offer_words_state_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
+);
+
 create table order_line (
   merch_id integer not null,
   order_id text not null,
@@ -1109,6 +1126,12 @@ create table prediction_model (
   fitted_at timestamp with time zone not null,
   constraint prediction_model_pkey PRIMARY KEY (day)
 );
+
+create table product_word (
+  word text not null,
+  constraint product_word_pkey PRIMARY KEY (word)
+);
+CREATE INDEX product_word_similar ON product_word USING gin (word gin_trgm_ops);
 
 create table publisher (
   pub_id integer generated always as identity,

@@ -46,6 +46,7 @@ async function functions(db: Db): Promise<string[]> {
     select pg_get_functiondef(p.oid) as text
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prokind in ('f', 'p')
+      and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
     order by p.proname, pg_get_function_identity_arguments(p.oid)
   `)
   return rows.map(({ text }) => `${text.trimEnd()};`)

@@ -43,6 +43,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'fold',
     'reconciled',
     'feeds',
+    'search',
     'leases',
     'keys',
     'settings',

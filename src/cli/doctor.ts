@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { RESULT_AGE_MAX_MS } from '../auction/seal.ts'
 import { LEASE_SKEW_MS } from '../budgets/lease-terms.ts'
 import { countBehind, listLanesBehind } from '../fold/lane-store.ts'
+import { hasTrigrams } from '../matching/product-words-store.ts'
 import { spoolFolder } from '../node/data-folder.ts'
 import { MIGRATIONS_FOLDER } from '../node/open-storage.ts'
 import { knownSealingKeys, LOST_KEY } from '../node/sealing-keys.ts'
@@ -77,6 +78,7 @@ export async function doctorCommand(asked: CommandContext) {
     await run('fold', () => ifMigrated(context, checkFold)),
     await run('reconciled', () => ifMigrated(context, (db) => checkReconciled(db, context.now()))),
     await run('feeds', () => ifMigrated(context, (db) => checkFeeds(db, context.now()))),
+    await run('search', () => ifMigrated(context, checkSearch)),
     await run('leases', () => ifMigrated(context, checkLeases)),
     await run('keys', () => ifMigrated(context, checkKeys)),
     await run('settings', () => ifMigrated(context, checkSettings)),
@@ -130,6 +132,13 @@ async function ifMigrated(
 ): Promise<Finding> {
   const { db } = await storage()
   return (await isMigrated(db)) ? check(db) : good('not looked at: see migrations')
+}
+
+/** Not a fault: words that are spelt right are found either way. */
+async function checkSearch(db: Database): Promise<Finding> {
+  if (await hasTrigrams(db)) return good('product search with pg_trgm')
+  const fix = 'install the extension to find misspelt words too'
+  return good(`product search without pg_trgm, which this server lacks: ${fix}`)
 }
 
 async function checkMigrations(db: Database): Promise<Finding> {

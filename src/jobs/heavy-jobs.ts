@@ -14,6 +14,7 @@ import { refetchFeeds } from '../catalog/feeds/refetch-feeds.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { type AgeingRow, listAgeing } from '../ledger/ageing.ts'
 import type { IssuedStatement } from '../ledger/statement-store.ts'
+import { updateProductWords } from '../matching/product-words-store.ts'
 import type { SealingKey } from '../node/config.ts'
 import { feedPriceRates } from '../orders/feed-rates.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
@@ -58,6 +59,7 @@ export const HEAVY_JOBS = {
     const seed = randomBytes(4).readUInt32BE()
     return refetchFeeds(db, { at: new Date(nowMs), allowPrivate, toDollars, seed })
   },
+  updateProductWords: ({ db }: HeavyWork): Promise<number> => updateProductWords(db),
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),
 }

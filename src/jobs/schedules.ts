@@ -16,6 +16,7 @@ import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
 import { deletePageSessions } from '../fold/fold-views.ts'
 import { deletePastLinkHours } from '../links/store.ts'
 import { deleteOldUnattributed } from '../links/unattributed-store.ts'
+import { listMerchantsWithNewWords } from '../matching/product-words-store.ts'
 import type { Node } from '../node/node.ts'
 import { deleteOldRefusals, deleteOldRequests } from '../orders/intake-store.ts'
 import { retellOrders } from '../orders/retell-orders.ts'
@@ -74,6 +75,7 @@ export const SCHEDULES: readonly Schedule[] = [
     work: (node) => runHeavyJob(node, 'stepRoas'),
   },
   { task: 'refetch_feeds', cron: '50 * * * *', isMadeUpFor: true, work: refetchAllFeeds },
+  { task: 'update_product_words', cron: '* * * * *', work: updateWords },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
@@ -101,6 +103,12 @@ async function refetchAllFeeds(node: Node): Promise<void> {
     if (error === null) node.log.info({ merch_id }, 'feed fetched')
     else node.log.warn({ merch_id, error }, 'a feed could not be imported, or not as a whole')
   }
+}
+
+/** Product search finds what imports changed. Usually nothing did. */
+async function updateWords(node: Node): Promise<void> {
+  const changed = await listMerchantsWithNewWords(node.database)
+  if (changed.length > 0) await runHeavyJob(node, 'updateProductWords')
 }
 
 /** Receipts of clicked results are stored forever, all others for RECEIPT_HOURS. */

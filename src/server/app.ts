@@ -218,7 +218,7 @@ function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
   return [
     ...operationsForMerchants(node),
     readMerchantPerformance,
-    ...operationsForPublishers(),
+    ...operationsForPublishers(node),
     ...networkOperations(node, intake),
     ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail: mailQueue(node) }),
   ]
