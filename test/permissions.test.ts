@@ -61,8 +61,8 @@ const OF_NO_PATH = [
 ]
 
 /**
- * Routes of docs/spec/interface.md and docs/spec/reports.md, by what follows the organization. Their
- * contract is older: an id that does not exist is a 404, and input is checked before rights.
+ * Routes of docs/spec/interface.md and docs/spec/reports.md, by the part after the organization.
+ * Their contract is older: an unknown id is a 404, and input is checked before rights.
  */
 const OLDER = [
   ...['linkmate/', 'stats_by_article_merchant_daily/', 'product_feeds/', 'reports/', 'no_fill/'],

@@ -21,13 +21,14 @@ import {
   updateKey,
 } from './key-store.ts'
 import { readCursor } from './member-operations.ts'
+import { lockMember } from './member-store.ts'
 import { boundOrganization } from './membership-store.ts'
 import { action, type Call, list, type Operation } from './operation.ts'
 import { ORGANIZATION_PATHS, type OrganizationPath, paramsOf } from './organization-path.ts'
 import { PERMISSIONS } from './permission.ts'
 import { ApiKeyRecord, toApiKeyRecord } from './schema.ts'
-import { disableApiKey, findUser } from './store.ts'
-import { DESCRIPTION_LENGTH_MAX, keyFaults } from './user.ts'
+import { disableApiKey, findUser, findUserByEmail } from './store.ts'
+import { DESCRIPTION_LENGTH_MAX, EMAIL_LENGTH_MAX, keyFaults } from './user.ts'
 
 const KEY = {
   ...ApiKeyRecord.properties,
@@ -44,7 +45,7 @@ const CreatedKey = Type.Object({
 })
 
 const Scopes = orNull(
-  Type.Array(Type.Union(PERMISSIONS.map((permission) => Type.Literal(permission))), {
+  Type.Array(Type.Enum([...PERMISSIONS]), {
     minItems: 1,
     maxItems: PERMISSIONS.length,
     uniqueItems: true,
@@ -53,6 +54,17 @@ const Scopes = orNull(
 )
 const Description = Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })
 const Expires = orNull(timestamp(), 'ISO 8601, in the future; null: never')
+
+const NewKey = Type.Object({
+  description: Description,
+  scopes: Type.Optional(Scopes),
+  datetime_expires: Type.Optional(Expires),
+  is_for_account: Type.Optional(
+    Type.Boolean({
+      description: 'For all your organizations instead of this one only; default false',
+    }),
+  ),
+})
 
 export function keyOperations(): Operation[] {
   return ORGANIZATION_PATHS.flatMap((path) => [
@@ -94,10 +106,11 @@ function viewOf({ caller, organization }: KeyCall): KeyView {
     uid: caller.uid,
     isOfAll: permissionsIn(caller, organization)?.has('members.write') === true,
     isOfAccount: caller.boundTo === null,
+    isOfAnybody: caller.through.kind === 'cli',
   }
 }
 
-export const createKeyOf = (path: OrganizationPath) =>
+const createKeyOf = (path: OrganizationPath) =>
   action({
     id: `create${path.noun}Key`,
     tag: path.tag,
@@ -108,33 +121,59 @@ export const createKeyOf = (path: OrganizationPath) =>
     status: 201,
     secretFields: ['key'],
     params: paramsOf(path, {}),
+    body: NewKey,
+    entry: CreatedKey,
+    run: async (call) => {
+      const { db, caller } = call
+      const user = caller.uid === null ? null : await findUser(db, caller.uid)
+      if (user === null) throw new ApiError('notLoggedIn')
+      return [await issueKey(call, user)]
+    },
+  })
+
+/** Creates a key for somebody. Only the operator's command calls it. */
+export const issueKeyOf = (path: OrganizationPath) =>
+  action({
+    id: `issue${path.noun}Key`,
+    tag: path.tag,
+    method: 'POST',
+    path: `${path.base}/keys/`,
+    summary: 'Create an API key for a user',
+    permission: 'keys.write',
+    params: paramsOf(path, {}),
     body: Type.Object({
-      description: Description,
-      scopes: Type.Optional(Scopes),
-      datetime_expires: Type.Optional(Expires),
-      is_for_account: Type.Optional(
-        Type.Boolean({
-          description: 'For all your organizations instead of this one only; default false',
-        }),
-      ),
+      ...NewKey.properties,
+      user: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
     }),
     entry: CreatedKey,
     run: async (call) => {
-      const { db: tx, caller, organization, body, now } = call
-      const { description, scopes = null, datetime_expires = null, is_for_account = false } = body
-      const rights = { scopes, boundTo: is_for_account ? null : organization }
-      requireAsWide(caller, rights)
-      const expiresAt = parseTimestamp(datetime_expires ?? '')
-      refuse(call, { ...rights, description, expiresAt })
-      const user = caller.uid === null ? null : await findUser(tx, caller.uid)
-      if (user === null) throw new ApiError('notLoggedIn')
-      const { uid, email } = user
-      const { key, row } = await createApiKey(tx, { uid, description, expiresAt, now, ...rights })
-      const record = toKey({ ...row, email })
-      await call.audit({ ...change('create', row.token_id), after: changedParts(record) })
-      return [{ ...record, key }]
+      const { db, organization, body } = call
+      const user = await findUserByEmail(db, body.user)
+      if (user === null) throw badRequest([{ field: 'user', rule: `no user has ${body.user}` }])
+      const { member } = await lockMember(db, { organization, uid: user.uid })
+      if (member === null && body.is_for_account !== true) {
+        const rule = `${user.email} does not belong to this ${organization.kind}`
+        throw badRequest([{ field: 'user', rule }])
+      }
+      return [await issueKey(call, user)]
     },
   })
+
+async function issueKey(
+  call: Call<unknown, unknown, Static<typeof NewKey>>,
+  { uid, email }: { readonly uid: number; readonly email: string },
+): Promise<Static<typeof CreatedKey>> {
+  const { db: tx, caller, organization, body, now } = call
+  const { description, scopes = null, datetime_expires = null, is_for_account = false } = body
+  const rights = { scopes, boundTo: is_for_account ? null : organization }
+  requireAsWide(caller, rights)
+  const expiresAt = parseTimestamp(datetime_expires ?? '')
+  refuse(call, { ...rights, description, expiresAt })
+  const { key, row } = await createApiKey(tx, { uid, description, expiresAt, now, ...rights })
+  const record = toKey({ ...row, email })
+  await call.audit({ ...change('create', row.token_id), after: changedParts(record) })
+  return { ...record, key }
+}
 
 function refuse(
   { caller, now }: Pick<Call<unknown, unknown, unknown>, 'caller' | 'now'>,
@@ -202,7 +241,7 @@ const updateKeyOf = (path: OrganizationPath) =>
     },
   })
 
-const deleteKeyOf = (path: OrganizationPath) =>
+export const deleteKeyOf = (path: OrganizationPath) =>
   action({
     id: `disable${path.noun}Key`,
     tag: path.tag,

@@ -2,6 +2,7 @@
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { ofBoundKeys } from './member-store.ts'
+import { boundOrganization } from './membership-store.ts'
 import type { Organization, Permission } from './permission.ts'
 import { type ApiKeyRow, KEY_COLUMNS } from './store.ts'
 
@@ -17,6 +18,8 @@ export interface KeyView {
   readonly isOfAll: boolean
   /** Whether also the user's own keys for the whole account. */
   readonly isOfAccount: boolean
+  /** Whether everybody's keys for their whole account: only for the operator's shell. */
+  readonly isOfAnybody: boolean
 }
 
 /** A page of keys, the newest first, those of the past too. */
@@ -28,6 +31,16 @@ export function listKeysOf(
     select ${KEY_COLUMNS}, ${EMAIL}
     from api_key where ${isVisible(view)} and token_id < ${view.before}
     order by token_id desc limit ${view.limit}`)
+}
+
+/** The organization that a key is for, null for all of its user's; undefined without such a key. */
+export async function findKeyBinding(
+  db: Db,
+  tokenId: number,
+): Promise<Organization | null | undefined> {
+  const row = await db.row<Parameters<typeof boundOrganization>[0]>(sql`
+    select pub_id, merch_id, is_of_network from api_key where token_id = ${tokenId}`)
+  return row === null ? undefined : boundOrganization(row)
 }
 
 /** A key, locked; null where the caller may not see it. */
@@ -42,12 +55,12 @@ export function lockKey(
 
 const EMAIL = sql`(select email from app_user where app_user.uid = api_key.uid) as email`
 
-function isVisible({ organization, uid, isOfAll, isOfAccount }: KeyView): Sql {
+function isVisible({ organization, uid, isOfAll, isOfAccount, isOfAnybody }: KeyView): Sql {
   const isOwn = sql`uid = ${uid}`
   const isUnbound = sql`(pub_id is null and merch_id is null and not is_of_network)`
   return sql`(
     (${ofBoundKeys(organization)} and (${isOfAll} or ${isOwn}))
-    or (${isOfAccount} and ${isOwn} and ${isUnbound}))`
+    or (${isUnbound} and (${isOfAnybody} or (${isOfAccount} and ${isOwn}))))`
 }
 
 /** Replaces the label, the scopes and the expiry of a key. */

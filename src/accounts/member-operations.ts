@@ -38,8 +38,7 @@ const MemberRecord = Type.Object(MEMBER)
 const ListedMember = Type.Object({ ...MEMBER, etag: Type.String({ description: 'For If-Match' }) })
 
 /** The roles of a kind, as a field that names them where another is sent. */
-export const roleIn = (kind: Organization['kind']) =>
-  Type.Union(rolesIn(kind).map((role) => Type.Literal(role)))
+export const roleIn = (kind: Organization['kind']) => Type.Enum([...rolesIn(kind)])
 
 const HERE = { publisher: 'a publisher', merchant: 'a merchant', network: 'the network' } as const
 

@@ -1,6 +1,9 @@
 /** Commands on users, publishers and API keys. */
-import { changeUser, createApiKey, createUser } from '../accounts/create-account.ts'
+import { deleteKeyOf, issueKeyOf } from '../accounts/key-operations.ts'
+import { findKeyBinding } from '../accounts/key-store.ts'
 import { perform } from '../accounts/operation.ts'
+import { organizationParams, pathOf } from '../accounts/organization-path.ts'
+import { NETWORK, type Permission } from '../accounts/permission.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
   findPublisher,
@@ -10,7 +13,7 @@ import {
 } from '../accounts/publisher-store.ts'
 import { toApiKeyRecord, toPublisherRecord } from '../accounts/schema.ts'
 import {
-  disableApiKey,
+  findUser,
   findUserByEmail,
   listApiKeys,
   listUsers,
@@ -19,11 +22,13 @@ import {
 import { conflictText, listConflicts } from '../campaigns/list-conflict-store.ts'
 import { type NewPublisher, toPublisherBody } from '../operator/publisher-body.ts'
 import { createPublisher, updateNetworkPublisher } from '../operator/publisher-operations.ts'
+import { createUser, updateUser } from '../operator/user-operations.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { asShell } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
+import { readOrganization, requireKnown } from './organization.ts'
 import { changesOf, type Given, PUBLISHER_SETTINGS } from './settings.ts'
 
 export async function createUserCommand(
@@ -31,16 +36,23 @@ export async function createUserCommand(
   options: { email: string; password: string; admin?: boolean },
 ) {
   const { email, password, admin = false } = options
-  const user = await createUser(await context.database(), { email, password, isAdmin: admin })
-  return { uid: user.uid, email: user.email }
+  const body = { email, password, ...(admin ? { network_role: 'admin' as const } : {}) }
+  const shell = asShell(context, await context.database())
+  const [user] = await perform(createUser, { ...shell, body })
+  return { uid: user?.uid, email: user?.email }
 }
 
 export async function updateUserCommand(
   context: CommandContext,
   options: { id: number; email?: string; password?: string; admin?: boolean },
 ) {
-  const { id: uid, admin: isAdmin, ...changes } = options
-  return toListedUser(await changeUser(await context.database(), { ...changes, uid, isAdmin }))
+  const { id: uid, admin, ...changes } = options
+  const role = admin === true ? ('admin' as const) : null
+  const body = { ...changes, ...(admin === undefined ? {} : { network_role: role }) }
+  const db = await context.database()
+  await perform(updateUser, { ...asShell(context, db), params: { uid }, body })
+  const user = await findUser(db, uid)
+  return user === null ? undefined : toListedUser(user)
 }
 
 export async function listUsersCommand(context: CommandContext) {
@@ -97,19 +109,42 @@ export async function listPublishersCommand(context: CommandContext) {
 
 export async function createKeyCommand(
   context: CommandContext,
-  options: { user: string; description: string; expires?: Date | null },
+  options: {
+    user: string
+    description: string
+    expires?: Date | null
+    scope?: Permission[]
+    publisher?: number
+    merchant?: number
+  },
 ) {
+  const { user, description, expires = null, scope: scopes = null } = options
+  const organization = readOrganization(options)
   const db = await context.database()
-  const uid = await requireUid(db, options.user)
-  const { description, expires: expiresAt = null } = options
-  const { key, row } = await createApiKey(db, { uid, description, expiresAt, now: context.now() })
-  return { token_id: row.token_id, uid, key }
+  if (organization !== null) await requireKnown(db, organization)
+  const at = organization ?? NETWORK
+  const [created] = await perform(issueKeyOf(pathOf(at.kind)), {
+    ...asShell(context, db),
+    params: organizationParams(at),
+    body: {
+      ...{ user, description, scopes, is_for_account: organization === null },
+      datetime_expires: expires?.toISOString() ?? null,
+    },
+  })
+  return { token_id: created?.token_id, uid: created?.uid, key: created?.key }
 }
 
 export async function disableKeyCommand(context: CommandContext, options: { token: number }) {
-  const row = await disableApiKey(await context.database(), { tokenId: options.token, uid: null })
-  if (row === null) throw notFound(`No key ${options.token}`)
-  return { token_id: row.token_id, is_enabled_by_user: row.is_enabled_by_user }
+  const db = await context.database()
+  const { token: token_id } = options
+  const binding = await findKeyBinding(db, token_id)
+  if (binding === undefined) throw notFound(`No key ${token_id}`)
+  const at = binding ?? NETWORK
+  const [disabled] = await perform(deleteKeyOf(pathOf(at.kind)), {
+    ...asShell(context, db),
+    params: { ...organizationParams(at), token_id },
+  })
+  return { token_id, is_enabled_by_user: disabled?.is_enabled_by_user }
 }
 
 export async function listKeysCommand(context: CommandContext) {

@@ -4,6 +4,7 @@
  * Each is a thin call into the folder of its subject, loaded only when it runs, so the command line
  * starts in a fraction of a second.
  */
+import { PERMISSIONS } from '../accounts/permission.ts'
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { CAMPAIGN_DEFAULTS } from '../campaigns/campaign.ts'
 import { FEED_FORMATS } from '../catalog/feeds/feed-format.ts'
@@ -13,6 +14,7 @@ import { renderCheckPage } from '../check-page/render.ts'
 import { LIST_ROWS_MAX } from '../platform/postgres/sql.ts'
 import { type CommandSpec, commandsOf, hasDifferences } from './command.ts'
 import { DAYS } from './day-range.ts'
+import { MEMBER_COMMANDS } from './member-commands.ts'
 import { MONEY_COMMANDS } from './money-commands.ts'
 import {
   type OptionSpec,
@@ -20,9 +22,11 @@ import {
   readDay,
   readInstant,
   readInteger,
+  readList,
   readLongId,
   readWord,
 } from './option.ts'
+import { OF_MERCHANT, OF_PUBLISHER } from './organization.ts'
 import { type Checks, formatChecks } from './print.ts'
 import { formatEvaluation } from './print-evaluation.ts'
 import { formatExplanation } from './print-explanation.ts'
@@ -123,6 +127,13 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       { flags: '--user <E>', help: 'e-mail address of its user', isRequired: true },
       { flags: '--description <D>', help: 'label', isRequired: true },
       { flags: '--expires <ISO>', help: 'last moment (never)', read: readInstant },
+      {
+        flags: '--scope <S>',
+        help: 'a permission it is limited to; repeat it or use commas (all of its user)',
+        read: readList(readWord(...PERMISSIONS)),
+      },
+      { ...OF_PUBLISHER, help: 'id of the only publisher it is for' },
+      { ...OF_MERCHANT, help: 'id of the only merchant it is for' },
     ],
     run: accounts('createKeyCommand'),
   },
@@ -312,6 +323,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...SERVER_COMMANDS,
   ...DATABASE_COMMANDS,
   ...ACCOUNT_COMMANDS,
+  ...MEMBER_COMMANDS,
   ...DEMAND_COMMANDS,
   ...CATALOG_COMMANDS,
   ...LINK_COMMANDS,

@@ -190,6 +190,8 @@ test("a new password ends its user's sessions, and the old one no longer works",
   const [cookie = ''] = ((await logIn(old)).headers.get('set-cookie') ?? '').split(';', 1)
   const me = async () => (await api.call('/api/v1/me/', { headers: { cookie } })).status
   const update = (...changes: string[]) => souk('user', 'update', '--id', String(uid), ...changes)
+  const other = `${randomUUID()}@pub.example` // The network keeps an administrator.
+  await souk('user', 'create', '--email', other, '--password', old, '--admin')
   assert.equal((await update('--admin')).admin, true)
   assert.equal(await me(), 200, 'other changes end no session')
   assert.equal((await update('--password', fresh, '--no-admin')).admin, false)

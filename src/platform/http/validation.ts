@@ -146,6 +146,9 @@ function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
       const words = [...(allowed.get(field) ?? []), JSON.stringify(error.params.allowedValue)]
       allowed.set(field, words)
       faults.set(field, { field: field || 'body', rule: `must be ${words.join(' or ')}` })
+    } else if ('allowedValues' in error.params && Array.isArray(error.params.allowedValues)) {
+      const words = error.params.allowedValues.map((word) => JSON.stringify(word))
+      faults.set(field, { field: field || 'body', rule: `must be ${words.join(' or ')}` })
     } else if (!faults.has(field)) {
       // The first branch of a union says what is expected (text, rather than null).
       faults.set(field, { field: field || 'body', rule: ruleOf(error) })
