@@ -3,6 +3,7 @@
  * both sides.
  */
 import type { Static } from 'typebox'
+import type { SettingsBody } from '../src/accounts/publisher-operations.ts'
 import type { ApiKeyRecord, CreatedKey, PublisherRecord } from '../src/accounts/schema.ts'
 import type { MeRecord } from '../src/accounts/sign-in/me-operations.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
@@ -40,6 +41,8 @@ export type SmartLink = Static<typeof SmartLinkRecord>
 export type MerchantOrder = Static<typeof MerchantOrderRecord>
 export type Refusal = Static<typeof RefusalRecord>
 export type Merchant = Static<typeof NamedMerchant>
+export type PublisherSettings = Static<typeof PublisherRecord> & { readonly etag: string }
+export type { SettingsBody }
 /** The etag comes with a single campaign, not with a list. */
 export type Campaign = Static<typeof CampaignEntry> & { readonly etag?: string }
 export type CampaignBody = Static<typeof NewCampaignBody>
@@ -151,6 +154,9 @@ export const api = {
   keys: () => all<ApiKey>('/dashboard/api/keys/'),
   createKey: (body: WantedKey) => post<NewKey>('/dashboard/api/keys/', body),
   disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
+  publisherSettings: (pubId: number) => first<PublisherSettings>(`${ofPublisher(pubId)}/settings/`),
+  changePublisherSettings: ({ pub_id, etag }: PublisherSettings, body: SettingsBody) =>
+    send<PublisherSettings>(`${ofPublisher(pub_id)}/settings/`, 'PATCH', body, etag),
   overview: (pubId: number, range: Range) =>
     first<Overview>(`${ofPublisher(pubId)}/overview/?${days(range)}`),
   clicks: (pubId: number, range: Range, more: { outcome: string | null; cursor: string | null }) =>

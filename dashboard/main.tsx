@@ -20,6 +20,7 @@ import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { PaymentsPage } from './pages/payments-page.tsx'
 import { ReceiptPage } from './pages/receipt-page.tsx'
+import { SettingsPage } from './pages/settings-page.tsx'
 import { UnfilledPage } from './pages/unfilled-page.tsx'
 import { PATHS, readSearch } from './paths.ts'
 import { noticeEnd, watchOtherTabs } from './session.ts'
@@ -50,6 +51,7 @@ const routeTree = root.addChildren([
   pageOfPublisher(PATHS.unfilled, UnfilledPage),
   pageOfPublisher(PATHS.payments, PaymentsPage),
   pageOfPublisher(PATHS.receipt, ReceiptPage),
+  pageOfPublisher(PATHS.settings, SettingsPage),
   page(PATHS.merchant, MerchantPage),
   page(PATHS.campaigns, CampaignsPage),
   page(PATHS.network, NetworkPage),

@@ -7,6 +7,7 @@ export const PATHS = {
   unfilled: '/unfilled',
   payments: '/payments',
   receipt: '/receipts/$result',
+  settings: '/settings',
   merchant: '/merchant',
   campaigns: '/campaigns',
   network: '/network',

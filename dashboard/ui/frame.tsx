@@ -102,13 +102,18 @@ function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
 
 type ChoiceProps = Pick<HeaderProps, 'publishers' | 'chosen' | 'onChoose'>
 
+/** Whether the page is about a merchant. */
+function useIsAtMerchant(): boolean {
+  const isOverview = useMatch({ from: PATHS.merchant, shouldThrow: false }) !== undefined
+  const isCampaigns = useMatch({ from: PATHS.campaigns, shouldThrow: false }) !== undefined
+  return isOverview || isCampaigns
+}
+
 /** Chooses one of the publishers, or on the merchant's page one of the merchants. */
 function WhoseChoice({ publishers, chosen, onChoose }: ChoiceProps) {
   const { data: merchants = [] } = useMerchants()
   const [merchant, chooseMerchant] = useChosenMerchant()
-  const isOverview = useMatch({ from: PATHS.merchant, shouldThrow: false }) !== undefined
-  const isCampaigns = useMatch({ from: PATHS.campaigns, shouldThrow: false }) !== undefined
-  const isMerchants = isOverview || isCampaigns
+  const isMerchants = useIsAtMerchant()
   const [label, options, value, choose] = isMerchants
     ? (['Merchant', merchants.map(optionOf), merchant?.merch_id, chooseMerchant] as const)
     : (['Publisher', publishers.map(optionOf), chosen?.pub_id, onChoose] as const)
@@ -142,6 +147,7 @@ const OF_PUBLISHERS = [
   { to: PATHS.orders, label: 'Orders' },
   { to: PATHS.unfilled, label: 'Unfilled' },
   { to: PATHS.payments, label: 'Payments' },
+  { to: PATHS.settings, label: 'Settings' },
 ] as const
 const OF_MERCHANTS = [
   { to: PATHS.merchant, label: 'Merchant' },
@@ -149,10 +155,12 @@ const OF_MERCHANTS = [
 ] as const
 const OF_OPERATORS = [{ to: PATHS.network, label: 'Network' }] as const
 const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
+/** Leads to the pages of a publisher from those of another role. */
+const TO_PUBLISHERS = [{ to: PATHS.overview, label: 'Publisher' }] as const
 
 /**
- * The menu of pages for the account's roles. An account without any sees pages that say how to get
- * one.
+ * The menu of pages for the account's roles: all pages of the present role, and one that leads to
+ * each of the others. An account without any role sees pages that say how to get one.
  */
 function Menu() {
   const hasPublishers = usePublishers().data?.length !== 0
@@ -160,9 +168,12 @@ function Menu() {
   const isOperator = useMe().data?.memberships.some(
     ({ organization }) => organization.kind === 'network',
   )
+  const isAtMerchant = useIsAtMerchant()
+  const isAtNetwork = useMatch({ from: PATHS.network, shouldThrow: false }) !== undefined
+  const isElsewhere = isAtMerchant || isAtNetwork
   const items = [
-    ...(hasPublishers || !hasMerchants ? OF_PUBLISHERS : []),
-    ...(hasMerchants ? OF_MERCHANTS : []),
+    ...(hasPublishers || !hasMerchants ? (isElsewhere ? TO_PUBLISHERS : OF_PUBLISHERS) : []),
+    ...(hasMerchants ? (isAtMerchant || !hasPublishers ? OF_MERCHANTS : [OF_MERCHANTS[0]]) : []),
     ...(isOperator === true ? OF_OPERATORS : []),
     ...OF_ALL,
   ]

@@ -29,7 +29,7 @@ const fraction = (description: string) => Type.Optional(orNull(Type.Number(), de
 const ONLY_SAME = 'Set by the network: no other value than its own is accepted'
 
 /** Any subset of the settings; null sets one to its default. */
-const SettingsBody = Type.Object({
+export const SettingsBody = Type.Object({
   name: Type.Optional(Text),
   domain: listOf(Text, 'Domains of its pages, whose links are never turned into smart links'),
   floor: Type.Optional(orNull(Text, 'Lowest price of a click, US dollars')),
@@ -52,7 +52,7 @@ const SettingsBody = Type.Object({
   partner: Type.Optional(Type.Boolean({ description: ONLY_SAME })),
   share: Type.Optional(Type.Number({ description: ONLY_SAME })),
 })
-type SettingsBody = Static<typeof SettingsBody>
+export type SettingsBody = Static<typeof SettingsBody>
 
 /** Fields of the record that only the network changes. */
 const OF_NETWORK = ['slug', 'uid', 'partner', 'share'] as const
