@@ -653,6 +653,15 @@ END)
 CREATE INDEX invitation_expires ON invitation USING btree (datetime_expires);
 CREATE INDEX invitation_organization ON invitation USING btree (pub_id, merch_id, invitation_id);
 
+create table job_run (
+  task text not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  succeeded_at timestamp with time zone,
+  error text,
+  constraint job_run_pkey PRIMARY KEY (task)
+);
+
 create table keyless_link_hour (
   pub_id integer not null,
   hour timestamp with time zone not null,
@@ -1188,6 +1197,7 @@ create table reconciliation (
   to_day date not null,
   events bigint not null,
   differences integer not null,
+  first_differences jsonb not null default '[]'::jsonb,
   constraint reconciliation_pkey PRIMARY KEY (at)
 );
 

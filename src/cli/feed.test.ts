@@ -19,7 +19,7 @@ import { readConfig } from '../node/config.ts'
 import { micros } from '../platform/money/money.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { HOUR_MS } from '../platform/time/timestamp.ts'
-import { listLostFeeds } from './doctor-store.ts'
+import { listLostFeeds } from '../operator/health-store.ts'
 
 const [LINK, HEAD] = ['https://shop.example/p', 'id,title,link,price,availability\n']
 

@@ -17,11 +17,13 @@ import type { Pool } from 'pg'
 import type { Node } from '../node/node.ts'
 import { withPatience } from '../platform/concurrency/patience.ts'
 import { startPulse } from '../platform/concurrency/pulse.ts'
+import { errorWords } from '../platform/errors/error-words.ts'
 import { msAhead } from '../platform/postgres/database-clock.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { errorTeller } from '../platform/process/log.ts'
 import { ClockSteps } from '../platform/time/clock-steps.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
+import { recordJobEnd, recordJobStart } from './job-run-store.ts'
 import {
   areTablesThere,
   deleteCutShort,
@@ -146,7 +148,7 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
   await clearLeft(node)
   await failEnded(node.database, pools)
   const taskList: TaskList = Object.fromEntries(
-    schedules.map(({ task, work }) => [task, async () => void (await work(await notAhead(node)))]),
+    schedules.map((schedule) => [schedule.task, () => runRecorded(node, schedule)]),
   )
   const items = schedules.map(
     ({ task, cron, isMadeUpFor = false }): CronItem => ({
@@ -173,6 +175,20 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
       else node.log.debug({ schedule: message }, 'schedule')
     }),
   })
+}
+
+/** Runs a job and records when it started, when it ended, and how. */
+async function runRecorded(node: Node, { task, work }: Schedule): Promise<void> {
+  const { database: db } = node
+  await recordJobStart(db, task)
+  try {
+    await work(await notAhead(node))
+  } catch (error) {
+    // The error itself matters more than one of recording it.
+    await recordJobEnd(db, task, errorWords(error)).catch(() => undefined)
+    throw error
+  }
+  await recordJobEnd(db, task, null)
 }
 
 /**

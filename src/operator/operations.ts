@@ -3,7 +3,9 @@ import type { Operation } from '../accounts/operation.ts'
 import { runHeavyJob } from '../jobs/run-heavy-job.ts'
 import type { Node } from '../node/node.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
+import { healthOperations } from './health-operations.ts'
 import { heldOrderOperations } from './held-order-operations.ts'
+import { jobOperations } from './job-operations.ts'
 import { networkMerchantOperations } from './merchant-operations.ts'
 import { openWriters } from './money-writer.ts'
 import { paymentOperations } from './payment-operations.ts'
@@ -11,6 +13,7 @@ import { payoutOperations } from './payout-operations.ts'
 import { publisherOperations } from './publisher-operations.ts'
 import { rateOperations } from './rate-operations.ts'
 import { reversalOperations } from './reversal-operations.ts'
+import { settingsOperations } from './settings-operations.ts'
 import { userOperations } from './user-operations.ts'
 
 export function networkOperations(node: Node, intake: IntakeDeps): Operation[] {
@@ -24,5 +27,8 @@ export function networkOperations(node: Node, intake: IntakeDeps): Operation[] {
     ...payoutOperations({ issueStatements: () => runHeavyJob(node, 'issueStatements') }),
     ...rateOperations(open),
     ...reversalOperations(open),
+    ...jobOperations(),
+    ...healthOperations(node),
+    ...settingsOperations(node.config),
   ]
 }

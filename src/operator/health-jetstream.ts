@@ -2,16 +2,25 @@
 import { errorWords } from '../platform/errors/error-words.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { readInstallation } from '../platform/postgres/node-registry.ts'
-import type { CommandContext } from './command.ts'
-import { bad, type Finding, good, isMigrated, LAG_MAX_MS } from './doctor-finding.ts'
-import { isAnyServerAlive, readStreamPosition } from './doctor-store.ts'
+import {
+  bad,
+  type Finding,
+  good,
+  type HealthContext,
+  isMigrated,
+  LAG_MAX_MS,
+} from './health-finding.ts'
+import { isAnyServerAlive, readStreamPosition } from './health-store.ts'
 
 const NO_STREAM =
   'no stream, though a server runs: does it have this NATS_URL? Its log says why none can be ' +
   'made; a cluster needs three servers with JetStream'
 
 /** Without it events wait in the spool: nothing is lost, and nothing is counted. */
-export async function checkJetStream(context: CommandContext, natsUrl: string): Promise<Finding> {
+export async function checkJetStream(
+  context: Pick<HealthContext, 'storage' | 'now'>,
+  natsUrl: string,
+): Promise<Finding> {
   const { STREAM_NAME: streamName } = await import('../events/jetstream/event-log-jetstream.ts')
   const { readStreamFacts } = await import('../events/jetstream/event-stream.ts')
   const { db } = await context.storage()

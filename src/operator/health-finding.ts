@@ -1,10 +1,18 @@
-/** The result of a check of `souk doctor`. */
-import { MIGRATIONS_FOLDER } from '../node/open-storage.ts'
+/** What a health check gets, and its result. */
+import type { Config } from '../node/config.ts'
+import { MIGRATIONS_FOLDER, type Storage } from '../node/open-storage.ts'
 import { newestMigration, readVersion } from '../platform/postgres/migrate.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 
 /** Figures are promised within 5 s; twice that is an outage, not a busy second. */
 export const LAG_MAX_MS = 10_000
+
+/** An installation to examine. The caller sets the statement timeout. */
+export interface HealthContext {
+  readonly config: Config
+  storage(options?: { readonly statementTimeoutMs: number }): Promise<Omit<Storage, 'close'>>
+  readonly now: () => Date
+}
 
 export interface Finding {
   readonly ok: boolean

@@ -1,4 +1,4 @@
-/** The database queries of `souk doctor`. */
+/** The database queries of the health checks. */
 import { FEED_AGE_MAX_MS } from '../catalog/merchant.ts'
 import { DEAD_AFTER_SECONDS } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -151,4 +151,40 @@ export async function countServers(db: Db): Promise<number> {
     where roles <> 'command'
       and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})`)
   return row?.servers ?? 0
+}
+
+export interface NodeHealth {
+  readonly node_id: number
+  readonly host: string
+  readonly roles: string
+  readonly is_alive: boolean
+  readonly is_spool_empty: boolean
+  readonly started_at: Date
+  readonly heartbeat_at: Date | null // null: it ended
+}
+
+/** Servers that are alive, and those that ended with unread events, the latest first. */
+export function listNodes(db: Db): Promise<NodeHealth[]> {
+  return db.rows(sql`
+    select node_id, host, roles, is_spool_empty, started_at,
+      heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}) as is_alive,
+      nullif(heartbeat_at, '-infinity') as heartbeat_at
+    from node
+    where roles <> 'command' and (not is_spool_empty
+      or heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}))
+    order by started_at desc, node_id`)
+}
+
+export interface AsideEvent {
+  readonly event_id: string
+  readonly lane: number
+  readonly day: string
+  readonly error: string
+  readonly at: Date
+}
+
+/** The first events that the fold set aside. */
+export function listAside(db: Db, limit: number): Promise<AsideEvent[]> {
+  return db.rows(sql`
+    select event_id, lane, day, error, at from unfolded_event order by at, seq limit ${limit}`)
 }
