@@ -2,12 +2,23 @@
  * Creates the demo network in an empty database, through the same functions as the operator's
  * commands: accounts, merchants with feeds and campaigns, articles with smart links.
  */
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createApiKey, createUser } from '../accounts/create-account.ts'
+import { setMembership } from '../accounts/membership-store.ts'
+import { hashPassword } from '../accounts/password.ts'
+import {
+  MEMBER_ROLES,
+  NETWORK,
+  NETWORK_ROLES,
+  type Organization,
+  type Role,
+} from '../accounts/permission.ts'
 import { PUBLISHER_DEFAULTS } from '../accounts/publisher.ts'
 import { insertPublisher } from '../accounts/publisher-store.ts'
+import { insertUser } from '../accounts/store.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../campaigns/campaign.ts'
 import { insertCampaign } from '../campaigns/campaign-store.ts'
 import { openFeedFile } from '../catalog/feeds/feed-file.ts'
@@ -37,9 +48,17 @@ export interface DemoState {
   readonly email: string
   readonly password: string
   readonly apiKey: string
+  /** A login for each role, with the same password; missing in demos from before there were any. */
+  readonly logins?: readonly DemoLogin[]
   readonly merchants: Readonly<Record<string, number>> // merch_id by slug.
   readonly publishers: Readonly<Record<string, number>> // pub_id by slug.
   readonly links: Readonly<Record<string, string>> // Auction id by article and pick.
+}
+
+export interface DemoLogin {
+  readonly email: string
+  readonly role: Role
+  readonly of: string // the name of its organization
 }
 
 export interface DemoDeps {
@@ -112,9 +131,41 @@ async function makeNetwork(deps: DemoDeps, tx: Db, sitePort: number): Promise<De
   const merchants = await makeMerchants(tx, { uid, now: deps.now(), sitePort })
   const wanted = { uid, description: 'Demo key', expiresAt: null, now: deps.now() }
   const { key: apiKey } = await createApiKey(tx, wanted)
-  const state = { sitePort, email, password, apiKey, merchants, publishers, links: {} }
+  const logins = await makeLogins(tx, { password, publishers, merchants })
+  const state = { sitePort, email, password, apiKey, logins, merchants, publishers, links: {} }
   return { ...state, links: await makeLinks(deps, tx, { user: uid, state }) }
 }
+
+/** A user for each role of the first publisher, the first merchant and the network. */
+async function makeLogins(
+  tx: Db,
+  demo: Pick<DemoState, 'password' | 'publishers' | 'merchants'>,
+): Promise<DemoLogin[]> {
+  const passwordHash = await hashPassword(demo.password)
+  const [publisher, merchant] = [PUBLISHERS[0], MERCHANTS[0]]
+  const [pubId, merchId] = [
+    demo.publishers[publisher?.slug ?? ''],
+    demo.merchants[merchant?.slug ?? ''],
+  ]
+  assert(publisher !== undefined && merchant !== undefined)
+  assert(pubId !== undefined && merchId !== undefined)
+  const wanted = [
+    ...MEMBER_ROLES.map((role) => ({ role, of: publisher.name, at: publisherOf(pubId) })),
+    ...MEMBER_ROLES.map((role) => ({ role, of: merchant.name, at: merchantOf(merchId) })),
+    ...NETWORK_ROLES.map((role) => ({ role, of: 'the network', at: NETWORK })),
+  ]
+  const logins: DemoLogin[] = []
+  for (const { role, of, at } of wanted) {
+    const email = `${at.kind === 'network' ? '' : `${at.kind}-`}${role}@souk.example`
+    const { uid } = await insertUser(tx, { email, passwordHash, isAdmin: false })
+    await setMembership(tx, { uid, organization: at, role })
+    logins.push({ email, role, of })
+  }
+  return logins
+}
+
+const publisherOf = (id: number): Organization => ({ kind: 'publisher', id })
+const merchantOf = (id: number): Organization => ({ kind: 'merchant', id })
 
 /** Feeds expire after a day, so each start imports them again. */
 export async function importDemoFeeds(

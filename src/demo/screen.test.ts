@@ -20,6 +20,8 @@ test("the demo's screen shows no password or key that no longer works", async (t
 
   const first = await shown()
   assert.ok(first.includes(`${state.email}  ${state.password}`))
+  assert.match(first, /publisher-viewer@souk\.example +viewer of \w/)
+  assert.match(first, /\n +admin@souk\.example +admin of the network\n/)
   assert.equal(first.split(state.apiKey).length - 1, 2) // On its own, and in the `curl` line.
 
   const [user] = await listUsers(database)
@@ -27,7 +29,10 @@ test("the demo's screen shows no password or key that no longer works", async (t
   assert.ok(user !== undefined && key !== undefined)
   await disableApiKey(database, { tokenId: key.token_id, uid: null })
   const change = { uid: user.uid, email: null, passwordHash: null, isAdmin: null }
-  await updateUser(database, { ...change, passwordHash: await hashPassword('another one') })
+  const passwordHash = await hashPassword('another one')
+  for (const { uid } of await listUsers(database)) {
+    await updateUser(database, { ...change, uid, passwordHash })
+  }
   const second = await shown()
   assert.ok(!second.includes(state.apiKey) && !second.includes(state.password), second)
   assert.match(second, /login {8}demo@souk\.example {2}\(its password was changed\)/)

@@ -14,7 +14,11 @@ export async function demoScreen(
   config: ScreenConfig,
   { deps, state }: { deps: Pick<DemoDeps, 'database' | 'now'>; state: DemoState },
 ): Promise<string> {
-  const [login, key] = await Promise.all([tellLogin(deps, state), findKey(deps, state)])
+  const [login, roles, key] = await Promise.all([
+    tellLogin(deps, state),
+    tellRoles(deps, state),
+    findKey(deps, state),
+  ])
   const now = deps.now().getTime()
   const day = (offset: number) => utcDay(now + offset * DAY_MS)
   const pubId = Object.values(state.publishers)[0] ?? 1
@@ -32,7 +36,7 @@ export async function demoScreen(
 ${articles.join('\n')}
 
   Dashboard      ${config.baseUrl}/dashboard/
-    login        ${login}
+    login        ${login}${roles}
   API reference  ${config.baseUrl}/docs/
   API key        ${key ?? 'the demo’s was disabled; the dashboard makes another'}
 
@@ -52,6 +56,24 @@ async function tellLogin(
   const isOpen = await isPassword(password, user.password_hash)
   return `${email}  ${isOpen ? password : '(its password was changed)'}`
 }
+
+/** The logins with a single role whose password still works. */
+async function tellRoles(
+  { database }: Pick<DemoDeps, 'database'>,
+  { password, logins = [] }: DemoState,
+): Promise<string> {
+  const checks = logins.map(async ({ email, role, of }) => {
+    const user = await findUserByEmail(database, email)
+    const isOpen = user !== null && (await isPassword(password, user.password_hash))
+    return isOpen ? [`                 ${email.padEnd(EMAIL_COLUMNS)}  ${role} of ${of}`] : []
+  })
+  const lines = (await Promise.all(checks)).flat()
+  if (lines.length === 0) return ''
+  return ['', `    one role     with the password ${password}:`, ...lines].join('\n')
+}
+
+/** `publisher-manager@souk.example` */
+const EMAIL_COLUMNS = 31
 
 async function findKey(
   { database, now }: Pick<DemoDeps, 'database' | 'now'>,
