@@ -1,11 +1,21 @@
 /** Commands on smart links. */
+import { writeAudit } from '../accounts/audit-store.ts'
+import { SHELL } from '../accounts/caller.ts'
+import { NETWORK } from '../accounts/permission.ts'
 import { disableLink, listLinks } from '../links/store.ts'
 import { listUnattributed, toUnattributed } from '../links/unattributed-store.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
 import type { CommandContext } from './command.ts'
 
 export async function disableLinkCommand(context: CommandContext, options: { auctionId: string }) {
-  return disableLink(await context.database(), options.auctionId)
+  const db = await context.database()
+  return db.transaction(async (tx) => {
+    const link = await disableLink(tx, options.auctionId)
+    const audit = { caller: SHELL, organization: NETWORK, requestId: null }
+    const target = `smart_link:${link.auction_id}`
+    await writeAudit(tx, audit, { action: 'smart_link.disable', target, after: link })
+    return link
+  })
 }
 
 export async function listLinksCommand(context: CommandContext) {

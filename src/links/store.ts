@@ -237,7 +237,7 @@ export async function disableLink(
   auctionId: string,
 ): Promise<{ auction_id: string; state: string }> {
   const row = await db.row<{ auction_id: string; state: string }>(sql`
-    update smart_link set state = 'disabled',
+    update smart_link set state = 'disabled', disabled_by = 'operator',
       datetime_updated = case when state = 'disabled' then datetime_updated else now() end
     where auction_id = ${auctionId}::bigint
     returning auction_id, state
@@ -334,7 +334,7 @@ function hourOf(at: Date): Date {
 }
 
 /** The hash of a URL byte for byte; for a link without one, of nothing. */
-function hashOfUrl(url: string | null): Buffer {
+export function hashOfUrl(url: string | null): Buffer {
   return hash('sha256', url ?? '', 'buffer').subarray(0, URL_HASH_BYTES)
 }
 

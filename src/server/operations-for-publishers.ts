@@ -5,14 +5,21 @@ import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { productOperations } from '../matching/product-operations.ts'
 import type { Node } from '../node/node.ts'
 import { breakdownOperations } from '../stats/breakdown-operations.ts'
+import { linkOperations } from '../stats/link-operations.ts'
+import { noteDestination } from './edge-routes.ts'
 
-export function operationsForPublishers({ config, edge, outlooks, book }: Node): Operation[] {
+export function operationsForPublishers(node: Node): Operation[] {
+  const { config, edge, outlooks, book } = node
   const { linkUrl } = config
   const isOwnPage: Parameters<typeof productOperations>[0]['isOwnPage'] = (listing) =>
     isOnOwnDomain(edge.market, listing)
   return [
     ...publisherOperations,
     ...breakdownOperations,
+    ...linkOperations({
+      bases: config,
+      onChanged: (link) => noteDestination(node, { ...link, is_keyless: false }),
+    }),
     ...productOperations({ linkUrl, outlooks, book, isOwnPage }),
   ]
 }
