@@ -736,6 +736,18 @@ CREATE INDEX ledger_transaction_corrects ON ledger_transaction USING btree (corr
 CREATE INDEX ledger_transaction_event ON ledger_transaction USING brin (event_id) WITH (pages_per_range='32', autosummarize='on');
 CREATE TRIGGER ledger_transaction_append_only BEFORE DELETE OR UPDATE ON ledger_transaction FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
+create table link_check (
+  url_hash bytea not null,
+  url text not null,
+  failed_at timestamp with time zone,
+  dead_since timestamp with time zone,
+  detail text,
+  due_at timestamp with time zone not null,
+  checked_at timestamp with time zone,
+  constraint link_check_pkey PRIMARY KEY (url_hash)
+);
+CREATE INDEX link_check_due ON link_check USING btree (due_at);
+
 create table link_day (
   pub_id integer not null,
   auction_id bigint not null,
@@ -744,6 +756,20 @@ create table link_day (
   viewable_impressions bigint not null default 0,
   constraint link_day_pkey PRIMARY KEY (pub_id, auction_id, day)
 );
+
+create table link_health (
+  auction_id bigint not null,
+  pub_id integer not null,
+  article_id integer not null,
+  health text not null,
+  since timestamp with time zone not null,
+  risk_micros bigint not null,
+  checked_at timestamp with time zone not null,
+  constraint link_health_pkey PRIMARY KEY (auction_id),
+  constraint link_health_auction_id_fkey FOREIGN KEY (auction_id) REFERENCES smart_link(auction_id) ON DELETE CASCADE,
+  constraint link_health_health_check CHECK ((health = ANY (ARRAY['earning'::text, 'no_bid'::text, 'out_of_stock'::text, 'dead'::text, 'disabled'::text, 'new'::text])))
+);
+CREATE INDEX link_health_publisher ON link_health USING btree (pub_id, risk_micros DESC);
 
 create table membership (
   membership_id integer generated always as identity,
@@ -1297,10 +1323,12 @@ create table smart_link (
   datetime_created timestamp with time zone not null default now(),
   datetime_updated timestamp with time zone not null default now(),
   is_article_given boolean not null default false,
+  disabled_by text,
   constraint smart_link_pkey PRIMARY KEY (auction_id),
   constraint smart_link_article_id_fkey FOREIGN KEY (article_id) REFERENCES article(article_id),
   constraint smart_link_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
   constraint smart_link_uid_created_fkey FOREIGN KEY (uid_created) REFERENCES app_user(uid),
+  constraint smart_link_disabled_by_check CHECK ((disabled_by = ANY (ARRAY['publisher'::text, 'operator'::text]))),
   constraint smart_link_source_check CHECK ((source = ANY (ARRAY['api'::text, 'linkmate'::text, 'wrapper'::text]))),
   constraint smart_link_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])))
 );
@@ -1308,7 +1336,7 @@ CREATE INDEX smart_link_disabled ON smart_link USING btree (auction_id) WHERE (s
 CREATE UNIQUE INDEX smart_link_found ON smart_link USING btree (article_id, url_hash, is_exclusive, unwraps) WHERE (source <> 'api'::text);
 CREATE INDEX smart_link_identity ON smart_link USING btree (article_id, url_hash, is_exclusive);
 CREATE INDEX smart_link_publisher ON smart_link USING btree (pub_id, auction_id);
-CREATE TRIGGER smart_link_changed AFTER UPDATE ON smart_link FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.is_keyless IS DISTINCT FROM new.is_keyless))) EXECUTE FUNCTION notify_config();
+CREATE TRIGGER smart_link_changed AFTER UPDATE ON smart_link FOR EACH ROW WHEN (((((old.state IS DISTINCT FROM new.state) OR (old.is_keyless IS DISTINCT FROM new.is_keyless)) OR (old.url IS DISTINCT FROM new.url)) OR (old.is_exclusive IS DISTINCT FROM new.is_exclusive))) EXECUTE FUNCTION notify_config();
 CREATE TRIGGER smart_link_deleted AFTER DELETE ON smart_link FOR EACH STATEMENT EXECUTE FUNCTION notify_config();
 
 create table statement (

@@ -23,6 +23,7 @@ import { fitNightly } from '../prediction/learn-store.ts'
 import { type Reconciliation, reconcile } from '../reconcile/reconcile.ts'
 import { recordReconciliation } from '../reconcile/reconciliation-store.ts'
 import { type DeliveredReports, deliverReports } from '../reports/deliver-reports.ts'
+import { watchLinks } from '../stats/watch-links.ts'
 import { issueWithNotices } from '../webhooks/make-notices.ts'
 
 /** A job's input. Everything except the database is sent to its thread as a message. */
@@ -59,6 +60,7 @@ export const HEAVY_JOBS = {
     const seed = randomBytes(4).readUInt32BE()
     return refetchFeeds(db, { at: new Date(nowMs), allowPrivate, toDollars, seed })
   },
+  watchLinks: ({ db, nowMs }: HeavyWork): Promise<number> => watchLinks(db, new Date(nowMs)),
   updateProductWords: ({ db }: HeavyWork): Promise<number> => updateProductWords(db),
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),

@@ -3,6 +3,7 @@
  * runs them.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deletePastAudit } from '../accounts/audit-store.ts'
 import { deletePastResponses } from '../accounts/idempotency-store.ts'
 import { explainedSince } from '../accounts/invitation.ts'
@@ -14,6 +15,7 @@ import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
 import { deleteOldJobs } from '../auction/what-if-job-store.ts'
 import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
 import { deletePageSessions } from '../fold/fold-views.ts'
+import { checkPages } from '../links/check-pages.ts'
 import { deletePastLinkHours } from '../links/store.ts'
 import { deleteOldUnattributed } from '../links/unattributed-store.ts'
 import { listMerchantsWithNewWords } from '../matching/product-words-store.ts'
@@ -76,6 +78,8 @@ export const SCHEDULES: readonly Schedule[] = [
   },
   { task: 'refetch_feeds', cron: '50 * * * *', isMadeUpFor: true, work: refetchAllFeeds },
   { task: 'update_product_words', cron: '* * * * *', work: updateWords },
+  { task: 'watch_links', cron: '25 * * * *', work: (node) => runHeavyJob(node, 'watchLinks') },
+  { task: 'check_pages', cron: '*/15 * * * *', work: checkLinkPages },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
   { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
@@ -109,6 +113,16 @@ async function refetchAllFeeds(node: Node): Promise<void> {
 async function updateWords(node: Node): Promise<void> {
   const changed = await listMerchantsWithNewWords(node.database)
   if (changed.length > 0) await runHeavyJob(node, 'updateProductWords')
+}
+
+/** Whether the pages of earning links are there: each once a day. */
+async function checkLinkPages({ database: db, config, now }: Node): Promise<void> {
+  const agent = guardedAgent({ allowPrivate: config.allowPrivateFetch })
+  try {
+    await checkPages({ db, agent, sleep, now: () => new Date(now()) })
+  } finally {
+    await agent.destroy()
+  }
 }
 
 /** Receipts of clicked results are stored forever, all others for RECEIPT_HOURS. */
