@@ -16,10 +16,10 @@ import { type RefetchOptions, refetchFeeds } from '../catalog/feeds/refetch-feed
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant, requireMerchant } from '../catalog/merchant-store.ts'
 import { readConfig } from '../node/config.ts'
+import { listLostFeeds } from '../operator/health-store.ts'
 import { micros } from '../platform/money/money.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { HOUR_MS } from '../platform/time/timestamp.ts'
-import { listLostFeeds } from '../operator/health-store.ts'
 
 const [LINK, HEAD] = ['https://shop.example/p', 'id,title,link,price,availability\n']
 

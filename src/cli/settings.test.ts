@@ -91,6 +91,7 @@ test('a publisher keeps every setting, made with it or changed to it', async () 
     'consent-default': 'contextual',
     'allow-host': ['host.example'],
     'require-price': true,
+    'time-zone': 'Europe/Berlin',
   }
   assertComplete(PUBLISHER_SETTINGS, given)
   await assertKept('publisher', { id: null, given, told: { uid: 2 } })

@@ -177,18 +177,21 @@ async function startRunner(node: Node, work: ScheduledWork): Promise<Runner> {
   })
 }
 
-/** Runs a job and records when it started, when it ended, and how. */
+/**
+ * Runs a job and records when it started, when it ended, and how. A run that cannot be recorded
+ * counts nevertheless: the record is only shown.
+ */
 async function runRecorded(node: Node, { task, work }: Schedule): Promise<void> {
   const { database: db } = node
-  await recordJobStart(db, task)
+  const onUnrecorded = errorTeller(node.log, 'the run of a job was not recorded')
+  await recordJobStart(db, task).catch(onUnrecorded)
   try {
     await work(await notAhead(node))
   } catch (error) {
-    // The error itself matters more than one of recording it.
-    await recordJobEnd(db, task, errorWords(error)).catch(() => undefined)
+    await recordJobEnd(db, task, errorWords(error)).catch(onUnrecorded)
     throw error
   }
-  await recordJobEnd(db, task, null)
+  await recordJobEnd(db, task, null).catch(onUnrecorded)
 }
 
 /**

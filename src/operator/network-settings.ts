@@ -31,11 +31,21 @@ export function networkSettings(config: Config): NetworkSetting[] {
     IP_BLOCKLIST: config.ipBlocklist.length,
     RECEIPT_HOURS: config.receiptHours,
     RETENTION_DAYS: config.retentionDays,
+    MAIL_FROM: config.mail?.from ?? null,
+    OIDC_ISSUER: config.oidc?.issuer ?? null,
+    OIDC_CLIENT_ID: config.oidc?.clientId ?? null,
+    OIDC_REQUIRED: config.oidc?.isRequired ? 'on' : 'off',
     ALLOW_PRIVATE_FETCH: config.allowPrivateFetch ? 'on' : 'off',
     LOG_LEVEL: config.logLevel,
   }
   // A URL may contain a password.
-  const secrets = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl, SOUK_SECRETS: sealingKeys }
+  const secrets = {
+    DATABASE_URL: databaseUrl,
+    NATS_URL: natsUrl,
+    SOUK_SECRETS: sealingKeys,
+    SMTP_URL: config.mail,
+    OIDC_CLIENT_SECRET: config.oidc?.clientSecret ?? null,
+  }
   return [
     ...Object.entries(shown).map(([name, value]) => ({
       name,
