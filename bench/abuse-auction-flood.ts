@@ -80,7 +80,7 @@ export function auctionFrom(address: string, auctionId: string): LoadRequest {
   return { method: 'GET', path, headers: { 'user-agent': BROWSER, 'x-forwarded-for': address } }
 }
 
-/** Page views and clicks of readers, each at an address of its own. */
+/** Page views and clicks of readers, each at a separate address. */
 async function readPages(base: string, auctionId: string): Promise<void> {
   const ask = (reader: number, path: string) => {
     const address = `192.0.${2 + Math.floor(reader / 250)}.${1 + (reader % 250)}`

@@ -1,5 +1,5 @@
 /**
- * Does the shrunken estimate beat simpler ones where the truth is known? (economics 3)
+ * Does the shrunken estimate beat simpler ones where the truth is known?
  *
  * Synthetic: 40 merchants and 25 publishers whose rates scatter as beta-binomials of K0 = 150 and
  * K1 = 800 around 2 %; few clicks for most pairs, many for some. Fitted on one half, measured on

@@ -1,6 +1,6 @@
 /**
  * Budgets of a few clicks over several nodes: how much of them is used, and how many clicks find
- * nothing left (UNFUNDED; goal: under 0.1 %, economics 2.3).
+ * nothing left (UNFUNDED; goal: under 0.1 %).
  *
  * Simulated readers on the real lease book and the real statements: pages on a random node, 3 of
  * 100 results clicked after a minute on average, twice the demand that the budget can pay. "same"

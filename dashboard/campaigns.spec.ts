@@ -39,7 +39,7 @@ test('a manager creates a campaign, changes its bid, pauses and resumes it', asy
   await page.getByRole('button', { name: 'Pause' }).waitFor()
 })
 
-test('a value that is refused, and a change by somebody else, are told in the form', async (t) => {
+test('the form shows a refused value, and a change by somebody else', async (t) => {
   const { page, troubles } = await visitPage(t, visit)
   await logIn(page, manager)
   await page.getByRole('button', { name: 'Edit' }).click()

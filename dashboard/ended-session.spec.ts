@@ -1,4 +1,4 @@
-/** Expired sessions, in this tab or another: which input is preserved, and for whom. */
+/** Expired sessions, in this tab or another: which input is preserved, and for which user. */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -47,7 +47,7 @@ const HELD = {
   ordered_at: '2026-03-02T10:00:00Z',
 }
 
-test('whoever has no role in the network is told so', async (t) => {
+test('shows a message to a person without a role in the network', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/network' })
   await logIn(page, account)
   await page.getByRole('heading', { name: 'Only for the operator' }).waitFor()

@@ -14,7 +14,7 @@ const TAGS = {
   account: 'The signed-in user, members, invitations, keys',
   publishers: 'A publisher’s links, figures, reports and settings',
   merchants: 'A merchant’s campaigns, feed, orders and account',
-  network: 'For whoever runs the network',
+  network: 'For the operator of the network',
   readers: 'Called from readers’ browsers by the page tag and smart links, without a key',
 } as const
 

@@ -117,7 +117,7 @@ test('ignores an answer that arrives after the reader has left the article', () 
   answer(0, { [A]: '1' })
   assert.deepEqual([adopted, answers()], [[], 0])
   take(A)
-  assert.deepEqual(adopted, [`${A} 1`], 'it is known when they come back')
+  assert.deepEqual(adopted, [`${A} 1`], 'it is known when they return')
 })
 
 test('an answer reads only the URLs of its own links, because each read costs a parse', () => {

@@ -6,7 +6,7 @@
 
 import { toJson } from './to-json.ts'
 
-/** Orders of one visitor that are kept while the service is unreachable. */
+/** Orders of one visitor that stay stored while the service is unreachable. */
 const MESSAGES_MAX = 5
 const FIRST_PAUSE_MS = 2000
 const TRIES_MAX = 4

@@ -40,7 +40,7 @@ test('the description of the reports names every column, and which amounts may b
     assert.ok(description.includes(`Columns: ${columns.join(', ')}.`), report)
   }
   assert.match(description, /earnings is in cents, earnings_usd is not/)
-  assert.match(description, /line_earnings and line_revenue are what may be summed/)
+  assert.match(description, /only line_earnings and line_revenue may be summed/)
   const { get: ledger } = paths['/api/v1/merchants/{merch_id}/ledger/']
   assert.match(ledger.description, /Columns: entry, kind, day, at, amount_usd, /)
 })

@@ -7,7 +7,7 @@ import { type Operation, renderOperation } from './render-operation.ts'
 
 export interface OpenApi {
   readonly info: { readonly description: string }
-  // Absent while the description is written anew.
+  // Absent while the description is being rewritten.
   readonly tags?: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'place'>>>>>
 }

@@ -33,7 +33,7 @@ function useEditing(merchId: number, renew: () => Promise<unknown>) {
     save.reset()
     setOpen(next)
   }
-  // With its etag: who saves after somebody else is told so.
+  // With its etag: a person who saves after another change gets a message.
   const begin = useMutation({
     mutationFn: (id: number) => api.campaign(merchId, id),
     onSuccess: (campaign) => show(campaign),
@@ -201,7 +201,7 @@ function whyOf({ state, paused_by: pausedBy, start, end }: Campaign): string {
       return end === null ? 'It competes in every auction that fits.' : `Until ${date(end)}.`
     case 'paused':
       return pausedBy === 'operator'
-        ? 'Paused by whoever runs this network: ask them to resume it.'
+        ? 'Paused by the operator of this network: ask them to resume it.'
         : 'It enters no auction until you resume it.'
     case 'scheduled':
       return start === null ? 'It has not started yet.' : `It starts on ${date(start)}.`

@@ -17,7 +17,7 @@ export function EntryWhy({ merchId, entry }: { merchId: number; entry: Entry }) 
     <details className="mt-1" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="link w-fit">
         Why
-        {/* Tells screen reader users which entry this link belongs to. */}
+        {/* Names the entry that this link belongs to, for screen readers. */}
         <span className="sr-only"> it cost this amount at {time(entry.at ?? entry.day)}</span>
       </summary>
       {isOpen && (

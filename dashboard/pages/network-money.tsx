@@ -156,7 +156,7 @@ const DEBT_COLUMNS: readonly MoneyColumn<Ageing>[] = [
   },
 ]
 
-/** Payouts of issued statements; whoever may can confirm that one was paid. */
+/** Payouts of issued statements; a person with the permission can confirm that one was paid. */
 export function Payouts({ canChange }: { canChange: boolean }) {
   const client = useQueryClient()
   const payouts = useQuery({ queryKey: ['network', 'payouts'], queryFn: api.payouts })

@@ -13,7 +13,7 @@ export function CopyButton(props: { text: string; label: string; of?: string }) 
   return (
     <button type="button" className="button button-small" onClick={copy}>
       <span aria-live="polite">{said ?? label}</span>
-      {/* Tells screen reader users which of several texts the button copies. */}
+      {/* Names the text that the button copies, for screen readers. */}
       {of !== undefined && <span className="sr-only"> of {of}</span>}
     </button>
   )

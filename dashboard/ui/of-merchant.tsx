@@ -18,7 +18,7 @@ export function OfMerchant({ children }: { children: (merchant: Merchant) => Rea
   }
   return (
     <EmptyState title="Your account has no merchant yet" isPage>
-      Ask its owner, or whoever runs this network, to invite <bdi>{me?.email}</bdi>.
+      Ask its owner, or the operator of this network, to invite <bdi>{me?.email}</bdi>.
     </EmptyState>
   )
 }

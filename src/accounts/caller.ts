@@ -1,4 +1,4 @@
-/** Whoever calls: a person in the browser, a program with a key, or the operator's shell. */
+/** The caller: a person in the browser, a program with a key, or the operator's shell. */
 import { ApiError } from '../platform/errors/api-errors.ts'
 import {
   isSameOrganization,
@@ -19,7 +19,7 @@ export type Through =
   | { readonly kind: 'session'; readonly sessionId: number; readonly csrfToken: string }
   | { readonly kind: 'key'; readonly tokenId: number }
   | { readonly kind: 'cli' }
-  /** A link from an e-mail, such as an invitation's: whoever holds it has no session yet. */
+  /** A link from an e-mail, such as an invitation's: its holder has no session yet. */
   | { readonly kind: 'link' }
 
 export interface Caller {

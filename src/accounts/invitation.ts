@@ -1,7 +1,7 @@
 /** Invitations: how long one is valid, and why one is refused. */
 import { DAY_MS } from '../platform/time/timestamp.ts'
 
-/** Long enough for a holiday; short, because whoever reads the link can use it. */
+/** Long enough for a holiday; short, because any holder of the link can use it. */
 export const INVITATION_DAYS = 7
 /**
  * Open invitations of one organization, and those of its last 24 hours: enough for a large team,

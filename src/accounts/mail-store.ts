@@ -11,7 +11,7 @@ const RESETS_WAITING_MAX = 1_000
 /** A worker that sends this many has used up the minute until its next run. */
 const MAILS_AT_ONCE = 20
 
-/** A mail, or the request for a new password of whoever has the address. */
+/** A mail, or the request for a new password by the address's owner. */
 export type QueuedMail = { readonly mail_id: string; readonly recipient: string } & {
   readonly attempts: number // this one included
   readonly datetime_created: Date

@@ -150,7 +150,7 @@ async function requireMember({ db, organization, params: { uid } }: MemberCall) 
   return { member, otherLeaders }
 }
 
-/** Throws where nobody else leads; else another owner stands in the organization's record. */
+/** Throws if no other owner is left; else the organization's record names another owner. */
 async function replaceOwner(
   { db, organization, params: { uid: from } }: MemberCall,
   otherLeaders: readonly number[],

@@ -54,7 +54,8 @@ export const operationRoutes =
         },
         onRequest: async (request) => {
           await deps.keys.require(request)
-          // Before anything of the request is told to be wrong: nobody learns of others' records.
+          // Checked before the request's content is validated, so that errors reveal no other's
+          // records.
           const params = request.params as Record<string, unknown>
           admit(operation, holderOf(request), params)
           await requireOrganization(deps.db, organizationOf(operation.path, params))

@@ -1,8 +1,8 @@
 /**
- * An operation: one thing that somebody may do, as a function with its permission and its shapes.
+ * An operation: one action of a user, as a function with its permission and its shapes.
  *
  * Routes, commands and the dashboard call the same operations: a route by `operationRoutes`, a
- * command by `perform`. Whoever may call is decided here, before the operation runs.
+ * command by `perform`. The caller's permission is checked here, before the operation runs.
  */
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { badRequest } from '../platform/errors/api-errors.ts'
@@ -64,7 +64,7 @@ interface Spec<
   readonly body?: Body
   /** The shape of an entry of `data`; an object without properties where there is none. */
   readonly entry: Entry
-  /** 200 unless something is created (201) or begun (202). */
+  /** 200 unless something is created (201) or started (202). */
   readonly status?: 200 | 201 | 202
   /** The largest body in bytes; else the limit of all routes. */
   readonly bodyBytesMax?: number
@@ -116,7 +116,7 @@ export interface PageQuery {
   readonly cursor: string | null
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: operations of any shapes stand in one list.
+// biome-ignore lint/suspicious/noExplicitAny: one list contains operations of any shapes.
 export type Operation = Action<any, any, any, any> | List<any, any, any>
 
 /** Declares an operation; only infers its types. */

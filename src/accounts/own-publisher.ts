@@ -20,7 +20,7 @@ export async function requireExistingOwnPublisher(
 }
 
 /**
- * The same for routes that tell nobody which ids exist: 403 for a publisher that is not the
+ * The same for routes that must not reveal which ids exist: 403 for a publisher that is not the
  * caller's, whether it exists or not.
  */
 export async function requireOwnPublisher(

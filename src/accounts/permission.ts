@@ -28,7 +28,7 @@ export type Permission = (typeof PERMISSIONS)[number]
 
 export const ORGANIZATION_KINDS = ['publisher', 'merchant', 'network'] as const
 
-/** Who a right is held in. The network has no id of its own. */
+/** Where a right applies. The network has no id. */
 export type Organization =
   | { readonly kind: 'publisher'; readonly id: number }
   | { readonly kind: 'merchant'; readonly id: number }

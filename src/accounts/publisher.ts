@@ -8,7 +8,7 @@ import { isTimeZone, TIME_ZONE_RULE } from '../platform/time/time-zone.ts'
 import { type CategoryFloor, categoryFloorFaults } from './category-floor.ts'
 
 const NAME_LENGTH_MAX = 255
-const SLUG_LENGTH_MAX = 64 // Interface section 8.
+const SLUG_LENGTH_MAX = 64 // The limit of the interface.
 export const LIST_LENGTH_MAX = 1000 // Entries in one list of a publisher's settings.
 /** A higher floor would silence the publisher, because no bid can be above this. */
 export const FLOOR_MAX = micros(9_000_000_000)

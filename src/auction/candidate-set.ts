@@ -17,8 +17,8 @@ import type { IdList } from './targeting.ts'
 /** Up to this size the prototype's p99.9 stays below 20 µs. */
 export const CANDIDATES_MAX = 64
 /**
- * Candidates per merchant that are kept before others are cut. Otherwise a merchant with 64
- * campaigns would be alone and pay no more than the reserve.
+ * Candidates per merchant that survive the cut. Otherwise a merchant with 64 campaigns would be
+ * alone and pay no more than the reserve.
  */
 const OF_MERCHANT_MAX = 8
 

@@ -4,7 +4,7 @@ import { NoFillReason } from './result-schema.ts'
 
 export type NoFill = Static<typeof NoFill>
 export const NoFill = Type.Object({
-  held: Type.Integer({ description: 'Auctions of the day whose receipts are kept' }),
+  held: Type.Integer({ description: 'Auctions of the day with a stored receipt' }),
   auctions: Type.Integer({ description: 'Those looked at: all, or of very many an even sample' }),
   unfilled: Type.Integer({ description: 'Of those looked at, the ones without a winner' }),
   unfilled_clicks: Type.Integer({ description: 'That these had, all unpaid' }),

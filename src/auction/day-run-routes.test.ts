@@ -74,7 +74,7 @@ test('of one caller one day runs at a time, the others wait and none is turned a
   assert.ok(jobs.every(({ state }) => state === 'done'))
 })
 
-test('a caller whose 32 days wait is told to come back later', async () => {
+test('asks a caller with 32 waiting days to try again later', async () => {
   const answers = await Promise.all(Array.from({ length: 40 }, () => ask(LONG_DAY)))
   const statuses = answers.map(({ status }) => status)
   assert.equal(statuses.filter((status) => status === 429).length, 8, String(statuses))

@@ -1,6 +1,6 @@
 /**
- * A publisher's day run again: what other settings would have earned, and why links went unfilled.
- * Each runs on a thread of its own, so readers' redirects wait for none of it.
+ * A publisher's day run again: the earnings under other settings, and the reasons of unfilled
+ * links. Each run has a separate thread, so redirects do not wait for it.
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {

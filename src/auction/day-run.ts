@@ -1,4 +1,4 @@
-/** The ways to run a publisher's day again, as they go to a thread and come back. */
+/** The ways to rerun a publisher's day, as messages to and from a thread. */
 import { NoFillRun } from './no-fill.ts'
 import type { NoFillReason, WhatIf } from './result-schema.ts'
 import { type LoggedAuction, type WhatIfChange, WhatIfRun } from './what-if.ts'

@@ -1,4 +1,4 @@
-/** Runs publishers' days again, each on a thread of its own and a few at a time. */
+/** Reruns publishers' days, each on a separate thread and a few at a time. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { FairTurns } from '../platform/concurrency/turns.ts'
@@ -19,7 +19,7 @@ export interface Progress {
 }
 
 export interface DayWanted<Run extends DayRun> extends PublisherDay {
-  /** Of whom only one runs at a time: others of the same wait for it. */
+  /** Only one run at a time per key: others with the same key wait for it. */
   readonly owner: string
   readonly run: Run
   readonly auctionsMax?: number
@@ -38,7 +38,7 @@ export class DayRuns {
     this.#db = db
   }
 
-  /** Rejects with a 503 when patience ends before it could start. */
+  /** Rejects with a 503 when its timeout passes before it could start. */
   run<Run extends DayRun>(wanted: DayWanted<Run>): Promise<DayReports[Run['kind']]> {
     const { owner, patienceMs = null } = wanted
     return this.#turns.run(owner, () => this.#runThread(wanted), patienceMs)
@@ -60,7 +60,7 @@ export class DayRuns {
     this.#threads.add(thread)
     const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
     let report: DayReports[keyof DayReports] | undefined
-    // Under `node --watch` Node sends messages of its own the same way.
+    // Under `node --watch` Node sends its own messages the same way.
     thread.on('message', (news: DayNews | { readonly kind?: never }) => {
       if (news.kind === 'progress') onProgress?.(news)
       else if (news.kind === 'report') report = news.report

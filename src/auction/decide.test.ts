@@ -115,7 +115,7 @@ test('seventy offers that the publisher would not accept leave room for an accep
     decide(campaigns, linkAmong(dollars, false), settings)
   assert.deepEqual(among(106), [1, 0.01])
   assert.deepEqual(among(100, { block_merchants: others }), [1, 0.01])
-  assert.equal(among(100)[1], 5, 'they crowd out whom the publisher likes no better')
+  assert.equal(among(100)[1], 5, 'they crowd out those that the publisher likes no better')
   assert.deepEqual(decide(campaigns, linkAmong(100, true)), [1, 0.3], 'an exclusive link has one')
 })
 
@@ -308,6 +308,6 @@ test("without a winner, the seal names the product of the link's own page", () =
     return [result.merchId, result.offerId, result.campaignId]
   }
   const listed = linkTo([offer(1, 100), offer(2, 90)], false)
-  assert.deepEqual(sealed(listed), [1, '1', 0], 'reports tell of it what they tell of a winner’s')
+  assert.deepEqual(sealed(listed), [1, '1', 0], 'reports show the same facts of it as of a winner')
   assert.deepEqual(sealed({ ...listed, original: null }), [1, '0', 0], 'a page that no feed names')
 })

@@ -76,7 +76,7 @@ function published(auction: ReturnType<typeof stored>) {
   }
 }
 
-test('no receipt, what-if or missed amount tells two bids of one range apart', () => {
+test('no receipt, what-if or missed amount distinguishes two bids of one range', () => {
   let compared = 0
   const part = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(

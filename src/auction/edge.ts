@@ -40,7 +40,7 @@ export interface EdgeOptions extends DeciderOptions {
   readonly database: Database
   readonly geo: Geo
   readonly onReceipt: (receipt: Receipt, address: string) => void
-  /** Told of every auction that counts, whether its receipt is stored or not. */
+  /** Called for every auction that counts, whether its receipt is stored or not. */
   readonly onCounted: (auction: CountedAuction) => void
   readonly onError: (error: unknown) => void
 }

@@ -99,8 +99,7 @@ const ExplainedOutcome = Type.Object(
     reason: orNull(ExplainedReason, 'Why nobody won'),
   },
   {
-    description:
-      'Nobody won, or a rival of the merchant who asks: what would be of the winner is null',
+    description: 'Nobody won, or a rival of the calling merchant: the winner’s details are null',
   },
 )
 
@@ -109,7 +108,7 @@ const ExplainedCandidate = Type.Object({
   campaign_id: Type.Integer(),
   merch_id: Type.Integer(),
   offer_id: TextOrNull,
-  category_id: orNull(Type.Integer(), 'Whose floor holds; null: none, or not told by the receipt'),
+  category_id: orNull(Type.Integer(), 'Whose floor applies; null: none, or missing in the receipt'),
   model: Type.String({ description: 'cpc, cpa, epp' }),
   won: Type.Boolean(),
   loss: orNull(ExplainedReason),

@@ -26,8 +26,8 @@ const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'wor
   },
   outOfFlight: {
     name: 'Campaign Out of Flight',
-    publisher: "The merchant's campaign has not begun yet, or is over.",
-    merchant: 'Your campaign has not begun yet, or is over: change its start or end.',
+    publisher: "The merchant's campaign has not started yet, or is over.",
+    merchant: 'Your campaign has not started yet, or is over: change its start or end.',
   },
   outOfStock: {
     name: 'Product Out of Stock',
@@ -66,7 +66,8 @@ const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'wor
   },
   price: {
     name: 'Price Not Acceptable',
-    publisher: 'The offer is dearer than your tolerance allows, or you require a price it lacks.',
+    publisher:
+      'The offer is more expensive than your tolerance allows, or you require a price it lacks.',
     merchant: 'Your price is above what the publisher accepts for this product, or is not known.',
   },
   paced: {

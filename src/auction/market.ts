@@ -83,7 +83,7 @@ async function readSuspended(tx: Db): Promise<Suspended> {
   }
 }
 
-/** Enough to tell one set of domains from the next. */
+/** Long enough to distinguish one set of domains from the next. */
 const VERSION_DIGITS = 8
 
 /** Builds the look-ups of a snapshot. */

@@ -27,7 +27,7 @@ import {
 const FORMAT = 2
 const HEAD_BYTES = 144
 const CANDIDATE_BYTES = 84
-/** By format. Receipts of clicks are kept forever; the first format ended before the category. */
+/** By format. Receipts of clicks stay forever; the first format ended before the category. */
 const CANDIDATE_BYTES_OF: Readonly<Record<number, number>> = { 1: 80, [FORMAT]: CANDIDATE_BYTES }
 /** Stands for the categories of a receipt that has none. */
 export const CATEGORY_UNTOLD = -1

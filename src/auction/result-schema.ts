@@ -22,7 +22,7 @@ export const WhatIfBody = Type.Object({
   pub_id: Type.Integer(),
   date: Type.String({
     pattern: DAY,
-    description: 'UTC day; unclicked receipts are kept for RECEIPT_HOURS (48)',
+    description: 'UTC day; unclicked receipts are stored for RECEIPT_HOURS (48)',
   }),
   floor: Type.Optional(
     Type.String({ description: 'US dollars a click; floors of categories stay' }),
@@ -71,12 +71,12 @@ const WhatIfSide = Type.Object({
 
 export type WhatIf = Static<typeof WhatIf>
 export const WhatIf = Type.Object({
-  auctions: Type.Integer({ description: 'Of which receipts are kept' }),
-  clicks: Type.Integer({ description: 'Valid, and not taken back' }),
+  auctions: Type.Integer({ description: 'With stored receipts' }),
+  clicks: Type.Integer({ description: 'Valid, and not reversed' }),
   skipped: Type.Integer({
     description:
       'In no figure, as they cannot be run again: auctions under other rules and, where floors of ' +
-      'categories change, those whose receipts do not tell categories',
+      'categories change, those whose receipts lack categories',
   }),
   before: WhatIfSide,
   after: WhatIfSide,

@@ -61,7 +61,7 @@ test('twenty readers reserve nothing, further ones the campaign’s click rate',
   for (let reader = 0; reader < FREE_READERS; reader++) campaign.win(`${reader}`, NOON)
   assert.equal(campaign.expectedMicros(NOON), 0)
   for (let reader = 20; reader < 120; reader++) campaign.win(`${reader}`, NOON)
-  // 120 readers, none of whom has clicked: (0 + 3) / (120 + 100) clicks for each beyond twenty.
+  // 120 readers without a click: (0 + 3) / (120 + 100) clicks for each beyond twenty.
   assert.equal(campaign.expectedMicros(NOON), Math.round((100 * 3 * PRICE) / 220))
 })
 

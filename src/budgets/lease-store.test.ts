@@ -138,7 +138,7 @@ test('reports the unleased rest and the estimated cost of others’ open results
   const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
   assert.deepEqual(
     [one?.refillableMicros, one?.inFlightElsewhereMicros],
-    [32 * PRICE, 57], // 40 less the 5 of node 2, less the 3 of its own.
+    [32 * PRICE, 57], // 40 less the 5 of node 2, less its own 3.
   )
 })
 

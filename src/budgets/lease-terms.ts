@@ -24,7 +24,7 @@ const RENEW_BELOW_MS = 12_000
 const RETRY_DRY_MS = 2_000
 /** A click's unavailable price is not requested again within this time. */
 const RETRY_URGENT_MS = 1_000
-/** A grant that arrived too late for its click is kept this long for the node's next ones. */
+/** A grant that arrived too late for its click stays this long for the node's next ones. */
 const LATE_MS = 10_000
 /** Tomorrow's leases are requested this long before midnight, so the day changes without a gap. */
 const AHEAD_OF_MIDNIGHT_MS = 20_000
@@ -97,7 +97,7 @@ export interface HeldLease {
   urgentMicros: number // requested for waiting clicks
   urgentFromMs: number // not before this: the database had nothing
   lateMicros: number // granted for waiting clicks, some of which may have gone unpaid
-  lateUntilMs: number // until then it is kept for this node's next clicks
+  lateUntilMs: number // until then it stays for this node's next clicks
   isRecalled: boolean // the unspent part is requested again: the budget changed, or others need it
 }
 

@@ -292,7 +292,7 @@ export class LeaseBook {
     if (leaseIds.size === 0) return
     for (const { leases } of this.#slots.values()) {
       for (const lease of leases) {
-        // A known lease is kept for a while, as for the last clicks of a stopped campaign.
+        // A known lease stays for a while, as for the last clicks of a stopped campaign.
         if (lease.isRecalled || !leaseIds.has(lease.leaseId)) continue
         lease.isRecalled = true
         this.#callOnce()

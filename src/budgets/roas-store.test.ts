@@ -45,7 +45,7 @@ test('clicks that cost more than they bring lower the bid, cheaper ones let it r
   await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
   await addClicks(db, 1_000, { atMs: NOON - 20 * HOUR })
   await addClicks(db, 100, { atMs: NOON - HOUR / 2 })
-  assert((await stepOnce(db)) < 0.7, 'nothing came back at all')
+  assert((await stepOnce(db)) < 0.7, 'no order at all')
   await brings(db, 20, { sold: 40 * BID_MICROS, kept: 40 * BID_MICROS })
   assert((await stepOnce(db)) < 1, 'half of the goal')
   await db.run(sql`update merchant_order set net_revenue_micros = 5 * net_revenue_micros`)

@@ -145,8 +145,8 @@ function valueUnit(spans: readonly RoasSpan[], squaredValue: number, orderMicros
 
 /**
  * Micros by which clicks to come may cost more than they are worth, or must cost less, because of
- * those before. Every period of ROAS_DAYS that has begun counts, from the latest to the one that
- * ends now. The one with the largest deficit for its remaining clicks decides.
+ * those before. Every running period of ROAS_DAYS counts, from the latest to the one that ends now.
+ * The one with the largest deficit for its remaining clicks decides.
  */
 function accountPerClick({ spans, goal }: RoasMeasure, valueMicros: number): number {
   const recent = spans.slice(-TRAFFIC_DAYS * SPANS_PER_DAY)

@@ -39,7 +39,7 @@ import { priceNote } from './price-note.ts'
 export interface CampaignDeps {
   /** Campaigns whose budgets the orders still to come will use up, as this node sees it. */
   readonly overCap: () => ReadonlySet<number>
-  /** Whether this process can tell readers' countries; edges that can count as well. */
+  /** Whether this process can determine readers' countries; edges that can count as well. */
   readonly knowsCountries: boolean
   readonly pricing: 'second_price' | 'first_price'
 }
@@ -213,7 +213,7 @@ async function change(
   name: string,
   work: (before: Campaign) => Promise<Campaign>,
 ) {
-  // Before the lock, which would hold up whoever changes another merchant's campaign.
+  // Before the lock, which would block changes of other merchants' campaigns.
   requireOwn(await requireCampaign(db, params.campaign_id), params)
   const row = requireOwn(await lockCampaign(db, params.campaign_id), params)
   const before = versionOf(await toEntry(db, row, { deps, now }))

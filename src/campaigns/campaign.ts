@@ -190,7 +190,7 @@ function flightFaults({ starts_at, ends_at }: CampaignSettings, now: Date | null
 function countryFaults(countries: readonly string[], knowsCountries: boolean): Fault[] {
   const field = 'country'
   if (countries.length > 0 && !knowsCountries) {
-    const rule = 'this service cannot tell countries: set GEO_HEADER or GEOIP_DB first'
+    const rule = 'this service cannot determine countries: set GEO_HEADER or GEOIP_DB first'
     return [{ field, rule }]
   }
   const unknown = countries.filter((code) => !isCountry(code))

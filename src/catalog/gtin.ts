@@ -1,9 +1,9 @@
 /**
- * What number does a product code stand for, and may it join offers of different merchants?
+ * Reads a product code as a number, and decides whether it may join offers of different merchants.
  *
- * Everything is compared as GTIN-14 (GS1 General Specifications): shorter forms are the same
- * number with zeros before it. A code whose check digit does not hold is kept as text and joins
- * nothing; neither do in-store numbers, which mean something else in the next shop (decisions 4.3).
+ * Everything is compared as GTIN-14 (GS1 General Specifications): shorter forms are the same number
+ * with leading zeros. A code with a wrong check digit is stored as text and joins nothing. Neither
+ * do in-store numbers, which differ between shops.
  */
 
 /**
@@ -101,7 +101,7 @@ function isRestricted(gtin14: string): boolean {
   return gtin14[1] === '0' && (gtin14[2] === '2' || gtin14[2] === '4')
 }
 
-/** An ISBN-10 is the book's ISBN-13 without 978, with a check digit of its own (mod 11). */
+/** An ISBN-10 is the book's ISBN-13 without 978, with a different check digit (mod 11). */
 function readIsbn10(text: string, written: string): Gtin {
   let sum = 0
   for (let index = 0; index < 10; index++) {

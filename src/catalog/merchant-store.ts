@@ -57,8 +57,8 @@ export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Mercha
 }
 
 /**
- * Changes the settings given and leaves the others; throws a 404 for an unknown merchant. With a
- * new secret, all earlier ones end at once: whoever has a leaked one must not sign with it longer.
+ * Changes the given settings and keeps the others; throws a 404 for an unknown merchant. A new
+ * secret ends all earlier ones at once, so that a leaked one stops working.
  */
 export function updateMerchant(
   db: Db,

@@ -15,7 +15,7 @@ test('a merchant with a name and a domain needs nothing else', () => {
   assert.deepEqual(fields({}), [])
 })
 
-test('a merchant without a domain of its own is refused', () => {
+test('refuses a merchant without a domain', () => {
   assert.deepEqual(fields({ domains: [] }), ['domain'])
   assert.deepEqual(fields({ domains: ['co.uk'] }), ['domain'])
 })
@@ -77,7 +77,7 @@ test('a deep link must be an address that takes the product’s', () => {
   }
 })
 
-test('domains and origins are kept in one form, each once', () => {
+test('stores domains and origins in one form, each once', () => {
   const domains = ['www.Shop.example', 'shop.example', 'shop.test']
   const origins = ['https://Shop.example/', 'https://shop.example:443', 'https://käse.example']
   const normal = normalMerchant({ ...base, domains, origins })

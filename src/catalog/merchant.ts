@@ -9,12 +9,12 @@ import { characterCount } from '../platform/text/characters.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 
 const MERCHANT_NAME_LENGTH_MAX = 255
-const DOMAINS_MAX = 1000 // A merchant with more is a network of its own.
+const DOMAINS_MAX = 1000 // A merchant with more would be a network.
 const ORIGINS_MAX = 100
-const WINDOW_DAYS_MAX = 90 // Economics 4: merchants choose 1 to 90 days.
+const WINDOW_DAYS_MAX = 90 // Merchants choose 1 to 90 days.
 const DEEP_LINK_LENGTH_MAX = 1000 // With a destination of 6000 bytes it stays under 8000.
 
-/** A feed older than this says nothing reliable about price and stock (economics 1.2). */
+/** Older prices and stock are unreliable (docs/spec/auction.md#eligibility). */
 export const FEED_AGE_MAX_MS = DAY_MS
 
 /** The settings of a merchant, named as its columns; `domains` are rows of merchant_domain. */
@@ -26,9 +26,9 @@ export interface MerchantSettings {
   readonly deep_link: string | null // another network's address, with {url_encoded}, perhaps {cid}
   readonly window_days: number // how long after a click an order counts
   readonly origins: readonly string[] // pages whose checkout calls are accepted
-  /** Commission on orders after a link that was only seen (economics 4); null: none is paid. */
+  /** Commission on orders after a link that was only seen; null: none is paid. */
   readonly post_impression_rate_ppm: number | null
-  /** Orders that browsers alone tell wait for its server, a file or a person. */
+  /** Orders that only browsers report wait for its server, a file or a person. */
   readonly is_confirming: boolean
   /** Its contract allows commissions below the agreed rate: docs/spec/auction.md#second-rate. */
   readonly allows_second_rate: boolean
@@ -132,5 +132,7 @@ function deepLinkFaults(template: string | null): Fault[] {
   const isWeb = filled !== null && /^https?:$/.test(filled.protocol)
   if (!isWeb) return [{ field, rule: 'must be an http(s) address' }]
   if (filled.origin === filledWith('y')?.origin) return []
-  return [{ field, rule: 'must have a host of its own: a click id or address there is nobody’s' }]
+  return [
+    { field, rule: 'must have a fixed host: a click id or URL in the host would reach nobody' },
+  ]
 }

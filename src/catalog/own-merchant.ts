@@ -20,7 +20,9 @@ export async function requireOwnMerchant(
   return merchant
 }
 
-/** The same for routes that tell nobody which ids exist: 403 for any merchant not the caller's. */
+/**
+ * The same for routes that must not reveal which ids exist: 403 for any merchant not the caller's.
+ */
 export async function requireMerchantRight(
   db: Db,
   request: RightRequest,

@@ -348,7 +348,7 @@ function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): Check
   return { ...link, earns: address === null ? null : earningsOf(address) }
 }
 
-/** The tag on a page earns for the publisher that it names, whoever was expected. */
+/** The tag on a page earns for the publisher that it names, not for the expected one. */
 function otherPublisher({ publisher: named }: Visit, { publisher: meant }: CheckPageOptions) {
   if (meant === null || named.toLowerCase() === meant.toLowerCase()) return []
   return [

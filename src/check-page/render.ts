@@ -16,7 +16,7 @@ export function renderCheckPage(result: CheckPageResult): string {
     '',
     ...section('What blocks it', result.blocked),
     ...section(
-      'Other link tags on the page: tell them to leave our hosts alone',
+      'Other link tags on the page: exclude our hosts in their settings',
       result.other_tags,
     ),
     ...section('Errors on the page', result.page_errors),

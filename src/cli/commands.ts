@@ -94,7 +94,7 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'user update',
-    help: 'Changes the settings given; a new password ends all sessions begun with the old one.',
+    help: 'Changes the settings given; a new password ends all sessions of the old one.',
     options: forUpdate(USER_SETTINGS),
     run: accounts('updateUserCommand'),
   },

@@ -19,7 +19,7 @@ const CONNECTIONS_MAX = 4
 
 export interface OpenedContext {
   readonly context: CommandContext
-  /** The command was told to stop: later errors are not reported. */
+  /** The command received a stop signal: later errors are not reported. */
   isInterrupted(): boolean
   close(): Promise<void>
 }

@@ -100,7 +100,7 @@ test('paid clicks from local addresses are reported, and fail a service with a p
   }
 })
 
-test('a database that is reached and will not do is told with what it lacks', async (t) => {
+test('reports what an unusable database lacks', async (t) => {
   const { db, check } = await makePatient(t)
   const name = identifier(String(db.connection.database))
   await db.run(sql`alter database ${name} set default_transaction_read_only = on`)
@@ -116,7 +116,7 @@ test('a database that is silent is waited for no longer than seconds', async (t)
   assert.deepEqual(openings[0], { statementTimeoutMs: 5_000 })
 })
 
-test('a database of another version of the program is told, and what to do', async (t) => {
+test('reports a database of another version of the program, and the fix', async (t) => {
   const { db, check } = await makePatient(t)
   const newest = sql`select max(name) from migration`
   await db.run(sql`update migration set name = '9999_later' where name = (${newest})`)
@@ -134,7 +134,7 @@ test('a database of another version of the program is told, and what to do', asy
   assert.deepEqual(await check('migrations'), { name: 'migrations', ok: true, detail: empty })
 })
 
-test('fewer connections than the nodes and a command may take are told, whoever limits them', async (t) => {
+test('reports fewer connections than nodes and a command need, whichever limit causes it', async (t) => {
   const { scope, db, check } = await makePatient(t)
   const name = identifier(String(db.connection.database))
   await db.run(sql`alter database ${name} connection limit 33`)
@@ -148,7 +148,7 @@ test('fewer connections than the nodes and a command may take are told, whoever 
   assert.match((await check('connections')).detail, /2 nodes and a command take up to 64/)
 })
 
-test('a feed that is fetched, and was not imported for a day, is told with its error', async (t) => {
+test('reports a fetched feed without an import for a day, with its error', async (t) => {
   const { db, now, check } = await makePatient(t)
   const { merchant } = await makePublisherWorld(db)
   const fed = (ageMs: number) =>
@@ -167,7 +167,7 @@ test('a feed that is fetched, and was not imported for a day, is told with its e
   assert.equal((await check('feeds')).ok, true)
 })
 
-test('feeds brought by hand that are too old to bid are told, where a campaign waits', async (t) => {
+test('reports uploaded feeds that are too old to bid, where a campaign waits', async (t) => {
   const { db, now, check } = await makePatient(t)
   const { addCampaign } = await makePublisherWorld(db)
   await db.run(sql`update merchant set feed_imported_at = ${new Date(now.ms - 2 * DAY_MS)}`)
@@ -181,7 +181,7 @@ test('feeds brought by hand that are too old to bid are told, where a campaign w
   assert.doesNotMatch((await check('feeds')).detail, /by hand/)
 })
 
-test('a clock that is off by more than leases allow is told', async (t) => {
+test('reports a clock that is off by more than leases allow', async (t) => {
   const { check } = await makePatient(t)
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * SECOND_MS })
   const { ok, detail } = await check('clock')
@@ -189,7 +189,7 @@ test('a clock that is off by more than leases allow is told', async (t) => {
   assert.match(detail, /synchronise the clocks/)
 })
 
-test('an event that the fold set aside is told, with its error', async (t) => {
+test('reports an event that the fold set aside, with its error', async (t) => {
   const { db, check } = await makePatient(t)
   await db.run(sql`
     insert into unfolded_event (lane, seq, event_id, day, error)
@@ -199,7 +199,7 @@ test('an event that the fold set aside is told, with its error', async (t) => {
   assert.match(detail, /1 set aside, the first of 2026-03-02: event 12 cannot be folded: out of/)
 })
 
-test('merchants and publishers that figures stand under and the database has lost are told', async (t) => {
+test('reports merchants and publishers that figures name and the database lacks', async (t) => {
   const { scope, db, now, check } = await makePatient(t)
   const { publisher, merchant } = await makePublisherWorld(db)
   const { tell } = openFoldedLog(scope, db)
@@ -214,7 +214,7 @@ test('merchants and publishers that figures stand under and the database has los
   await tell(events.click('b', now.ms, { pubId: 8 }), events.payment(now.ms, 100, { merchId: 9 }))
   const { ok, detail } = await check('fold')
   assert.equal(ok, true)
-  assert.match(detail, /figures stand under merchant 9, publisher 8, whom the database has lost$/)
+  assert.match(detail, /figures stand under merchant 9, publisher 8, which the database has lost$/)
 })
 
 test('events that wait are a lag beside a server, and nothing wrong after the last one stopped', async (t) => {
@@ -242,7 +242,7 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
   assert.equal((await check('lag')).detail, 'everything is folded')
 })
 
-test('a folder that cannot be, records set aside and secrets that are open or damaged are told', async (t) => {
+test('reports an impossible folder, records set aside, and open or damaged secrets', async (t) => {
   const { dataDir, check, write } = await makePatient(t)
   write('spool/1/segment')
   assert.equal((await check('spool')).ok, true)
@@ -270,7 +270,7 @@ async function openStream(natsUrl: string, db: Db): Promise<EventStream> {
   return EventStream.open({ natsUrl, streamName: 'SOUK', installation })
 }
 
-test('JetStream is looked at where it is used, and told when it is full or does not answer', async (t) => {
+test('checks JetStream where it is used, and reports when it is full or does not answer', async (t) => {
   const nats = await startNats(scopeOf(t))
   const { db, check } = await makePatient(t, { NATS_URL: nats.url })
   assert.deepEqual(await check('jetstream'), {
@@ -292,7 +292,7 @@ test('JetStream is looked at where it is used, and told when it is full or does 
   assert.match(away.detail, /^NATS_URL: JetStream is away \(.*ECONNREFUSED/)
 })
 
-test('the stream of another installation is told as that, where it is known whose this one is', async (t) => {
+test('reports the stream of another installation, if it knows its own', async (t) => {
   const nats = await startNats(scopeOf(t))
   const { db, check } = await makePatient(t, { NATS_URL: nats.url })
   const installation = randomUUID()
@@ -304,7 +304,7 @@ test('the stream of another installation is told as that, where it is known whos
   assert.equal((await check('jetstream')).detail, 'stream SOUK: 0 messages, 1 replicas')
 })
 
-test('a NATS user that may not publish is told so, as nothing else looks wrong', async (t) => {
+test('reports a NATS user that may not publish, because nothing else looks wrong', async (t) => {
   const nats = await startNats(scopeOf(t), { denied: 'souk.event.>' })
   const { db, check } = await makePatient(t, { NATS_URL: nats.url })
   const installation = await readInstallation(db)
@@ -314,7 +314,7 @@ test('a NATS user that may not publish is told so, as nothing else looks wrong',
   assert.match(detail, /^stream SOUK: 0 messages, .* let it publish to souk\.event\.SOUK\.\*/)
 })
 
-test('what lies in the spool while a server runs is told, as the log does not take it', async (t) => {
+test('reports spooled events while a server runs, because the log does not accept them', async (t) => {
   const { scope, db, now, check, write } = await makePatient(t)
   write('spool/1/00000001.spool')
   assert.equal((await check('spool')).ok, true, 'a moment is nothing')
@@ -328,7 +328,7 @@ test('what lies in the spool while a server runs is told, as the log does not ta
   assert.match(stuck.detail, /some for 11 s: does a server run on this SOUK_DATA\?/)
 })
 
-test('messages that nobody carries into the log are told', async (t) => {
+test('reports messages that nobody carries into the log', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope)
   const { db, now, check } = await makePatient(t, { NATS_URL: nats.url })
@@ -352,7 +352,7 @@ test('messages that nobody carries into the log are told', async (t) => {
   assert.equal((await check('jetstream')).detail, held)
 })
 
-test('figures that did not agree with the log last night are told, and the command that names them', async (t) => {
+test('reports last night’s figures that disagree with the log, and the command that lists them', async (t) => {
   const { db, check } = await makePatient(t)
   const night = (at: string, differences: number) =>
     db.run(sql`

@@ -30,8 +30,8 @@ const ORDERS_FILE: OptionSpec = {
   help:
     'CSV, a row per product: order_id, value, currency; as far as known ordered_at, updated_at, ' +
     'click_id, click_ids (comma-separated), is_new_customer (true, false), status (placed, ' +
-    'cancelled), test, value_is_net (true, false), product_id, product_name, product_brand, quantity, price. What is the whole ' +
-    'order’s stands in one row of it, or the same in several',
+    'cancelled), test, value_is_net (true, false), product_id, product_name, product_brand, quantity, price. Values of the whole ' +
+    'order are in one of its rows, or the same in several',
 }
 const RETURNS_FILE: OptionSpec = {
   ...FILE,
@@ -206,10 +206,10 @@ const REPORT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'ledger',
     help:
-      'Writes every line of the ledger to a CSV file: what merchants owe, and whose it is; each ' +
-      'entry sums to zero. Shows what each account held before, and after. What a node tells late, as it ' +
-      'was away, stands on the day it was accepted: write that day again. What publishers were paid ' +
-      'is no entry: it stands in the payout files.',
+      'Writes every line of the ledger to a CSV file: what merchants owe, and its recipients; each ' +
+      'entry sums to zero. Shows each account’s balance before and after. A node’s late reports ' +
+      'have the day they were accepted: write that day again. Payouts to publishers ' +
+      'are not entries: they are in the payout files.',
     options: [...DAYS, OUT_FILE],
     run: reports('ledgerCommand'),
   },

@@ -56,7 +56,7 @@ test('a payment is recorded once and shows what it releases per publisher', asyn
   }
 })
 
-test('a payment may have the date that has begun in the far east', async () => {
+test('a payment may have the date that has started in the far east', async () => {
   const made = await souk('merchant', 'create', '--name', 'Auckland', '--domain', 'kiwi.example')
   const { code, err, json } = await record(made.json.merch_id, '1', '2026-04-14', 'at noon UTC')
   assert.equal(code, 0, err)

@@ -53,7 +53,7 @@ export async function exportCommand(
   })
   const seenFrom = await findFirstDayWithViews(db, viewLane(pubId))
   if (report !== 'clicks' || seenFrom === null || dayFrom >= seenFrom) return { files }
-  // Our choice: report it. Clicks are kept forever, impressions for RETENTION_DAYS.
+  // Our choice: report it. Clicks stay forever, impressions for RETENTION_DAYS.
   context.progress(`Impressions before ${seenFrom} were dropped: those files hold clicks alone.`)
   return { files, impressions_from: seenFrom }
 }
@@ -128,7 +128,7 @@ export async function statsCommand(
     dayTo: to,
     orderBy: 'clicks',
     isAscending: false,
-    // Unlimited, because a program could not tell where the rows were cut.
+    // Unlimited, because a program could not see where the rows were cut.
     limitRows: Number.MAX_SAFE_INTEGER,
     isOutOfNetwork: false,
     asOf: null,

@@ -1,4 +1,4 @@
-/** `souk serve` and `souk demo`: run until told to stop. */
+/** `souk serve` and `souk demo`: run until a stop signal. */
 
 import { startServer, untilStopped } from '../main.ts'
 import { type Logger, makeLogger } from '../platform/process/log.ts'

@@ -1,6 +1,6 @@
 /**
- * Each setting goes a long way: from its option into a column, when its record is made and when it
- * is changed, and back into what is told. One that is forgotten on the way is silently not set.
+ * Each setting goes a long way: from its option into a column, when its record is created and when
+ * it is changed, and back into the printed record. A forgotten one is silently not set.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const db = await testDatabase()
 const config = readConfig({ GEO_HEADER: 'x-country' })
 const world = { db, now: new Date('2026-03-02T12:00:00Z'), config }
 
-/** Settings by their option, as they are told again; none as it would be if it were not given. */
+/** Settings by their option, as printed; none equals its default. */
 type Settings = Readonly<Record<string, unknown>>
 
 async function json(...args: string[]) {
@@ -30,19 +30,19 @@ function optionsOf(settings: Settings): string[] {
   })
 }
 
-/** `told` where a setting is told otherwise than it is given. */
+/** `printed`: settings that are printed differently from their input. */
 async function assertKept(
   kind: string,
-  { id, given, told = {} }: { id: string | null; given: Settings; told?: Settings },
+  { id, given, printed = {} }: { id: string | null; given: Settings; printed?: Settings },
 ) {
   const verb = id === null ? ['create'] : ['update', `--id=${id}`]
   const record = await json(kind, ...verb, ...optionsOf(given))
   const expected = Object.entries(given).map(([name, value]) => [name.replaceAll('-', '_'), value])
   const { user: _, merchant: __, ...plain } = Object.fromEntries(expected)
-  assert.partialDeepStrictEqual(record, { ...plain, ...told })
+  assert.partialDeepStrictEqual(record, { ...plain, ...printed })
 }
 
-/** Fails for an option without a setting: whoever adds one gives it here. */
+/** Fails for an option without a setting: add new options here. */
 function assertComplete(rows: Record<string, readonly unknown[]>, given: Settings): void {
   const names = Object.values(rows).map(([flags]) => String(flags).replace(/^--| .*$/g, ''))
   assert.deepEqual(Object.keys(given).sort(), names.sort())
@@ -66,10 +66,10 @@ test('a merchant keeps every setting, made with it or changed to it', async () =
     'default-currency': 'EUR',
   }
   assertComplete(MERCHANT_SETTINGS, given)
-  await assertKept('merchant', { id: null, given, told: { uid: 2 } })
+  await assertKept('merchant', { id: null, given, printed: { uid: 2 } })
   await json('merchant', 'create', '--name=Pots', '--domain=pots.example')
   const others = { ...given, domain: ['pots.test', 'pots.example'] }
-  await assertKept('merchant', { id: '2', given: others, told: { uid: 2 } })
+  await assertKept('merchant', { id: '2', given: others, printed: { uid: 2 } })
 })
 
 test('a publisher keeps every setting, made with it or changed to it', async () => {
@@ -94,9 +94,9 @@ test('a publisher keeps every setting, made with it or changed to it', async () 
     'time-zone': 'Europe/Berlin',
   }
   assertComplete(PUBLISHER_SETTINGS, given)
-  await assertKept('publisher', { id: null, given, told: { uid: 2 } })
+  await assertKept('publisher', { id: null, given, printed: { uid: 2 } })
   await json('publisher', 'create', '--name=W', '--slug=weekly', '--user=ann@pub.example')
-  await assertKept('publisher', { id: '2', given: { ...given, slug: 'w' }, told: { uid: 2 } })
+  await assertKept('publisher', { id: '2', given: { ...given, slug: 'w' }, printed: { uid: 2 } })
 })
 
 test('a campaign keeps every setting, made with it or changed to it', async () => {
@@ -123,12 +123,12 @@ test('a campaign keeps every setting, made with it or changed to it', async () =
   const epp = { merchant: 2, model: 'epp', payment: '1.50', 'second-rate': true }
   assertComplete(CAMPAIGN_SETTINGS, { ...cpc, ...cpa, ...epp })
   for (const given of [cpc, cpa, epp]) {
-    await assertKept('campaign', { id: null, given, told: { merch_id: 2 } })
+    await assertKept('campaign', { id: null, given, printed: { merch_id: 2 } })
     const other = optionsOf({ merchant: 1, model: 'epp', payment: 9 })
     const { campaign_id } = await json('campaign', 'create', ...other, '--no-second-rate')
     const changed = { payment: '', ...given }
-    const told = { merch_id: 2, payment: changed.payment || null }
-    await assertKept('campaign', { id: String(campaign_id), given: changed, told })
+    const printed = { merch_id: 2, payment: changed.payment || null }
+    await assertKept('campaign', { id: String(campaign_id), given: changed, printed })
   }
 })
 
@@ -144,11 +144,11 @@ test('an empty value takes a setting away, and a switch has its --no-: as if nev
       return name in kept ? [] : [{ name, off: flags.includes('<') ? `${name}=` : `no-${name}` }]
     })
     // The first of its kind has every setting, from the tests above.
-    const told = await json(kind, 'update', '--id=1', ...taken.map(({ off }) => `--${off}`))
+    const printed = await json(kind, 'update', '--id=1', ...taken.map(({ off }) => `--${off}`))
     for (const { name } of taken) {
       const column = name === 'user' ? 'uid' : name.replaceAll('-', '_')
-      assert.deepEqual(told[column], bare[column], `${kind} --${name}`)
-      assert.notEqual(told[column], undefined, `${kind} --${name}`)
+      assert.deepEqual(printed[column], bare[column], `${kind} --${name}`)
+      assert.notEqual(printed[column], undefined, `${kind} --${name}`)
     }
     assert.equal((await runCommand([kind, 'update'], world)).code, 2, 'which one is not guessed')
   }

@@ -103,7 +103,7 @@ export const PUBLISHER_SETTINGS: Rows<PublisherSettings> = {
   ],
   tolerance_ppm: [
     '--tolerance <fraction>',
-    'how much dearer than the original (0.05)',
+    'how much more expensive than the original (0.05)',
     readFraction,
   ],
   beta: ['--beta <number>', 'weight of a lower price for the reader (1)', readNumber],
@@ -148,7 +148,7 @@ export const MERCHANT_SETTINGS: Rows<MerchantSettings> = {
   ],
   is_confirming: [
     '--confirm-orders',
-    'orders told by browsers alone wait for its server, a file or a person',
+    'orders reported by browsers alone wait for its server, a file or a person',
   ],
   allows_second_rate: [
     '--allow-second-rate',

@@ -43,7 +43,7 @@ ${articles.join('\n')}
   The statistics, seconds after a click:
     curl -H '${header}' '${stats}'
 
-  Data in ${config.dataDir}. Stop with Ctrl-C; delete that folder to start anew.
+  Data in ${config.dataDir}. Stop with Ctrl-C; delete that folder to start again.
 `
 }
 
@@ -52,7 +52,8 @@ async function tellLogin(
   { email, password }: DemoState,
 ): Promise<string> {
   const user = await findUserByEmail(database, email)
-  if (user === null) return 'the demo’s has another address now; souk user list tells it'
+  if (user === null)
+    return 'the demo’s user has another e-mail address now; souk user list shows it'
   const isOpen = await isPassword(password, user.password_hash)
   return `${email}  ${isOpen ? password : '(its password was changed)'}`
 }

@@ -51,7 +51,7 @@ export async function startDemoSite(options: SiteOptions): Promise<DemoSite> {
   await isListening.catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error
     throw new Refusal(
-      `port ${sitePort} is taken: the demo's links lead to shops there. Free it, or start anew with another SOUK_DATA`,
+      `port ${sitePort} is taken: the demo's links lead to shops there. Free it, or use another SOUK_DATA`,
     )
   })
   return {

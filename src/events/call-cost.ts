@@ -9,7 +9,7 @@ import { EVENTS_PER_CALL_MAX } from './schema.ts'
 
 /** A call of 100 usual events has 10 KiB. */
 const BYTES_PER_TOKEN = 1_024
-const BRACE = 0x7b // Stands in UTF-8 for nothing else.
+const BRACE = 0x7b // This byte has no other meaning in UTF-8.
 /** Braces of the body itself and of its user. */
 const OTHER_BRACES = 2
 
@@ -24,8 +24,8 @@ interface Call {
 
 /**
  * Charges a call to its address and the organization that its bytes name; throws a 429. The
- * function returned is told which organization the parsed body names, and charges that one too if
- * it is another: JSON can name it twice.
+ * returned function gets the organization in the parsed body, and charges that one too if it
+ * differs: JSON can name it twice.
  */
 export function chargeCall(
   limits: TokenBuckets | null,

@@ -220,7 +220,7 @@ test('a log that failed while the spool refused as well does not count as down f
   await assert.rejects(world.durable.append(makeEvents(1), PATIENT), LogUnavailable)
   world.proxy.setMode('pass')
   await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.equal(world.durable.isLogAway(), false, 'who asks whether to come may come')
+  assert.equal(world.durable.isLogAway(), false, 'accepts a caller that asks first')
   const later = makeEvents(1)
   await world.durable.append(later, PATIENT)
   assert.deepEqual(await storedIds(world.database), idsOf(later))

@@ -55,7 +55,7 @@ const READER_SESSION = [
   'set synchronous_commit to off', // It only reads and sends hints, which need not survive a crash.
 ].join('; ')
 
-/** The log as the carrier sees it: it is told about appends that bypassed it. */
+/** The log as the carrier sees it: it is notified of appends that bypassed it. */
 export interface PostgresEventLog extends EventLog {
   hint(events: readonly LogEvent[]): void
 }
@@ -108,7 +108,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
       }
     },
     onAppended: hints.listen,
-    isAway: () => false, // Only a query could tell, so nothing is known without asking.
+    isAway: () => false, // Unknown without a query.
     hint: hints.appended,
     close() {
       closing ??= (async () => {

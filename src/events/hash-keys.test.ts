@@ -78,5 +78,5 @@ test('a node that is without the database for too long uses its own key, which a
   await one.refresh(later)
   await other.refresh(later)
   assert.deepEqual(one.hash('address', 'x', later), hash)
-  assert.deepEqual(other.hash('address', 'x', later), hash, 'whoever comes back first')
+  assert.deepEqual(other.hash('address', 'x', later), hash, 'any returning value')
 })

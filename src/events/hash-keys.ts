@@ -4,7 +4,7 @@
  * Equal values stay equal, and nobody can be looked up: each key serves one period, is shared by
  * all nodes through the database, and is then deleted. The next period's key is fetched ahead, so a
  * period may start while the database is down. Beyond that, after days without it or a clock jump,
- * a node uses a key of its own, because no reader may be stranded for lack of a hash (I5).
+ * a node uses a private key, because no reader may be stranded for lack of a hash (I5).
  */
 import { randomBytes, hash as sha } from 'node:crypto'
 import type { Db } from '../platform/postgres/postgres.ts'

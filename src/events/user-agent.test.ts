@@ -176,7 +176,7 @@ test('who says nothing is a robot on a device that nobody knows', () => {
   assert.deepEqual(words, ['unknown', 'desktop', 'mobile', 'tablet', 'unknown'])
 })
 
-test('a page fetched ahead is known by each header that browsers tell it in, whatever its case', () => {
+test('recognises a prefetched page by each header that browsers send, whatever its case', () => {
   for (const headers of [
     { 'sec-purpose': 'prefetch;prerender' },
     { purpose: 'Prefetch' },

@@ -1,6 +1,6 @@
 /**
  * What kind of reader sent a request: a person, a declared robot, a prefetch or a page for itself,
- * and on which class of device. Only the class and the family are kept, never the string (privacy
+ * and on which class of device. Only the class and the family are stored, never the string (privacy
  * by construction).
  */
 import type { IncomingHttpHeaders } from 'node:http'
@@ -92,7 +92,7 @@ export function isEmbedded(headers: IncomingHttpHeaders): boolean {
 
 function device(text: string): number {
   if (text === '') return DEVICE.unknown
-  // Old Windows tells as `Tablet PC` that it could be used with a pen.
+  // Old Windows reports as `Tablet PC` that it could be used with a pen.
   if (/iPad|Tablet(?! PC)|PlayBook|Silk/.test(text)) return DEVICE.tablet
   if (/Mobi|iPhone|iPod|Opera Mini/.test(text)) return DEVICE.mobile
   // Phones say `Mobile`, often before an app names Android again.

@@ -1,8 +1,8 @@
 /**
- * Retention: a day's views are deleted once a signed total of them exists. Money events are kept
+ * Retention: a day's views are deleted once a signed total of them exists. Money events stay
  * forever.
  *
- * Each step is its own transaction and can be repeated, so a crash costs only the rest of the
+ * Each step is a separate transaction and can be repeated, so a crash costs only the rest of the
  * night's work: totals first, then `dropping`, which makes the totals replace the events, then the
  * events in batches, then their space.
  */
@@ -38,8 +38,8 @@ export interface Retention {
 /**
  * Writes due totals and deletes the events they replace; returns how many it deleted.
  *
- * Totals are written 30 days ahead: a session across midnight counts on its first day, which only a
- * log that still holds that day can tell.
+ * Totals are written 30 days ahead: a session across midnight counts on its first day, which is
+ * known only while the log still holds that day.
  */
 export async function retireViews(db: Db, retention: Retention): Promise<number> {
   const { nowMs, retentionDays, keys } = retention

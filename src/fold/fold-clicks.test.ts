@@ -9,7 +9,7 @@ import { REASON } from '../events/reason.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { reconcile } from '../reconcile/reconcile.ts'
 
-/** One visitor's clicks on one campaign, each told by itself. */
+/** One visitor's clicks on one campaign, each reported separately. */
 async function makeVisitor(t: TestContext) {
   const db = await testDatabase(t)
   const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
@@ -66,7 +66,7 @@ test('reconcile judges clicks as the fold does, half an hour and an hour apart t
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 
-test('a click teaches of its own merchant, and one that leads to none of the network nothing', async (t) => {
+test('a click trains its own merchant’s evidence, and one outside the network none', async (t) => {
   const { db, click } = await makeVisitor(t)
   await click(START_MS, { merchId: 0, campaignId: null })
   assert.deepEqual(await db.rows(sql`select from pair_evidence`), [])
@@ -86,7 +86,7 @@ test('of a result’s clicks, each folded by itself, the first that was reserved
 test('valid clicks of the last hour count also where each was folded by itself', async (t) => {
   const { click, reasons } = await makeVisitor(t)
   for (const [at, minute] of [0, 1, 2, 3, 4, 59, 61].entries()) {
-    const auctionId = String(9_007_199_254_740_993n + BigInt(at)) // each on a link of its own
+    const auctionId = String(9_007_199_254_740_993n + BigInt(at)) // each on a separate link
     await click(START_MS + minute * 60_000, { auctionId })
   }
   const five = Array.from({ length: 5 }, () => REASON.ok)

@@ -36,7 +36,7 @@ const balances = () =>
     select account, sum(amount_micros)::bigint as micros from ledger_line
     group by account having sum(amount_micros) <> 0 order by account`)
 
-test('a reversed click is taken back once, on its own day, and says why', async () => {
+test('reverses a click once, on its own day, with its reason', async () => {
   const events = new MoneyEvents()
   const paid = { model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
   const click = events.click('a', START_MS, paid)
@@ -200,7 +200,7 @@ test('a sale that moves to a click of another campaign is spent of that one’s 
   )
 })
 
-test('goods that a spool tells of a day late never leave a day with less than nothing spent', async () => {
+test('goods that a spool reports a day late never make a day’s spending negative', async () => {
   const campaignId = await world.addCampaign({ daily_budget_micros: BUDGET })
   const events = new MoneyEvents()
   const order = (atMs: number, dollars: number) =>
@@ -226,7 +226,7 @@ test('goods that a spool tells of a day late never leave a day with less than no
   )
 })
 
-test('goods that come back are booked also where their campaign’s budget knows of no sale', async () => {
+test('books returned goods also where their campaign’s budget knows of no sale', async () => {
   const campaignId = await world.addCampaign()
   const events = new MoneyEvents()
   await fold([
@@ -258,7 +258,7 @@ test('a payment counts once per merchant and reference', async () => {
   ])
 })
 
-test('a payment is taken back once, and only after it was recorded', async () => {
+test('reverses a payment once, and only after it was recorded', async () => {
   const events = new MoneyEvents()
   const tell = (type: EventType, body: object) =>
     events.at(START_MS, { type, merchId, body: JSON.stringify({ reference: 'march', ...body }) })

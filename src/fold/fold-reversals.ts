@@ -1,5 +1,5 @@
 /**
- * Reversals of clicks found invalid later: the payment is taken back once, on the day of the
+ * Reversals of clicks found invalid later: the payment is reversed once, on the day of the
  * reversal, and pending orders of these clicks are rejected.
  */
 

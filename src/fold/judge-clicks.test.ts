@@ -14,7 +14,7 @@ const NOTHING: ClickHistory = {
 const reader = Buffer.alloc(16, 7)
 const events = new MoneyEvents()
 
-/** A CPC click of the reader on a link of its own, unless told otherwise. */
+/** A CPC click of the reader on a separate link, unless given otherwise. */
 function click(name: string, atMs: number, fields: Partial<StoredEvent> = {}): StoredEvent {
   const cpc = { model: MODEL.cpc, priceMicros: 542_235, sharePpm: 750_000, visitorKey: reader }
   const auctionId = `9200000000000000${name.charCodeAt(0)}`
@@ -29,7 +29,11 @@ test('a reader who clicks a link again is paid for again after 30 minutes, to th
     reasons([click('a', 0), click('a2', ageMs, { ...fields })])[1]
   assert.equal(again(30 * MINUTE_MS - 1), 'duplicate_visitor')
   assert.equal(again(30 * MINUTE_MS), 'ok')
-  assert.equal(again(-30 * MINUTE_MS + 1), 'duplicate_visitor', 'told by a node whose clock lags')
+  assert.equal(
+    again(-30 * MINUTE_MS + 1),
+    'duplicate_visitor',
+    'reported by a node whose clock lags',
+  )
   assert.equal(again(-30 * MINUTE_MS), 'ok')
   assert.equal(again(1, { auctionId: '9007199254740993' }), 'ok', 'another link')
   assert.equal(again(1, { campaignId: 2 }), 'ok', 'another campaign')
@@ -43,7 +47,7 @@ test('a reader’s sixth click on a campaign within an hour is not paid, whateve
   assert.deepEqual(new Set(reasons(five)), new Set(['ok']))
   assert.equal(sixth(60 * MINUTE_MS - 1), 'visitor_limit')
   assert.equal(sixth(60 * MINUTE_MS), 'ok', 'the first is an hour old')
-  assert.equal(sixth(-60 * MINUTE_MS + 5), 'visitor_limit', 'told by a node whose clock lags')
+  assert.equal(sixth(-60 * MINUTE_MS + 5), 'visitor_limit', 'reported by a node whose clock lags')
   assert.equal(sixth(-60 * MINUTE_MS + 4), 'ok', 'the fifth came an hour later')
   assert.equal(sixth(9, { campaignId: 2 }), 'ok')
   assert.equal(sixth(9, { visitorKey: null }), 'ok')
@@ -53,7 +57,7 @@ test('a reader’s sixth click on a campaign within an hour is not paid, whateve
   assert.equal(reasons([one, ...wasted, ...rest.slice(1), click('f', 9)]).at(-1), 'ok')
 })
 
-test('links that nobody pays for are no campaign of their own: all clicks on them count', () => {
+test('unpaid links are not a separate campaign: all clicks on them count', () => {
   const unpaid = { campaignId: null, model: MODEL.none, priceMicros: 0 }
   const clicks = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => click(name, at, unpaid))
   assert.deepEqual(new Set(reasons(clicks)), new Set(['ok']))
@@ -77,7 +81,11 @@ test('without a returned cookie, one address and user agent is one reader of a l
   assert.equal(after(250, newcomer(null), newcomer(null)), 'duplicate_visitor', 'under GPC')
   assert.equal(after(30 * MINUTE_MS - 1, newcomer(8), newcomer(9)), 'duplicate_visitor')
   assert.equal(after(30 * MINUTE_MS, newcomer(8), newcomer(9)), 'ok')
-  assert.equal(after(250, newcomer(8), returning(8)), 'duplicate_visitor', 'the cookie came back')
+  assert.equal(
+    after(250, newcomer(8), returning(8)),
+    'duplicate_visitor',
+    'the cookie was returned',
+  )
   assert.equal(after(250, returning(8), newcomer(9)), 'duplicate_visitor', 'a reader who lost it')
   assert.equal(after(250, newcomer(8), returning(9)), 'ok', 'two readers behind one address')
   const other = { ...newcomer(9), agentKey: Buffer.alloc(16, 3) }
@@ -86,7 +94,7 @@ test('without a returned cookie, one address and user agent is one reader of a l
   assert.equal(after(250, { ...newcomer(8), ...local }, { ...newcomer(9), ...local }), 'ok')
 })
 
-test('the hourly limit of a reader holds for one whose cookie never comes back', () => {
+test('the hourly limit of a reader applies if its cookie is never returned', () => {
   const clicks = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, index) =>
     click(name, index * MINUTE_MS, newcomer(20 + index)),
   )
@@ -101,9 +109,9 @@ test('without a returned cookie, three clicks in 10 seconds are paid, over all l
   const fourth = (atMs: number, fields: object = newcomer(29)) =>
     reasons([...three, click('d', atMs, { campaignId: 9, ...fields })]).at(-1)
   assert.equal(fourth(9_999), 'scanner')
-  assert.equal(fourth(-9_997), 'scanner', 'told by a node whose clock lags')
+  assert.equal(fourth(-9_997), 'scanner', 'reported by a node whose clock lags')
   assert.equal(fourth(10_000), 'ok', 'the first is 10 seconds old')
-  assert.equal(fourth(5, returning(8)), 'ok', 'its cookie came back')
+  assert.equal(fourth(5, returning(8)), 'ok', 'its cookie was returned')
   assert.equal(fourth(5, { ...newcomer(29), agentKey: Buffer.alloc(16, 3) }), 'ok')
   const cookies = three.map((event) => ({ ...event, visitorReturned: 1 }))
   assert.equal(reasons([...cookies, click('d', 5, newcomer(29))]).at(-1), 'ok', 'of readers known')

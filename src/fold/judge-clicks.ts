@@ -102,7 +102,7 @@ function judge(
   return reason
 }
 
-/** A reader is known by the cookie that came back, else by address unit and user agent. */
+/** A reader is identified by the returned cookie, else by address unit and user agent. */
 function readerRule(click: ValidClick, earlier: EarlierClicks): number {
   const isByAddress = click.agentKey !== null && !click.isVisitorReturned
   const clicks = earlier.ofReader(isByAddress ? click.agentKey : click.visitorKey, click)

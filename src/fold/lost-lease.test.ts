@@ -80,7 +80,7 @@ test('a database set back to when a lease was smaller pays what it knows of, and
       [0, 0],
     ],
   })
-  // The node is answered with a lease of its own, of which it has spent nothing.
+  // The node is answered with a separate lease, of which it has spent nothing.
   const again = (await ask(2, 5 * PRICE))?.grants[0]
   assert.notEqual(String(again?.leaseId), leaseId)
   assert.equal(again?.grantedMicros, 2 * PRICE)

@@ -102,7 +102,7 @@ function eventsOf(stories: readonly Story[]): StoredEvent[] {
   return log.sort((one, other) => one.atMs - other.atMs || Number(one.id) - Number(other.id))
 }
 
-/** What a story teaches in the end, told by the story and not by the fold. */
+/** The training samples of a story, from the story and not from the fold. */
 function whatStands(story: Story): Evidence[] {
   const { order, reversedAfter, reason, isEpp } = story
   const atMs = START_MS + story.hour * HOUR_MS

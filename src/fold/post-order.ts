@@ -47,7 +47,7 @@ export async function writePostings(tx: Db, postings: Postings): Promise<void> {
     tx,
     spendings
       .filter(({ micros }) => micros > 0)
-      // No lease could hold a sale to a cap: the liability arises after the click (economics 2.3).
+      // Not leased: the debt of a sale arises after the click (docs/spec/budgets.md#accounts).
       .map(({ campaignId, today, micros }) => ({
         campaignId,
         day: today,
@@ -120,8 +120,8 @@ function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
 }
 
 /**
- * Whether an order or a return happened, which has its row also where it moves no figure: a gift
- * that comes back, a sale of which nothing is left when it is told (decisions 4.4).
+ * Whether an order or a return happened, which has its row also where it moves no figure: a
+ * returned gift, or a sale that is fully returned when it is reported.
  */
 function isNews(
   { from, to }: { readonly from: OrderFigures; readonly to: OrderFigures },
@@ -130,7 +130,7 @@ function isNews(
   return to.isCounted && (!from.isCounted || (isReturn && isMoreBack(from, to)))
 }
 
-/** Whether more units came back, or more was refunded. */
+/** Whether more units were returned, or more was refunded. */
 function isMoreBack(from: OrderFigures, to: OrderFigures): boolean {
   const units = ({ lines }: OrderFigures) => lines.reduce((sum, { returned }) => sum + returned, 0)
   const refunds = ({ lines }: OrderFigures) =>

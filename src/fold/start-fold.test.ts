@@ -40,7 +40,7 @@ test('the fold runs beside readers, survives broken connections, and stops on re
     where application_name = 'souk: fold' and datname = current_database()`)
   await log.append([view(3)])
   await untilFolded(3)
-  assert(errors.length > 0, 'a broken connection is told')
+  assert(errors.length > 0, 'a broken connection is reported')
   const row = await db.row<{ impressions: string }>(sql`select impressions from page_day`)
   assert.equal(row?.impressions, '3')
 

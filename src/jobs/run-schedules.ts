@@ -266,6 +266,6 @@ async function clearLeft({ database: db, log }: Node): Promise<void> {
   await forgetRunsAhead(db, CLOCK_STEP_MS)
   const runners = await listGoneRunners(db)
   const jobs = await failJobsOf(db, { runners, error: 'its process ended' })
-  if (jobs > 0) log.info({ jobs }, 'what a worker had begun that is gone will be done again')
+  if (jobs > 0) log.info({ jobs }, 'requeued the jobs of a worker that died')
   await deleteCutShort(db)
 }

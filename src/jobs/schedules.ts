@@ -195,7 +195,7 @@ async function retellAllOrders(node: Node): Promise<void> {
   const { database: db, appender, ids, log, now } = node
   const deps = { db, append: appender.append, nextId: () => ids.next(), now }
   const retold = await retellOrders(deps)
-  if (retold > 0) log.info({ orders: retold }, 'told again: their clicks came later')
+  if (retold > 0) log.info({ orders: retold }, 'recounted: their clicks came later')
 }
 
 async function issueAllStatements(node: Node): Promise<void> {

@@ -8,8 +8,8 @@
  * the publisher's earnings, rounded on the running total, so that a covered debt releases
  * everything.
  *
- * A reversal closes what is still owed of its own debt. Only the part that money had covered pays
- * other debts; otherwise a debt that nobody paid would pay others.
+ * A reversal closes the open rest of its own debt. Only the part that money had covered pays other
+ * debts; otherwise a debt that nobody paid would pay others.
  */
 import { formatExact, type Micros, micros, sumExact } from '../platform/money/money.ts'
 

@@ -94,7 +94,7 @@ function toArticle(
   }
 }
 
-/** Tells which links lead to a merchant of the network, by their host or the host inside. */
+/** Finds the links that lead to a merchant of the network, by their host or the host inside. */
 async function monetizableLinks(
   db: Db,
   wanted: readonly WantedLink[],

@@ -1,10 +1,9 @@
 /**
- * What publishers earned in other networks, from those networks' reports
- * (docs/spec/networks.md).
+ * Publishers' earnings in other networks, from those networks' reports (docs/spec/networks.md).
  *
- * The lines of one account on one day are a partition. An import reads the partitions that its
- * file touches, replaces the lines that the file has anew, and appends each partition that is
- * different then as a whole. The same file again changes nothing.
+ * The lines of one account on one day are a partition. An import reads the partitions that its file
+ * touches, replaces the lines that the file contains, and appends each changed partition as a
+ * whole. The same file again changes nothing.
  */
 import { createHash } from 'node:crypto'
 import { appendMoney } from '../events/append-money.ts'

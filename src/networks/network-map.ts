@@ -14,7 +14,7 @@ import { DATE_ORDERS, type DateOrder } from './report-dates.ts'
 /** `date` and `earnings` are needed, and a field that names the publisher. */
 export const NETWORK_FIELDS = [
   'date', // of the sale
-  'posting_date', // when the network entered the line: lines of one order are told apart by it
+  'posting_date', // when the network recorded the line: distinguishes lines of one order
   'account', // the publisher's account at the network
   'advertiser',
   'sub_id', // our click id, as our links pass it on
@@ -28,7 +28,7 @@ export const NETWORK_FIELDS = [
   'sales', // without such a column, one for each order that earned something
   'revenue',
   'earnings',
-  'currency', // of the earnings; and of the revenue unless it has a column of its own
+  'currency', // of the earnings; and of the revenue unless it has a separate column
   'revenue_currency',
 ] as const
 export type NetworkField = (typeof NETWORK_FIELDS)[number]

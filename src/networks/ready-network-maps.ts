@@ -6,8 +6,8 @@
 import type { NetworkMap } from './network-map.ts'
 
 export const READY_MAPS: Readonly<Record<string, NetworkMap>> = {
-  // Commission records. A correction is a record of its own with a negative amount and the id of
-  // the original action; amounts in US dollars; the sub id in `shopperId` (SID).
+  // Commission records. A correction is a separate record with a negative amount and the id of the
+  // original action; amounts in US dollars; the sub id in `shopperId` (SID).
   cj: {
     date: ['eventDate'],
     posting_date: ['postingDate'],

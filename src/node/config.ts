@@ -114,8 +114,8 @@ export const VARIABLES = [
     'New links per publisher and hour by calls without a key; `/link/` may make as many again.',
   ],
   ['IP_BLOCKLIST', '', 'File of CIDR lines, read at the start; clicks from there are not paid.'],
-  ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are kept.'],
-  ['RETENTION_DAYS', '400', 'How long views are kept, 31 at least; signed daily totals stay.'],
+  ['RECEIPT_HOURS', '48', 'How long receipts of auctions without a click are stored.'],
+  ['RETENTION_DAYS', '400', 'How long views are stored, 31 at least; signed daily totals stay.'],
   ['ALLOW_PRIVATE_FETCH', 'off', '`on`: fetched addresses may be private ones, as in the demo.'],
   ['SMTP_URL', '', 'Mail server, `smtp://user:password@host:587` or `smtps://…`; unset: no mail.'],
   ['MAIL_FROM', '', 'Sender of mail; default: `souk@` and the host of `BASE_URL`.'],
@@ -222,7 +222,7 @@ function readOidc(check: Check): OidcProvider | null {
   return issuer ? { issuer, clientId, clientSecret, isRequired } : null
 }
 
-/** https, because whoever can change the provider's answers can sign in as anybody. */
+/** https, because anybody who can change the provider's answers can sign in as any user. */
 function issuerUrl(value: string): string | null {
   if (value === '') return null
   const url = URL.parse(value)

@@ -139,7 +139,7 @@ async function checkDatabase(context: HealthContext): Promise<Finding> {
   return bad(`${seen}: ${fix}`)
 }
 
-/** What is asked of tables is told only where they are as this program knows them. */
+/** Queries of tables run only when their schema is the one this program knows. */
 async function ifMigrated(
   { storage }: HealthContext,
   check: (db: Database) => Promise<Finding>,
@@ -175,7 +175,7 @@ async function checkConnections(db: Database): Promise<Finding> {
   return bad(`${detail}: raise max_connections, or the limit of the role or database`)
 }
 
-/** Leases are safe while clocks differ by less than their skew (economics 2.2). */
+/** Leases are safe while clocks differ by less than their skew (docs/spec/budgets.md#leases). */
 async function checkClock(db: Database): Promise<Finding> {
   const differenceMs = Math.abs(await msApart(db, Date.now))
   const detail = `${differenceMs} ms from the database’s`
@@ -211,16 +211,16 @@ async function checkFold(db: Database): Promise<Finding> {
   return bad(detail)
 }
 
-/** Not wrong, but what a database restored from a backup is told of them nobody else will see. */
+/** Not a fault, but nobody else sees what a restored database has lost. */
 async function describeLostOwners(db: Database): Promise<string> {
   const lost = await listLostOwners(db)
   if (lost.length === 0) return ''
   const more = lost.length > LOST_SHOWN ? ` and ${lost.length - LOST_SHOWN} more` : ''
   const who = `${lost.slice(0, LOST_SHOWN).join(', ')}${more}`
-  return `; figures stand under ${who}, whom the database has lost`
+  return `; figures stand under ${who}, which the database has lost`
 }
 
-/** Every night proves the figures of the last days anew; what it found stays until the next. */
+/** Every night checks the figures of the last days again; its findings stay until the next. */
 async function checkReconciled(db: Database, now: Date): Promise<Finding> {
   const last = await latestReconciliation(db, now)
   if (last === null) return good('not yet: a worker does it every night')
@@ -244,7 +244,7 @@ async function checkFeeds(db: Database, now: Date): Promise<Finding> {
   return bad(`${lost.length} could not be imported for a day; ${why}`)
 }
 
-/** Not wrong, as a feed may be ended on purpose; but a cron job that fails tells nobody. */
+/** Not a fault, as a feed may be ended on purpose; but a failing cron job notifies nobody. */
 async function describeHandFeeds(db: Database, now: Date): Promise<string> {
   const stale = await listStaleHandFeeds(db, now)
   const [first] = stale
@@ -254,9 +254,9 @@ async function describeHandFeeds(db: Database, now: Date): Promise<string> {
 }
 
 /**
- * What a dead node held comes back when its spool is drained. A spool that cannot be read may hold
- * clicks that readers were promised, so its leases count as spent for ever (economics 2.2): there
- * is no command that frees them, only a larger budget.
+ * Draining a dead node's spool releases its leases. An unreadable spool may contain clicks that
+ * readers were promised, so its leases count as spent for ever (docs/spec/budgets.md#leases): no
+ * command frees them, only a larger budget.
  */
 async function checkLeases(db: Database): Promise<Finding> {
   const held = await listAbandonedLeases(db, { silentSeconds: LEASE_SILENT_SECONDS })
@@ -273,7 +273,7 @@ async function checkLeases(db: Database): Promise<Finding> {
   return { ok: !(await isAnyServerAlive(db)), detail }
 }
 
-/** Two nodes that each made keys of their own look well by themselves, and pay for nothing. */
+/** Two nodes that each generated separate keys look fine alone, but their clicks are unpaid. */
 async function checkKeys(db: Database): Promise<Finding> {
   const gaps = await listKeyGaps(db)
   const [lost] = gaps.length > 0 ? [] : await listLostKeys(db, RESULT_AGE_MAX_MS)

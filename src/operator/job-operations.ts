@@ -108,7 +108,7 @@ const runReconciliation = action({
   method: 'POST',
   path: `${RECONCILIATION_PATH}run/`,
   summary: 'Reconcile the last days now',
-  description: 'A worker does it on a thread of its own; the result is then first in the list.',
+  description: 'A worker runs it on a separate thread; the result then heads the list.',
   permission: 'network.write',
   status: 202,
   entry: JobRecord,

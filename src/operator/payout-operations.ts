@@ -63,7 +63,7 @@ const readPayoutFile = list({
   id: 'readPayoutFile',
   tag: 'network',
   path: `${PATH}file/`,
-  summary: 'The payout file of a month: whom to pay how much',
+  summary: 'The payout file of a month: recipients and amounts',
   description:
     'With `Accept: text/csv` the file of `souk payout file`. 409 while the statements of the month ' +
     'are not issued: a worker does it every night, and `POST /api/v1/network/statements/` at once.',

@@ -56,7 +56,7 @@ test('leaves a currency that is not a text to the schema', () => {
   assert.deepEqual(orderFaults(entry, { nowMs: 0 }), [])
 })
 
-test('an order and a return may be dated on the day that has begun in the far east', () => {
+test('an order and a return may be dated on the day that has started in the far east', () => {
   const context = { nowMs: Date.parse('2026-03-02T12:00:00Z') } // Midnight in Auckland.
   const fieldsOf = (day: string) => [
     ...orderFaults(order('o', { ordered_at: day }), context).map(({ field }) => field),

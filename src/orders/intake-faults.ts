@@ -65,7 +65,7 @@ export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
 }
 
 const NOTHING_NAMED =
-  'is required, or line: say which goods came back; only a refund with an amount may name neither'
+  'is required, or line: name the returned goods; only a refund with an amount may name neither'
 const NOT_BOTH = 'must be left out where amount is given: a return has one of the two'
 
 function refundFault(amount: unknown, currency: unknown): string | null {

@@ -266,6 +266,6 @@ export function listRefusals(
     where merch_id = ${merchId} and is_proven = ${isProven}
     order by at desc, refused_id desc limit ${limit}`
   return db.rows(sql`
-    select * from ((${latest(true)}) union all (${latest(false)})) as told
+    select * from ((${latest(true)}) union all (${latest(false)})) as refusals
     order by at desc, refused_id desc`)
 }

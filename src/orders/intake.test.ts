@@ -186,7 +186,7 @@ test('after that day, a repeat, an older report and a browser’s report are not
   const page = checkoutOf(app.merchant.merch_id, [order('o1', { currency: 'USD', value: '7.00' })])
   assert.equal((await app.checkout(page)).status, 201)
   const file = await importOrders(app.deps, app.merchant, 'order_id,value,currency\no1,50,USD\n')
-  assert.equal(file.imported, 1, 'a file is not believed more than the server that told before')
+  assert.equal(file.imported, 1, 'a file does not override the server’s earlier report')
 })
 
 test('a server that changes a rejected order learns so at once', async (t) => {

@@ -250,7 +250,7 @@ async function findOrderRates(
 
 const REFUSALS: Readonly<Record<ReturnRefusal, string>> = {
   unknown_line: 'the order has no such product or line',
-  over_quantity: 'is more than was bought and has not come back yet',
+  over_quantity: 'is more than was bought and not yet returned',
   over_amount: 'is more than is left of the value after the returns and refunds before it',
   other_currency: 'must be an amount in the order’s currency, with no more decimals than it has',
 }

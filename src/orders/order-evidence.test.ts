@@ -34,7 +34,7 @@ test('evidence stays with its attribution, and without one the last report with 
       .account
   const ids = (account: OrderAccount) => account.evidence.map(({ id }) => id)
   const nobody = told(EMPTY_ACCOUNT, null, 'a')
-  assert.deepEqual(ids(told(nobody, null)), ['a'], 'a report that names no click tells nothing')
+  assert.deepEqual(ids(told(nobody, null)), ['a'], 'a report that names no click adds no evidence')
   assert.deepEqual(ids(told(nobody, null, 'b')), ['b'])
   const owed = told(nobody, owedTo('aa'), 'c')
   assert.deepEqual(ids(owed), ['c'])

@@ -69,7 +69,7 @@ export function decisionRefusal(
   kind: 'approve' | 'reject',
 ): string | null {
   const { state, hold, isTold } = order
-  if (!isTold) return 'is not reported yet, only what came back of it'
+  if (!isTold) return 'is not reported yet, only its returns'
   // Also for a report that was held after the order had locked.
   if (kind === 'approve' && hold === 'review' && state !== 'REJECTED') return null
   if (state !== 'PENDING') return `is ${state}${WHY_DECIDED[state]}`

@@ -25,7 +25,7 @@ export interface ReadOrder {
   readonly currency: string
   readonly exponent: number
   readonly valueMinor: bigint
-  readonly orderedAtMs: number | null // null: not told
+  readonly orderedAtMs: number | null // null: not given
   readonly dayEndMs: number | null // of a plain date, which stands for its first moment
   readonly updatedAtMs: number
   readonly lines: readonly ReportedLine[]

@@ -112,7 +112,7 @@ test('a currency that was not published on a day has no rate then', () => {
   assert.equal(readRates('date,USD,ISK\n2026-01-02,1.1,N/A\n2026-01-03,1.1,\n').length, 2)
 })
 
-test('refuses a day that has not begun anywhere yet, as a typing error', () => {
+test('refuses a day that has not started anywhere yet, as a typing error', () => {
   const file = 'date,USD\n2026-11-24,1.1\n2026-11-25,1.1\n2026-11-26,1.1\n2099-11-23,1.1\n'
   const rule = (day: string) => `"${day}" lies in the future`
   assert.deepEqual(faultsOf(file), [

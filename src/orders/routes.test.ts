@@ -276,7 +276,7 @@ test('refuses a return of more than was bought at once, folded or not', async (t
   const over = await app.post('returns', back('r3', 3))
   assert.equal(over.status, 400)
   assert.deepEqual(over.json.error.data, [
-    { field: 'returns[0].quantity', rule: 'is more than was bought and has not come back yet' },
+    { field: 'returns[0].quantity', rule: 'is more than was bought and not yet returned' },
   ])
   const unknown = await app.post('returns', back('r4', 1, { product_id: 'shoes' }))
   assert.equal(unknown.json.error.data[0].field, 'returns[0].product_id')

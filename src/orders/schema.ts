@@ -84,7 +84,7 @@ const CheckoutProduct = Type.Object({
 const products = Type.Optional(
   orNull(
     Type.Array(CheckoutProduct, { maxItems: LINES_MAX }),
-    'Left out of a later report, those that its sender told before stay',
+    'Left out of a later report, its sender’s earlier lines stay',
   ),
 )
 
@@ -141,7 +141,7 @@ export const ServerOrder = Type.Object({
       ),
     ),
     ordered_at: optionalTime(
-      'without it, when the order was first told; with a plain date, any click of that day of the shop’s may have led to it',
+      'without it, the time of the order’s first report; with a plain date, any click of that day of the shop’s may have led to it',
     ),
     updated_at: optionalTime('of two reports of an order the later counts; without it, now'),
     status: Type.Optional(Type.Union([Type.Literal('placed'), Type.Literal('cancelled')])),
@@ -168,12 +168,12 @@ export const ReturnEntry = Type.Object({
   order_id: Type.String({
     minLength: 1,
     maxLength: ORDER_ID_LENGTH_MAX,
-    description: 'order.id, as the order was told',
+    description: 'order.id, as in the order’s report',
   }),
   product_id: Type.Optional(
     orNull(
       Type.String({ maxLength: PRODUCT_ID_LENGTH_MAX }),
-      'Which goods came back; one of product_id, line and amount is required',
+      'The returned goods; one of product_id, line and amount is required',
     ),
   ),
   line: Type.Optional(
@@ -188,7 +188,7 @@ export const ReturnEntry = Type.Object({
   quantity: Type.Optional(
     orNull(
       Type.Integer({ minimum: 1, maximum: QUANTITY_MAX }),
-      'Units that came back; 1 where neither it nor amount is given',
+      'Returned units; 1 where neither it nor amount is given',
     ),
   ),
   amount: Type.Optional(

@@ -170,7 +170,7 @@ test("for any history, the fold, reconcile's SQL and publishers' accounts agree"
       // Months get their statements, and more events follow.
       for (const [index, part] of [told.slice(0, early), told.slice(early)].entries()) {
         await log.tell(...part)
-        if (index > 0) assert.deepEqual(await differences(), [], 'told after its statement')
+        if (index > 0) assert.deepEqual(await differences(), [], 'reported after its statement')
         await issueStatements(db, { now: new Date(atMs + (index + 1) * 3000 * HOUR_MS) })
       }
       assert.deepEqual(await differences(), [])

@@ -98,18 +98,18 @@ test('a plain date covers its whole day even if the clicks arrive later', async 
   const { app, click, order } = await startShop(t)
   const ordered_at = utcDay(app.clock.nowMs)
   const guess = { click_id: null, click_ids: [clickId('a')] }
-  await order('clicks told later', '', { click_id: null, ordered_at })
+  await order('clicks reported later', '', { click_id: null, ordered_at })
   await order('click comes later', '', guess)
   await order('click comes later', '', { click_id: null, ordered_at })
   await app.fold()
   await click('a')
   await app.fold()
-  await order('clicks told later', '', guess)
+  await order('clicks reported later', '', guess)
   assert.equal(await retellOrders(app.deps), 1)
   await app.fold()
   assert.deepEqual(await orders(app), [
     { order_id: 'click comes later', attribution: 'visitor', dollars: 10 },
-    { order_id: 'clicks told later', attribution: 'visitor', dollars: 10 },
+    { order_id: 'clicks reported later', attribution: 'visitor', dollars: 10 },
   ])
   const { differences } = await reconcile(app.db, { from: null, to: null })
   assert.deepEqual(differences, [])

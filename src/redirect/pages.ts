@@ -54,7 +54,7 @@ export function tooLongPage(): HotReply {
 /** Shown to a reader from an unknown site: names the host and lets the reader decide. */
 export function leavingPage(url: string): HotReply {
   const { shown: host, ascii } = hostForDisplay(url)
-  // Letters of two alphabets can look alike: the ASCII name tells them apart.
+  // Letters of two alphabets can look alike: the ASCII name distinguishes them.
   const inAscii = ascii === host ? null : html`<p class="note">Its technical name is ${ascii}.</p>`
   const content = html`<h1>You are leaving for ${host}</h1>
 <p><a rel="noopener nofollow" href="${url}">Continue to ${host}</a></p>

@@ -9,7 +9,7 @@ import { LedgerPage } from './schema.ts'
 const DollarsOrNull = orNull(Dollars)
 
 const figures = {
-  cost: Type.String({ description: 'US dollars, exact; less what was taken back on these days' }),
+  cost: Type.String({ description: 'US dollars, exact; less reversals on these days' }),
   clicks: Type.Integer({ description: 'Readers who came' }),
   sales: Type.Integer(),
   revenue: Dollars,

@@ -14,8 +14,8 @@ const LINES_TOLD =
   'Each of these is divided over the lines by `price` × `quantity`, or alike where that is 0 for ' +
   'all, in whole cents if it is of whole cents, else in micro-dollars: every line gets its part ' +
   'rounded down, and what is left goes one each to those that lost most, the first ones where ' +
-  'they lost alike. When k of a line’s q units have come back, k ÷ q of its amounts are taken ' +
-  'back, rounded half to even in that unit; what is paid per purchase (EPP) is not.'
+  'they lost alike. When k of a line’s q units are returned, k ÷ q of its amounts are ' +
+  'reversed, rounded half to even in that unit; a payment per purchase (EPP) is not.'
 
 /** The rules of order-figures.ts for readers of the reference; a test holds them to it. */
 export const ORDER_TOLD = [REVENUE_TOLD, EARNINGS_TOLD, LINES_TOLD].join(' ')
@@ -70,7 +70,7 @@ const Line = Type.Object({
   name: TextOrNull,
   price: orNull(
     Type.String(),
-    'Of one unit, as told; null: not told, or in another currency than the order',
+    'Of one unit, as reported; null: missing, or in another currency than the order',
   ),
   quantity: Type.Integer(),
   returned: Type.Integer(),
@@ -81,10 +81,10 @@ const Line = Type.Object({
 
 const Return = Type.Object({
   return_id: Type.String(),
-  state: Type.String({ description: 'applied, refused; waiting: its order is not told yet' }),
+  state: Type.String({ description: 'applied, refused; waiting: its order is not reported yet' }),
   reason: orNull(Type.String(), 'Why it was refused'),
   quantity: Type.Integer({ description: 'Units; 0 where an amount was refunded' }),
-  amount: orNull(Type.String(), 'What was refunded, as told; null where units came back'),
+  amount: orNull(Type.String(), 'The refunded amount, as reported; null where units were returned'),
   currency: orNull(Type.String(), 'Of amount'),
   accepted_at: Time,
   return_revenue_usd: Dollars,
@@ -131,13 +131,13 @@ export const OrderRecord = Type.Object({
   accepted_at: TimeOrNull,
   source: orNull(Type.String(), 'Of the report whose amounts count'),
   currency: TextOrNull,
-  value: orNull(Type.String(), 'In that currency, as told'),
+  value: orNull(Type.String(), 'In that currency, as reported'),
   rate: orNull(Rate, 'It was converted by this; null in US dollars, or while there is none'),
   revenue_usd: Dollars,
   commission_usd: Dollars,
   earnings_usd: Dollars,
   net_revenue_usd: Type.String({
-    description: 'Less what came back; as all that is net, 0 while held, rejected or nobody’s',
+    description: 'Less returns; as all that is net, 0 while held, rejected or nobody’s',
   }),
   net_commission_usd: Dollars,
   net_earnings_usd: Dollars,
@@ -146,7 +146,10 @@ export const OrderRecord = Type.Object({
     'exact, visitor, or impression: a link was only seen; null: nobody led to it',
   ),
   terms: orNull(Terms),
-  click_id: orNull(Type.String(), 'That led to it; of an impression, that tells whose it was'),
+  click_id: orNull(
+    Type.String(),
+    'That led to it; for an impression, the one that shows whose it was',
+  ),
   evidence: Type.Array(Touch, { description: 'The clicks that competed, and why one won' }),
   reports: Type.Array(Report, { description: 'The latest of each source' }),
   lines: Type.Array(Line),
@@ -162,7 +165,7 @@ export const MerchantOrderParams = Type.Object({
 /** The merchant's view, without the publisher's part. */
 export const MerchantOrderRecord = Type.Object({
   ...Type.Omit(OrderRecord, ['earnings_usd', 'net_earnings_usd']).properties,
-  order_id: orNull(Type.String(), 'Ours; null while only returns of it are told'),
+  order_id: orNull(Type.String(), 'Ours; null while only its returns are reported'),
   pub_id: orNull(Type.Integer(), 'Null: nobody led to it'),
   terms: orNull(Type.Omit(Terms, ['share'])),
   evidence: Type.Array(Touch, {

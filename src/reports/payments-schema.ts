@@ -16,7 +16,7 @@ export const MerchantEarnings = Type.Object({
   merchant_name: Type.String(),
   ...unpaid,
   due_since: orNull(Time, 'Of the oldest part that is due'),
-  released_usd: Type.String({ description: 'Paid by the merchant, less what was taken back' }),
+  released_usd: Type.String({ description: 'Paid by the merchant, less reversals' }),
 })
 
 export const Payments = Type.Object({

@@ -1,4 +1,7 @@
-/** The payout file of a month: whom the operator pays how much. Souk itself moves no money. */
+/**
+ * The payout file of a month: the operator's payments and their recipients. Souk itself moves no
+ * money.
+ */
 import { listPublishers } from '../accounts/publisher-store.ts'
 import { statementId } from '../ledger/statement.ts'
 import { listStatementsOfMonth } from '../ledger/statement-store.ts'

@@ -1,7 +1,7 @@
 /**
  * A merchant's performance in SQL: its auctions from the daily totals, its clicks and orders from
- * the fold, joined by what the caller groups by. Costs and orders are as they stand now: a reversed
- * click or a rejected order counts nothing, on whatever day it was taken back.
+ * the fold, joined by the caller's grouping. Costs and orders are current: a reversed click or a
+ * rejected order counts nothing, on whatever day it was reversed.
  */
 import { DIMENSION } from '../auction/auction-totals.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -112,7 +112,7 @@ function auctionsOf({ merchId, campaignId, dayFrom, dayTo, group }: PerformanceQ
     group by key`
 }
 
-/** The event tells device and country; only groups by these read it. */
+/** The event has device and country; only groups by these read it. */
 function eventOf(group: Group): Sql {
   return group === 'device' || group === 'country'
     ? sql`left join event e on e.day = c.day and e.id = c.event_id`

@@ -165,7 +165,7 @@ test('an order explains itself: evidence, lines, returns, state and ledger entri
   )
   const [told] = (await s.get(`orders/${order.id}/`)).json.data
   const wanted = { pubId: s.publisher.pub_id, eventId: order.id, now: s.clock.now }
-  assert.deepEqual(await explainPublisherOrder(s.db, wanted), told, 'all that is found is told')
+  assert.deepEqual(await explainPublisherOrder(s.db, wanted), told, 'reports everything it finds')
   assert.deepEqual(
     [told.checkout_id, told.state, told.attribution, told.evidence[0].verdict],
     ['o1', 'PENDING', 'visitor', 'won'],
@@ -381,11 +381,11 @@ test("movements after a month's statement are on the next one, and columns of bo
   }
   assert.deepEqual(await shown('2026-03'), [
     ["gazette's shop", '135.00', '0.00'],
-    ['Told after its statement', '-75.00', '0.00'], // Nothing was reversed.
+    ['Reported after its statement', '-75.00', '0.00'], // Nothing was reversed.
     ['60.00', '60.00', '0.00'],
   ])
   assert.deepEqual(await shown('2026-04'), [
-    ['Told after its statement', '75.00', '0.00'],
+    ['Reported after its statement', '75.00', '0.00'],
     ['75.00', '75.00', '0.00'],
   ])
 })

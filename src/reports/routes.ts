@@ -100,7 +100,7 @@ const tableRoutes =
       {
         schema: {
           operationId: 'explainOrder',
-          summary: 'An order: who told it, which clicks competed, lines, returns, ledger entries',
+          summary: 'An order: its reports, competing clicks, lines, returns, ledger entries',
           description: ORDER_TOLD,
           security: NEEDS_KEY,
           params: OrderParams,
@@ -169,7 +169,7 @@ const paymentsRoute =
         config: { permission: 'payments.read' },
         schema: {
           operationId: 'readPayments',
-          summary: 'All that was earned: not final, owed by whom since when, released, paid out',
+          summary: 'All earnings: not final, debts by merchant and age, released, paid out',
           security: NEEDS_KEY,
           params: PublisherParams,
           response: { 200: envelope(Payments) },

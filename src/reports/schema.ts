@@ -45,23 +45,23 @@ const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
     'why the click itself costs nobody anything: paid_per_order, as its ' +
     `orders are paid for; no_bidder: no campaign won it; ${REASONS_TOLD}`,
   orders:
-    'One row per product, on the day on which its order was first told, whatever its ' +
+    'One row per product, on the day of its order’s first report, whatever its ' +
     'checkout_timestamp; earnings and revenue are the whole order’s, the same in each of its ' +
-    'rows: line_earnings and line_revenue are what may be summed. Where a link was only seen, ' +
-    'which the order’s own record calls an impression, the click is the one that tells whose it ' +
-    'was, and may have led to another shop',
+    'rows: only line_earnings and line_revenue may be summed. For a link that was only seen ' +
+    '(an impression in the order’s record), the click is the one that identifies the reader, ' +
+    'and may have led to another shop',
   returns:
-    'One row per product that came back, on the day on which that was told, or its order if that ' +
+    'One row per returned product, on the day of the return’s report, or of its order’s if that ' +
     'was later; amounts are negative',
   payments:
     'One row per order product, or day of clicks, that a merchant’s payment released, on the day ' +
-    'of its paid_at. What a merchant owes stands in a row as it falls due: the clicks of a UTC ' +
-    'day when it is over, an order at its locks_at, what comes back after that when it comes. ' +
-    'Its money covers the row from the front; what is covered in part (PART_PAID) releases that ' +
-    'part of its earnings, rounded down on the running total. What is taken back (TAKEN_BACK) ' +
-    'closes what is open of its own debt, and covers others as far as that was paid: what it ' +
-    'covers names no payment. The rows of a statement_id are what that statement sums up, but ' +
-    'for what was told after it was issued',
+    'of its paid_at. Debts form a queue in order of due date: the clicks of a UTC day when it ' +
+    'is over, an order at its locks_at, a later return when it is reported. ' +
+    'The merchant’s money covers the queue from the front; a debt covered in part (PART_PAID) ' +
+    'releases that part of its earnings, rounded down on the running total. A reversal ' +
+    '(TAKEN_BACK) closes the open rest of its own debt, and covers others as far as that was ' +
+    'paid: the part it covers names no payment. A statement sums up the rows of its ' +
+    'statement_id, except for reports after it was issued',
 }
 
 export const REPORTS_TOLD = REPORT_NAMES.map(
@@ -111,7 +111,7 @@ export const StatementRecord = Type.Object({
   taken_back_usd: Dollars,
   payout_usd: Type.String({
     description:
-      'Opening, plus released, less taken back: in whole cents where that is ' +
+      'Opening, plus released, less reversed: in whole cents where that is ' +
       `$${formatExact(MINIMUM_PAYOUT_MICROS)} or more, else 0`,
   }),
   closing_usd: Type.String({ description: 'The rest: the opening of the next month' }),

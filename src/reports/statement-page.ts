@@ -42,7 +42,7 @@ export function statementPage(statement: StatementDetail, publisher: string): st
   const sums = [
     ['Carried over', statement.opening_usd],
     ['Released this month', statement.released_usd],
-    ['Taken back this month', negative(statement.taken_back_usd)],
+    ['Reversed this month', negative(statement.taken_back_usd)],
     ['Paid out', negative(statement.payout_usd)],
     ['Carried into the next month', statement.closing_usd],
   ].map(

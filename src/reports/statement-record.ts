@@ -47,7 +47,7 @@ export async function findStatementDetail(
     takenBack: BigInt(issued.takenBackMicros) - moved.takenBack,
   }
   if (late.released !== 0n || late.takenBack !== 0n) {
-    merchants.push({ merch_id: 0, merchant: 'Told after its statement', ...toDollars(late) })
+    merchants.push({ merch_id: 0, merchant: 'Reported after its statement', ...toDollars(late) })
   }
   return { ...toStatementRecord(issued), merchants }
 }

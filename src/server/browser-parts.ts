@@ -47,7 +47,7 @@ const PARTS: readonly Part[] = [
 
 export interface BuildOptions {
   readonly isOnlyIfStale: boolean
-  /** Aborts the build, because a start that builds first may be told to stop. */
+  /** Aborts the build, because a start that builds first may receive a stop signal. */
   readonly signal?: AbortSignal
 }
 

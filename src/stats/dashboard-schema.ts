@@ -85,7 +85,7 @@ export const ClickPage = Type.Object({
   clicks: Type.Array(ClickEntry),
   next: NextPage,
   reasons: Type.Array(ReasonCount, {
-    description: 'How many clicks of the range have each reason; told with its first page only',
+    description: 'How many clicks of the range have each reason; on its first page only',
   }),
 })
 
@@ -127,7 +127,7 @@ export const ReturnEntry = Type.Object({
   return_id: Type.String({ description: 'The merchant’s own, of its order’s returns one alone' }),
   at: Type.String({ format: 'date-time', description: 'When it took effect' }),
   ordered_at: Time,
-  quantity: Type.Integer({ description: 'Pieces that came back; 0: an amount was refunded' }),
+  quantity: Type.Integer({ description: 'Returned pieces; 0: an amount was refunded' }),
   revenue: Type.String({ description: 'What it took, not positive; US dollars, exact' }),
   earnings: Type.String({ description: 'Likewise; nothing of what is paid by click or purchase' }),
 })

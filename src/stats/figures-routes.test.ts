@@ -227,7 +227,7 @@ test('lists every order, newest first, with its earnings and the result of its c
   )
   assert.equal(orders[0]?.auction_result_number, clickId('result bought'))
   const { json } = await s.own.call<Overview>(`${s.path}/overview/?${MARCH}`)
-  assert.equal(json.data[0].totals.earnings, '75.00', 'the sum of them, less what came back')
+  assert.equal(json.data[0].totals.earnings, '75.00', 'their sum, less returns')
   assert.equal((await listed(`&cursor=${orders[0]?.order_id}`)).orders[0]?.checkout_id, 'R-1')
 })
 

@@ -169,7 +169,7 @@ const receiptRoute =
   }
 
 const NO_RESULT =
-  'No receipt and no click of this result: unclicked ones are kept for a few days, and a fresh one takes a second'
+  'No receipt and no click of this result: unclicked ones are stored for a few days, and a fresh one takes a second'
 
 function readResult(text: string): Buffer {
   const number = readResultNumber(text)

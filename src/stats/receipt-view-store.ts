@@ -14,7 +14,7 @@ interface FoundResult {
   readonly packed: Buffer | null
 }
 
-/** Whose result it is, and its receipt as far as one is kept; null: nobody heard of it. */
+/** The owner of a result, and its receipt if stored; null: unknown. */
 export function findResult(db: Db, resultNumber: Buffer): Promise<FoundResult | null> {
   return db.row(sql`
     select pub_id, auction_id, packed from receipt where result_number = ${resultNumber}

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { orNull, TextOrNull, Time, timestamp } from '../platform/http/field-types.ts'
 import { CURSOR_LENGTH_MAX, CURSOR_RULE, parseCursor } from './change-cursor.ts'
 
-/** Default and maximum (decisions 4.4). */
+/** Default and maximum. */
 export const LIMIT_MAX = 10_000
 const TEXT_LENGTH_MAX = 64
 
@@ -66,7 +66,6 @@ export const ChangesQuery = Type.Object({
   ),
 })
 
-/** Interface 2.4. */
 export const StatsRow = Type.Object({
   advertiser_name: TextOrNull,
   article_name: Type.String(),
@@ -83,7 +82,7 @@ export const StatsRow = Type.Object({
   pub_id: Type.Integer(),
   event_date: Type.String({ format: 'date' }),
   clicks: Type.Integer({
-    description: 'Valid ones, paid for or not, less earlier ones that were taken back on this day',
+    description: 'Valid ones, paid for or not, less earlier ones that were reversed on this day',
   }),
 })
 

@@ -93,7 +93,7 @@ async function noticesOf(
 
 function orderNotices(order: ChangedOrder): Notice[] {
   const isReturn = order.cause === 'return'
-  // One attribution per click: a cancelled or rejected sale may come back.
+  // One attribution per click: a cancelled or rejected sale may become valid again.
   const by = isReturn ? order.event_id : order.click_id.toString('hex')
   const told = {
     event: isReturn ? 'order.returned' : 'order.attributed',

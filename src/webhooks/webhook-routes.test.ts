@@ -116,7 +116,7 @@ test('a merchant that requests a publisher-only notification gets an error', asy
   assert.deepEqual(refused.json.error.data, [
     {
       field: 'events',
-      rule: 'payout.ready is told to publishers only: merchants are paid nothing',
+      rule: 'payout.ready goes to publishers only: merchants are paid nothing',
     },
   ])
   assert.equal((await ask(`publishers/${s.pubId}`, events)).status, 201)

@@ -55,8 +55,8 @@ export const DELIVERIES_TOLD = [
   'Any 2xx answer within ten seconds is a success; redirects are not followed. A failed one is',
   `retried for ${RETRIED_HOURS} hours, with the same delivery_id and a new timestamp. A delivery may`,
   'come twice, and deliveries may come in any order. A webhook is switched off when a delivery',
-  `has failed for the last time and ${FAILURES_MAX} tries in a row have: of what happens from then on,`,
-  'until it is switched on again, it is never told.',
+  `has failed for the last time and ${FAILURES_MAX} tries in a row have failed. It never receives events`,
+  'from the time until it is switched on again.',
 ].join(' ')
 
 /** The contents of notifications (make-notices.ts, key-notices.ts). */
@@ -65,8 +65,8 @@ const DATA_TOLD = [
   'order.attributed and order.returned also event_id, revenue_usd and, for a publisher,',
   'earnings_usd, for a merchant commission_usd, which it owes;',
   'order.locked also locked_at, net_revenue_usd and, for a publisher, net_earnings_usd, for a',
-  'merchant net_commission_usd: what stands of the order, less all that has come back so far.',
-  'payout.ready: statement_id, month and amount_usd, told to publishers only.',
+  'merchant net_commission_usd: the remaining order, less all returns so far.',
+  'payout.ready: statement_id, month and amount_usd, sent to publishers only.',
   'key.used_from_new_place, of a key that was used before, but never from this network (IPv4 /24,',
   'IPv6 /48): token_id, description and used_at.',
 ].join(' ')

@@ -46,7 +46,7 @@ export function webhookFaults(wanted: {
       ? [
           {
             field: 'events',
-            rule: 'payout.ready is told to publishers only: merchants are paid nothing',
+            rule: 'payout.ready goes to publishers only: merchants are paid nothing',
           },
         ]
       : []),

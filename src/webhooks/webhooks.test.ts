@@ -228,7 +228,7 @@ test('a failed delivery is retried, and after long enough given up', async (t) =
   assert.ok(!(await replayDelivery(s.db, { deliveryId, owner: stranger, now: s.clock.now })))
   assert.ok(await replayDelivery(s.db, { deliveryId, owner, now: s.clock.now }))
   assert.equal(await s.deliver(), 1)
-  assert.deepEqual(s.heard[0]?.body, s.heard.at(-1)?.body, 'a replay tells the same')
+  assert.deepEqual(s.heard[0]?.body, s.heard.at(-1)?.body, 'a replay sends the same notices')
 })
 
 test('a failed delivery is retried for as many hours as the reference says', () => {

@@ -28,7 +28,7 @@ export function launchOptions(): LaunchOptions {
   return {
     executablePath: needProgram(CHROMIUM),
     args: FLAGS,
-    // Readers' browsers have it; the driver turns it off unless told not to.
+    // Readers' browsers have it; the driver turns it off by default.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   }
 }

@@ -15,7 +15,7 @@ export interface TrialPage {
 interface TrialResult {
   /** `data-n` of every anchor whose address the tag replaced, in the order of the page. */
   readonly rewritten: string[]
-  /** Likewise, after the page has drawn all of its links anew. */
+  /** Likewise, after the page has redrawn all of its links. */
   readonly redrawn: string[]
   /** Where every anchor led after the auctions. */
   readonly hrefs: string[]

@@ -17,7 +17,7 @@ export function holdFetches(t: TestContext) {
     t.mock.timers.tick(ms)
     await new Promise(setImmediate)
   }
-  /** Answers the request sent last, and lets whoever waited for it go on. 0: it never arrived. */
+  /** Answers the latest request and resumes its caller. 0: it never arrived. */
   const answer = async (status: number) => {
     sent.at(-1)?.answer(status)
     await after(0)

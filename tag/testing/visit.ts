@@ -1,4 +1,4 @@
-/** Visits to the fixtures, each on a host of its own: so its events can be told from others. */
+/** Visits to the fixtures, each on a separate host, which distinguishes its events from others. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 import { encodeBase62 } from '../../src/platform/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * The rest of the web, for the specs: a magazine's articles, shops and trackers, each on a host of
- * its own below `localhost`, all on one port. Nothing of ours: the service is the real one.
+ * The rest of the web, for the specs: a magazine's articles, shops and trackers, each on a separate
+ * host below `localhost`, all on one port. Nothing of ours: the service is the real one.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

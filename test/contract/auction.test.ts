@@ -133,7 +133,7 @@ test('a repeat within five minutes gets the same answer, another session a new o
   const second = await runAuction(api, auctionId)
   assert.notEqual(second.auction_result.id, first.auction_result.id)
   const [one, other] = [first, second].map((entry) => queryOf(entry.auction_result.redirect_url))
-  assert.notEqual(one?.uid_service, other?.uid_service, 'nobody is told apart by it')
+  assert.notEqual(one?.uid_service, other?.uid_service, 'it identifies nobody')
   clockAheadMs += 4 * 60_000 + 55_000
   assert.deepEqual(await runAuction(api, auctionId, { uuid: uuid.toUpperCase() }), first)
   clockAheadMs += 6_000
@@ -186,7 +186,7 @@ test('an unknown consent is refused by name, never taken for a yes', async () =>
     assert.deepEqual([code, fields], [4000, ['consent']], said)
   }
   const both = await api.call('/api/v1/auction/?a=x&consent=no')
-  assert.deepEqual(both.failure().fields, ['a', 'consent'], 'every fault is told')
+  assert.deepEqual(both.failure().fields, ['a', 'consent'], 'reports every fault')
 })
 
 test('an unknown link is 404, and a malformed id is a 400 that names the field', async () => {

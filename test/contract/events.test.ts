@@ -63,7 +63,7 @@ test('impressions before the article exists count once it is created that day', 
   assert.equal(await impressionsOf('later'), 1)
 })
 
-test('a page impression of an AMP copy is one of its article, and an app is kept by its name', async () => {
+test('counts a page impression of an AMP copy for its article, and stores an app by its name', async () => {
   await market.link(KETTLE, { article: 'copied' })
   const source_url =
     'https://daily-example.cdn.ampproject.org/c/s/daily.example/copied?amp_js_v=0.1&usqp=x'

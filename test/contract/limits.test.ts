@@ -164,7 +164,7 @@ test('a key that calls too often gets 429 with the rate limit headers', async (t
   assert.equal(header('ratelimit-reset'), '1')
   assert.equal((await ask(two.key)).status, 200, 'each key has its own')
   clock.nowMs += 500
-  assert.equal((await ask(one.key)).status, 200, 'two a second come back')
+  assert.equal((await ask(one.key)).status, 200, 'two a second are refilled')
   assert.equal((await ask(one.key)).status, 429)
 })
 

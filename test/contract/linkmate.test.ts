@@ -360,7 +360,7 @@ test('every fault is named with its field, and nothing is created', async () => 
   }
   const all = Array.from({ length: 500 }, () => ({ exclusive_match_requested: 'no' }))
   const { fields, message } = (await send({ article, links: all })).failure()
-  assert.equal(new Set(fields).size, 1_000, 'every fault is told, however many')
+  assert.equal(new Set(fields).size, 1_000, 'reports every fault, however many')
   assert.match(message, /and 997 more, see error\.data$/)
   assert.deepEqual([await countRows('smart_link'), await countRows('article')], before)
 })

@@ -220,7 +220,7 @@ test('variant B is open to every account, anything else needs the partner progra
   await needs({ sku: 'x'.repeat(50) })
 })
 
-test('a request that is neither variant is told what is missing or too long', async () => {
+test('names what is missing or too long in a request of neither variant', async () => {
   const refused: [Record<string, string>, string[]][] = [
     [{}, ['publisher_slug', 'gtin']],
     [{ publisher_slug: open }, ['gtin']],

@@ -172,7 +172,7 @@ test('an HTML-escaped ampersand in a redirect or smart link is read as the one t
   assert.deepEqual([click?.u1, click?.utm_source], ['mail', 'letter'])
 })
 
-test('an app that a reader comes from is kept by its name', async () => {
+test('stores an app that a reader comes from by its name', async () => {
   const auctionId = await market.link(KETTLE, { isExclusive: true })
   const referrerOf = async (referer: string) => {
     await follow(api, `/${auctionId}`, { referer })

@@ -213,7 +213,7 @@ test('a wrapper without a usable url is an error page', async () => {
   assert.match(text, /must start with https:\/\/ or http:\/\//)
 })
 
-test('a wrapper is no open redirector: strangers see where they are going', async () => {
+test('a wrapper is no open redirector: third parties see where they are going', async () => {
   const target = 'https://elsewhere.example/page?x=<b>'
   const stranger = await follow(api, wrapper(target))
   assert.equal(stranger.status, 200)

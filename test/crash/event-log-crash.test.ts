@@ -1,5 +1,5 @@
 /**
- * A promised event is in the log once, whoever is killed: the database, the process, or both. Real
+ * A promised event is in the log once, after a kill of the database, the process, or both. Real
  * processes, real signals, fsync on.
  */
 import assert from 'node:assert/strict'

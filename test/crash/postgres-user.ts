@@ -1,7 +1,7 @@
 /**
- * A process that uses a folder's embedded PostgreSQL until it is told to stop.
+ * A process that uses a folder's embedded PostgreSQL until a signal stops it.
  *
- *   node test/crash/postgres-user.ts '{"dataDir":"…"}'
+ * node test/crash/postgres-user.ts '{"dataDir":"…"}'
  *
  * Prints one JSON line once it is a user, leaves cleanly on SIGTERM, and exits at once on SIGUSR2.
  */

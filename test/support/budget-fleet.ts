@@ -178,7 +178,7 @@ export class Fleet {
       sent.push(...requests) // … or a second time.
       if (fate > 0.34) heard.push({ book, requests }) // Otherwise the answer is lost.
     }
-    // Most late statements never run, because each one costs a statement of its own.
+    // Most late statements never run, because each one costs a separate statement.
     if (again.length > 0 && this.#chance(0.4)) node.stuck.push({ requestNo, requests: again })
     if (sent.length === 0) return
     const batch = { requestNo, requests: sent, nowMs: this.#trueMs() }

@@ -168,7 +168,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
       const reason = session === 3 ? REASON.robot : REASON.ok
       const page = { ...shared, sessionKey, urlKey, reason }
       const seen = { ...page, type: EVENT_TYPE.pageImpression, auctionId: null }
-      // A session that a robot tells as well, before its reader does.
+      // A session that a robot reports as well, before its reader does.
       if (session === 2) tell(events.at(atMs, { ...seen, reason: REASON.robot }), {})
       tell(events.at(atMs, seen), {})
       tell(events.at(atMs, { ...page, type: EVENT_TYPE.linkImpression }), {})

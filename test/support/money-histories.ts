@@ -47,7 +47,7 @@ const orderArbitrary = fc.record({
   lines: linesArbitrary,
   isCancelled: fc.constantFrom(false, false, false, true),
   isTest: fc.constantFrom(false, false, false, false, true),
-  isNet: fc.constantFrom(false, false, true), // its value is told after returns
+  isNet: fc.constantFrom(false, false, true), // its value is reported after returns
   currency: fc.constantFrom('USD', 'USD', 'USD', 'EUR'),
   isHeld: fc.constantFrom(false, false, true),
   isElsewhere: fc.constantFrom(false, false, true), // Of another merchant, with the same id.
@@ -293,7 +293,7 @@ const REFUND = {
   ...{ kind: 'return', id: 'o1', product: null, line: null, quantity: 1, currency: null },
 } satisfies Partial<Told>
 
-/** A part is refunded, then told as a net value; more is refunded before and after the lock. */
+/** A part is refunded, then reported as a net value; more is refunded before and after the lock. */
 const REFUNDED_AND_NET: History = [
   { afterHours: 0, told: CLICK_A },
   { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },

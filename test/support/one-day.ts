@@ -7,7 +7,7 @@ const FILE_MS = 120_000
 /** How far the database's clock may be behind. */
 const LATE_MS = 1_000
 
-/** Resolves at once; near the end of a UTC day, resolves when the next one has begun. */
+/** Resolves at once; near the end of a UTC day, resolves when the next one has started. */
 export async function withinOneDay(): Promise<void> {
   const leftMs = DAY_MS - (Date.now() % DAY_MS)
   if (leftMs < FILE_MS) await sleep(leftMs + LATE_MS)

@@ -35,7 +35,7 @@ export const RIVALS = {
 
 export interface RoasWorld {
   readonly days: number
-  /** Auctions a day whose reader clicks, whoever wins. */
+  /** Auctions a day whose reader clicks, at any winner. */
   readonly clicksPerDay: number
   readonly ordersPerClick: number
   readonly rivals: keyof typeof RIVALS

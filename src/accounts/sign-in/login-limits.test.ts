@@ -38,7 +38,11 @@ test('an account accepts a hundred wrong passwords, from any addresses, then one
   const wrong = (n: number) => attempt(`2001:db8:0:${n.toString(16)}::1`, 'Ann@x.example', null)
   for (let n = 0; n < 100; n += 1) assert.equal(await wrong(n), 401)
   assert.equal(await wrong(100), 429)
-  assert.equal(await attempt('203.0.113.9', 'ann@X.example', {}), 429, 'a right one tells nothing')
+  assert.equal(
+    await attempt('203.0.113.9', 'ann@X.example', {}),
+    429,
+    'a right one reveals nothing',
+  )
   assert.equal(await attempt('203.0.113.9', 'bob@x.example', {}), 200)
   clock.nowMs += 60_000
   assert.equal(await attempt('203.0.113.9', 'ann@x.example', {}), 200, 'right ones use nothing up')

@@ -16,7 +16,7 @@ const api = await startApi(
   },
 )
 
-/** Each user signs in from an address of its own, which has limits of its own. */
+/** Each user signs in from a separate address, which has separate limits. */
 let people = 0
 async function newPerson() {
   const account = await api.account()
@@ -184,7 +184,7 @@ test('one address asks five times at once, and three links are sent to one user'
   assert.deepEqual(row, { live: 3 })
 })
 
-test('a mail that the server refuses is tried again later, with a token of its own', async (t) => {
+test('retries a mail that the server refused, with a new token', async (t) => {
   const finn = await newPerson()
   mailbox.refuses = true
   t.after(() => {

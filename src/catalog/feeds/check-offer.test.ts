@@ -196,7 +196,7 @@ test('a sale that ends on a day without a time of it lasts until that day is ove
   assert.equal(sale('1 June 2026/14 June 2026'), 4.2)
 })
 
-test('a code that joins nothing is kept as its text, and noted', () => {
+test('stores an unusable code as its text, and notes it', () => {
   const gtin = (written: string) => {
     const { gtin14, gtinText } = offer({ gtin: written })
     return [gtin14, gtinText, ...notes({ gtin: written })]
@@ -215,7 +215,7 @@ test('a word on stock that nobody knows sells nothing and is noted, as a picture
   assert.deepEqual(notes({ imageLink: ' ' }), [], 'no picture is no mistake')
 })
 
-test('a SKU that can be asked for is kept, and every price to the micro-dollar', () => {
+test('keeps a SKU that requests can name, and every price to the micro-dollar', () => {
   assert.equal(offer({ id: 'x'.repeat(255) }).sku.length, 255)
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000_000 }), (cents) => {

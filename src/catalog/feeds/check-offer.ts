@@ -1,9 +1,9 @@
 /**
- * May this row of a feed become an offer, and what does it say?
+ * Decides whether a row of a feed becomes an offer, and reads it.
  *
- * Pure: the same row in the same feed is always judged the same. A row is refused for what would
- * mislead a reader or a merchant's bill (no price, a foreign address); what only makes an offer
- * harder to match (a wrong GTIN, a missing image) is kept and noted.
+ * Pure: the same row in the same feed always gives the same result. A row is rejected for faults
+ * that would mislead a reader or a merchant's bill (no price, a foreign host). A fault that only
+ * makes an offer harder to match (a wrong GTIN, a missing image) is noted.
  */
 import { decodeHTMLStrict } from 'entities'
 import type { Micros } from '../../platform/money/money.ts'
@@ -39,7 +39,7 @@ export type RejectReason =
   | 'currency_other'
   | 'duplicate_id'
 
-/** What is odd about a row that is kept. */
+/** Oddities of an accepted row. */
 export type OfferNote =
   | 'gtin_missing'
   | 'gtin_bad'
@@ -108,7 +108,7 @@ const DOLLAR = 'USD'
 export const onlyDollars: ToDollars = (amount, currency) =>
   currency === DOLLAR ? dollarsToMicros(amount) : null
 
-const SKU_CHARACTERS_MAX = 255 // Interface 4.3: a longer one could never be asked for.
+const SKU_CHARACTERS_MAX = 255 // Requests cannot name a longer one.
 const TITLE_CHARACTERS_MAX = 500 // Google cuts at 150; what is behind 500 names no product.
 const SHORT_CHARACTERS_MAX = 255 // Brand, MPN, GTIN as written, colour, size, group.
 const DESCRIPTION_CHARACTERS_MAX = 5_000 // As Google's.
@@ -170,7 +170,7 @@ function checkLink(written: string, { domains }: FeedContext): Link | Rejected {
       `the link is ${shown(text)}; it must be an absolute http or https URL`,
     )
   const kept = headerSafe(text, url)
-  // Not as it was written: the form that is kept is what wrappers and redirects carry.
+  // Not as written: wrappers and redirects carry the stored form.
   if (!fitsUrlLimits(kept)) {
     const rule = `more than ${MAX_URL_CHARACTERS} characters, percent-encoded`
     return rejected('link_too_long', `the link has ${rule}`)
@@ -200,7 +200,7 @@ function addressText(written: string): string {
 
 const CODE_POINT_MAX = 0x10ffff
 
-// Printable ASCII: what may stand in a Location header as it is.
+// Printable ASCII: characters that a Location header may contain unchanged.
 const HEADER_SAFE = /^[!-~]+$/
 
 /** The address as the merchant wrote it, or percent-encoded where a header could not hold it. */
@@ -330,7 +330,7 @@ function isInStock(fields: FeedFields, notes: Note[]): boolean {
   return isAvailable ?? false
 }
 
-/** In a price and as availability these are text of their own; elsewhere they stand for nothing. */
+/** As a price or availability these words have a meaning; elsewhere they mean an empty cell. */
 const NOT_STATED = /^\s*(?:n[./]?a\.?|[-–—]+)\s*$/i
 const PRE_ORDER = /^\s*pre.?order/i
 const WORD_CHARACTERS_MAX = 40

@@ -1,9 +1,9 @@
 /**
  * Writes the chunks of an import over several connections at once.
  *
- * Chunks are transactions of their own that share no offer, so their order means nothing. Filling
- * five indexes keeps one backend of PostgreSQL busy for three times as long as reading the feed
- * takes; with two of them a second core helps.
+ * Chunks are separate transactions without shared offers, so their order does not matter. Filling
+ * five indexes takes one PostgreSQL backend three times as long as reading the feed; two of them
+ * use a second core.
  */
 import type { ReservedDb } from '../../platform/postgres/postgres.ts'
 import { type OfferChunk, writeChunk } from './offer-store.ts'

@@ -243,7 +243,7 @@ export function fieldOfMapName(name: string): FieldName | null {
 }
 
 export interface Columns {
-  /** Where each field stands in a row of cells; -1 when the feed has no such column. */
+  /** The position of each field in a row of cells; -1 when the feed has no such column. */
   readonly first: Readonly<Record<FieldName, number>>
   /** Further columns that mean the same, the surest first: for rows whose first cell is empty. */
   readonly spare: readonly Column[]

@@ -155,7 +155,7 @@ test('no file stays open, whatever it held', async () => {
   assert.equal(await opened(), before)
 })
 
-test('the unpacked size has a limit of its own', async () => {
+test('the unpacked size has a separate limit', async () => {
   const path = join(folder, 'large')
   await writeFile(path, gzipSync(TEXT))
   const file = await openFeedFile(path, { unpackedBytesMax: 100_000, ratioMax: 200 })

@@ -1,9 +1,8 @@
 /**
- * Opens a feed file and unpacks it: plain, gzip or zip, told by its first bytes.
+ * Opens a feed file and unpacks it: plain, gzip or zip, detected by its first bytes.
  *
- * What unpacks without end must not fill a disk or a day: the unpacked bytes are counted, and
- * their ratio to the packed ones (a feed packs 5 to 40 times, a bomb 1,000). A file that was cut
- * off gives what it still holds and says so.
+ * Unpacking is bounded by bytes and by ratio, so that it cannot fill a disk or a day (a feed packs
+ * 5 to 40 times, a bomb 1,000). A truncated file gives its readable part and reports the cut.
  */
 
 import { createReadStream } from 'node:fs'
@@ -15,7 +14,7 @@ import { FeedError } from './feed-error.ts'
 export interface FeedFile {
   /** The unpacked bytes. Throws FeedError for a damaged archive and for one over a limit. */
   bytes(): AsyncGenerator<Buffer>
-  /** Of the file as it is, so that progress can be told of packed feeds as well. */
+  /** Bytes of the file itself, so that progress also works for packed feeds. */
   readonly totalBytes: number
   readonly readBytes: number
   /** True when the archive ended in the middle; known once the bytes have ended. */

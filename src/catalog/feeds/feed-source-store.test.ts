@@ -41,8 +41,8 @@ test('a worker that stands still while it fetches keeps no other from it', async
   const first = whileNobodyFetches(db, work, BRIEFLY)
   await begins.promise
   await until(async () => (await whileNobodyFetches(db, async () => true, BRIEFLY)) === true)
-  goesOn.resolve('what it had begun')
-  assert.equal(await first, 'what it had begun')
+  goesOn.resolve('its unfinished work')
+  assert.equal(await first, 'its unfinished work')
   assert.equal(await whileNobodyFetches(db, async () => 'next', BRIEFLY), 'next')
 })
 

@@ -19,7 +19,7 @@ export interface NewFeedSource extends Partial<FeedOptions> {
   readonly at: Date
 }
 
-/** A feed bids for 24 hours (economics 1.2): so there is time for many more tries. */
+/** Offers bid for 24 hours (docs/spec/auction.md#eligibility), which leaves time for retries. */
 const FETCHED_EVERY = '6 hours'
 
 /** A feed came from a web address, and is fetched there from now on. */
@@ -84,7 +84,7 @@ export async function noteFeedError(
     update feed_source set error = ${told} where merch_id = ${merch_id} and url = ${url}`)
 }
 
-/** Whoever holds it fetches feeds. */
+/** The lock of the worker that fetches feeds. */
 const FETCH_LOCK = 1_718_580_580
 /** A worker that stands still, or whose machine is gone, keeps the others from it for no longer. */
 const SILENCE_MS_MAX = 60_000
@@ -99,7 +99,7 @@ export async function whileNobodyFetches<T>(
     // The work is done by other connections, so this one says from time to time that it goes on.
     const life = startPulse(() => ping(session), {
       everyMs: silenceMsMax / 3,
-      onError: () => undefined, // The session is gone: what has begun is done nevertheless.
+      onError: () => undefined, // The session is gone: started work finishes nevertheless.
     })
     try {
       const row = await session.row<{ is_mine: boolean }>(

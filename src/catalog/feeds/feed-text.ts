@@ -87,12 +87,12 @@ function declaredCharset(start: Buffer): Declared {
   )?.[1]
   const guess = decoderOf(declared)
   if (guess === null) return { charset: 'undecided', skipBytes: 0 }
-  // Whether it is this one or UTF-8 the bytes tell better: tools name one and write the other.
+  // The bytes decide between this charset and UTF-8: tools name one and write the other.
   const charset = guess.encoding === LATIN ? 'undecided' : { decoder: guess }
   return { charset, guess, skipBytes: 0 }
 }
 
-/** Null: a name that says nothing, as nobody knows it, or the bytes tell of its charset. */
+/** Null: an unknown name, or one for which the bytes decide. */
 function decoderOf(name: string | undefined): TextDecoder | null {
   try {
     const decoder = new TextDecoder(name)

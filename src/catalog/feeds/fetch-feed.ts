@@ -1,8 +1,8 @@
 /**
- * Downloads a feed into a file of its own before any of it is read.
+ * Downloads a feed into a temporary file before any of it is read.
  *
- * A download that breaks off is a failure that changes nothing, not a feed that was cut; and a
- * slow database never holds the merchant's server.
+ * An interrupted download is a failure that changes nothing, not a truncated feed; and a slow
+ * database never blocks the merchant's server.
  */
 import { createWriteStream, type Stats } from 'node:fs'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -57,8 +57,8 @@ export async function fetchFeed(
   const agent = guardedAgent({ allowPrivate })
   try {
     const signal = AbortSignal.timeout(DOWNLOAD_MS_MAX)
-    // What is packed stays packed: a feed file is told by its first bytes, not by its headers. So
-    // one that is packed already must not be packed again on its way, as some servers do with all.
+    // Packed content stays packed: a feed file is detected by its first bytes, not by its headers.
+    // So the request accepts no encoding, because some servers would pack a packed file again.
     const coding = /\.(?:gz|zip)$/i.test(url.pathname) ? 'identity' : 'gzip'
     const headers = { accept: '*/*', 'accept-encoding': coding, 'user-agent': 'Souk feed import' }
     const { body, headers: answer } = await guardedGet(agent, url, { headers, signal })
@@ -95,7 +95,7 @@ export async function removeLeftFeeds(): Promise<void> {
   }
 }
 
-/** On Windows files have no owner to compare, and everybody a temporary folder of their own. */
+/** On Windows files have no owner to compare, and each user has a separate temporary folder. */
 function isOwn({ uid }: Stats): boolean {
   return uid === (process.geteuid?.() ?? uid)
 }

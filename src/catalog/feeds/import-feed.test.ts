@@ -24,7 +24,7 @@ const db = await testDatabase()
 const folder = await temporaryFolder({ after }, 'souk-test-')
 let shops = 0
 
-/** A merchant of its own for each test, and how to import a feed for it. */
+/** A separate merchant for each test, and how to import a feed for it. */
 async function shop() {
   const domain = `shop${++shops}.example`
   const settings = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: [domain] }
@@ -100,7 +100,7 @@ test('the same feed again writes nothing, and says so', async () => {
   assert.deepEqual(await state(), before)
 })
 
-test('an offer that comes back after it was retired is new', async () => {
+test('an offer that returns after it was retired is new', async () => {
   const { merchId, row, load } = await shop()
   await load(HEADER + row('a') + row('b'))
   await load(HEADER + row('a'))
@@ -163,7 +163,7 @@ test('a sale keeps the regular price, and begins and ends as a change', async ()
   assert.deepEqual(await stored(), usual)
 })
 
-test('what only product feeds tell is a change of the offer too', async () => {
+test('a change of a column for product feeds is a change of the offer too', async () => {
   const { domain, load } = await shop()
   const feed = (description: string) =>
     `id,title,link,price,description\na,Tea,https://${domain}/a,1 USD,${description}\n`
@@ -173,7 +173,7 @@ test('what only product feeds tell is a change of the offer too', async () => {
   assert.deepEqual(counts(await load(feed('Better'))), [1, 0, 0])
 })
 
-test('a rejected row is counted and told with its line, reason and content', async () => {
+test('counts and reports a rejected row with its line, reason and content', async () => {
   const { domain, row, load } = await shop()
   const rejects: RejectedRow[] = []
   const feed = `${HEADER}${row('a')}${row('', '1 USD')}${row('c', 'free')}d,"x"y",,,,\n${row('a')}`

@@ -76,7 +76,7 @@ export interface ImportOptions {
   readonly toDollars?: ToDollars
   /** A random 32-bit number, see sku-index.ts. */
   readonly seed: number
-  /** Told of rejected rows, some at a time; a promise holds the import up until it settles. */
+  /** Called with rejected rows, some at a time; a promise pauses the import until it settles. */
   readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
   /** Rows written in one transaction; only tests need another number. */
   readonly chunkRows?: number
@@ -94,7 +94,7 @@ const DOLLAR = 'USD'
 const CHUNK_ROWS = 20_000 // About 8 MB; one gathers while the writers have one each.
 const WRITERS = 2 // With more, reading the feed would be what is waited for.
 const ROWS_MAX = 20_000_000 // 1.5 GB of ids; the largest feeds known have ten million rows.
-/** From this many changed rows on, the planner is told at once. */
+/** From this many changed rows on, the table is analysed at once for the planner. */
 const ANALYZE_ROWS = 10_000
 
 /**
@@ -205,7 +205,7 @@ class FeedImport {
     return this.#result
   }
 
-  /** Reads the feed; the first rows wait until they have told its currency. */
+  /** Reads the feed; the first rows wait until they have shown its currency. */
   async #read(): Promise<void> {
     const { file, readMsMax = Number.POSITIVE_INFINITY } = this.#options
     const reading = readFeed(file.bytes(), this.#options)

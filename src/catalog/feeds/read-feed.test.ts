@@ -108,7 +108,7 @@ test('the format that the operator names is read, whatever the feed looks like',
   await assert.rejects(read('<rss></rss>', { format: 'csv' }), /no column id/)
 })
 
-test('a line is told by its number in the file, however lines end', async () => {
+test('reports a line by its number in the file, however lines end', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const lines = ['id,title,link,price', '1,a,https://s.example/1,2 USD', '2,b', '']
     assert.deepEqual(faults((await read(lines.join(end))).entries), ['row_malformed@3'])

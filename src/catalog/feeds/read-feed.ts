@@ -1,9 +1,9 @@
 /**
  * Turns the bytes of a product feed into rows, as they arrive.
  *
- * CSV and TSV (also with `;` or `|`), JSON lines, RSS 2.0 and Atom. The format is told by the
- * first character unless the operator names it. A row that cannot be read is an entry with its
- * line and its reason; a document that is no feed at all throws.
+ * CSV and TSV (also with `;` or `|`), JSON lines, RSS 2.0 and Atom. The first character decides the
+ * format unless the operator names it. An unreadable row is an entry with its line and its reason;
+ * a document that is not a feed throws.
  */
 
 import {
@@ -194,7 +194,7 @@ function noHeader(start: string, { separator, fieldOf }: CsvChoice): FeedError {
   const first = firstTextLine(start, separator)
   const cells = first?.cells ?? [firstLine(start.trimStart())]
   const missing = missingColumns(findColumns(cells, fieldOf))
-  // A name in quotes may have lines, and would make lines of its own wherever this is shown.
+  // A quoted name may contain line breaks, which would break the message.
   const shown = cells.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
   return new FeedError(
     `line ${first?.line ?? 1} does not look like a header: it has no column ` +

@@ -113,7 +113,7 @@ function readMoment(written: string): Moment | undefined {
   return { atMs: dayMs + timeMs - offsetMs, isDay: false }
 }
 
-/** With dots the day comes first; with slashes and hyphens only what cannot be a month tells. */
+/** With dots the day comes first; with slashes and hyphens only a number above 12 decides. */
 function dayAndMonth({ a = '', b = '', sign }: Record<string, string | undefined>) {
   if (sign === '.' || Number(a) > 12 || a === b) return [b, a]
   return Number(b) > 12 ? [a, b] : null

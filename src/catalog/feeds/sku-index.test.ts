@@ -43,7 +43,7 @@ test('an index answers as a plain map of strings does', () => {
   )
 })
 
-test('300,000 ids of the usual kinds are all told apart, through every growth', () => {
+test('distinguishes 300,000 ids of the usual kinds through every growth', () => {
   const index = new SkuIndex(7)
   const ids = function* () {
     for (let number = 0; number < 100_000; number++) {

@@ -1,10 +1,10 @@
 /**
- * Which ids of a merchant are known, and which has this feed already had?
+ * Remembers a merchant's stored ids, and those that this feed has already had.
  *
- * Held in memory for the whole of an import, so that each row is compared without a query: about
- * 45 bytes an id, 45 MB for a million (a Map of strings measured 170). Ids are kept as 96 bits of
- * a seeded hash; among ten million two agree by chance once in 10^15 imports, and nobody can
- * choose two that do without knowing the seed.
+ * In memory for the whole import, so that each row is compared without a query: about 45 bytes an
+ * id, 45 MB for a million (a Map of strings measured 170). An id is stored as 96 bits of a seeded
+ * hash. Among ten million ids two collide by chance once in 10^15 imports, and nobody can choose a
+ * collision without knowing the seed.
  */
 
 /** What becomes of a row with this id. */

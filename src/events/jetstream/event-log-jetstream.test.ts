@@ -106,12 +106,12 @@ test('a JetStream that is down at the start is reported, rejects appends and acc
   await nats.kill()
   const log = await open()
   assert.match(String(problems), /^Refusal: NATS_URL: JetStream is away \(.*ECONNREFUSED.*\)$/)
-  assert.equal((problems[0] as Error).cause, undefined, 'the log would tell it twice')
+  assert.equal((problems[0] as Error).cause, undefined, 'the log would report it twice')
   const events = makeEvents(3)
   const start = ownMs()
   await assert.rejects(log.append(events), /JetStream is away/)
   assert(ownMs() - start < 1_000)
-  assert.equal(log.isAway(), true, 'told before anything is appended')
+  assert.equal(log.isAway(), true, 'notified before anything is appended')
   assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), [])
   await nats.restart()
   for (const event of events) await insist(log, event)
@@ -294,7 +294,7 @@ test('a stream that is deleted under its log is recreated', async (t) => {
 
 test('a stream that another process recreates is copied from its beginning', async (t) => {
   const { database, nats, open } = await makeWorld(scopeOf(t))
-  await open() // It appends nothing, so it is not told that nobody stores its events.
+  await open() // It appends nothing, so it gets no notice that nobody stores its events.
   const edge = await open({ isCarrier: false })
   const events = makeEvents(9)
   for (const event of events.slice(0, 4)) await edge.append([event])

@@ -262,7 +262,7 @@ export async function readStreamFacts(
   }
 }
 
-/** Also shown to users of commands, for whom a stack would say less. */
+/** Also shown to users of commands, so without a stack. */
 function refusal(what: string, cause: unknown): Refusal {
   // As `cause` it would be logged twice.
   return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`)

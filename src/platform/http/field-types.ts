@@ -28,7 +28,7 @@ export const URL_SIZE_RULE = `must have at most ${MAX_URL_ENCODED_BYTES} bytes p
 export function webUrl(description?: string) {
   return Type.Refine(
     urlText(description),
-    // Other types also reach this check; they have a fault of their own.
+    // Other types also reach this check; they have separate faults.
     (value) => typeof value !== 'string' || (isWebUrl(value) && fitsUrlLimits(value)),
     (value) => (isWebUrl(value) ? URL_SIZE_RULE : WEB_URL_RULE),
   )

@@ -46,7 +46,7 @@ export interface HotServerOptions {
   /** The route of a path without its trailing slash, or null: then Fastify serves it. */
   readonly match: (path: string) => HotRoute | null
   readonly isTrustedProxy: (address: string) => boolean
-  /** What the caller is told of a failure; unexpected ones are logged on the way. */
+  /** The error shown to the caller; unexpected ones are logged on the way. */
   readonly toApiError: (error: unknown, requestId: string) => ApiError
   readonly onAnswer: (answer: Answer) => void
 }
@@ -130,7 +130,7 @@ export function answer(req: IncomingMessage, res: ServerResponse, reply: HotRepl
   send(res, reply, { id: requestId(req.headers['x-request-id']), isHead: req.method === 'HEAD' })
 }
 
-/** Caches may keep a 200 or a 404 by themselves, past the moment of which it tells. */
+/** Caches may store a 200 or a 404 by default, longer than it is true. */
 export const UNCACHED = { 'cache-control': 'no-store' }
 
 export function errorReply(known: ApiError): HotReply {

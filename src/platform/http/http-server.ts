@@ -89,7 +89,7 @@ export interface HttpOptions {
   readonly lostPage?: () => HotReply
   /** What a person sees whose browser sent more headers than are read. */
   readonly tooLongPage?: () => HotReply
-  /** Told of each answer, hot or not. */
+  /** Called with each response, of hot and other routes. */
   readonly onAnswer?: (answer: Answer) => void
   /** Errors of the domain that mean "storage cannot take it now". */
   readonly isUnavailable?: (error: unknown) => boolean
@@ -182,7 +182,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
     isTrustedProxy: options.isTrustedProxy,
     onAnswer: (answer) => {
       options.onAnswer?.(answer)
-      // Tens of thousands a second: told one by one only to whoever looks for one of them.
+      // Tens of thousands a second: logged one by one only at the debug level.
       const { requestId: request_id, route, status, seconds } = answer
       options.log.debug({ request_id, route, status, ms: Math.round(seconds * 1_000) }, 'request')
     },
@@ -282,7 +282,8 @@ function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void 
   http.addHook('onRoute', (route) => {
     // Faults are listed below, with those that Fastify would not look for after the first ones.
     route.attachValidation = true
-    // What no page describes has answers of its own: `/readyz` says no with 503, and no envelope.
+    // Routes outside the description have their own responses: `/readyz` answers 503 without an
+    // envelope.
     if (route.schema === undefined || route.schema.hide === true) return
     const response = { ...REFUSALS, ...(route.schema.response as object | undefined) }
     route.schema = { ...route.schema, response }
@@ -435,7 +436,7 @@ function rememberRoutes(http: Http) {
   }
 }
 
-/** Whom we turn away ourselves is no failure: one line without a stack, however many there are. */
+/** Our own refusals are no failures: one line without a stack, however many there are. */
 function logFailure(log: FastifyBaseLogger, error: unknown, known: ApiError): void {
   if (error === known) log.warn({ reason: known.message }, 'request turned away')
   else log.error({ err: error }, 'request failed')

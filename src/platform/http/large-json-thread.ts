@@ -1,4 +1,4 @@
-/** Parses large bodies on a thread of its own, so that readers do not wait (large-json.ts). */
+/** Parses large bodies on a separate thread, so that readers do not wait (large-json.ts). */
 import { parentPort } from 'node:worker_threads'
 import { decodeJson } from './decode-json.ts'
 import { knownFields, type PartSchema, unknownFields } from './known-fields.ts'

@@ -58,7 +58,7 @@ test('a refusal says in words what is wanted, field by field', () => {
   ])
 })
 
-test('text where a word or null may stand is told what it may be', () => {
+test('names the allowed values for a text where a word or null is expected', () => {
   const { faults: check } = compileCheck(
     Type.Object({ mark: Type.Union([Type.String({ maxLength: 1 }), Type.Null()]) }),
   )
@@ -68,7 +68,7 @@ test('text where a word or null may stand is told what it may be', () => {
   assert.deepEqual(check({ mark: null }), [])
 })
 
-test('what is wrong inside of what may be null is told once, where it is', () => {
+test('reports a fault inside a nullable value once, at its place', () => {
   const line = Type.Object({ quantity: Type.Integer({ minimum: 1 }) })
   const { faults: check } = compileCheck(
     Type.Object({
@@ -84,7 +84,7 @@ test('what is wrong inside of what may be null is told once, where it is', () =>
   )
 })
 
-test('of a list that is far too long no more is told than of the longest one', () => {
+test('reports no more faults of an oversized list than of the longest allowed one', () => {
   const line = Type.Object({ id: idText() })
   const { faults: check } = compileCheck(
     Type.Object({
@@ -121,7 +121,7 @@ test('fields that a schema does not name are left out, at every depth', () => {
   assert.deepEqual(found, { entries: [{ id: '1' }], one: { id: '1' }, words: { a: 1 } })
 })
 
-test('of a list that is far too long no more is cleaned than tells that it is', () => {
+test('cleans no more of an oversized list than shows that it is too long', () => {
   const entry = Type.Object({ id: Type.String() })
   const lines = Type.Union([Type.Array(entry, { maxItems: 2 }), Type.Null()])
   const schema = Type.Object({ lines, more: Type.Object({ lines }) })

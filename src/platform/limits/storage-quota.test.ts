@@ -57,7 +57,7 @@ test('an address stores its bytes or rows of an hour, then nothing until the hou
   )
 })
 
-test('an organization stores its bytes of a day, whoever sends them', () => {
+test('an organization stores its bytes of a day, from any address', () => {
   const { clock, nodes } = makeNodes(1)
   const [node] = nodes
   const taken = () => ['a', 'b', 'c', 'd'].map((address) => node?.take('views', from(address, 100)))

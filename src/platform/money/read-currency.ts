@@ -1,8 +1,8 @@
 /**
- * Which currency do the words beside a price, or in a column of their own, mean?
+ * Reads the currency from the words beside a price or in a separate column.
  *
- * Signs of several currencies are here with all of them: a code beside the sign, a column of the
- * feed or the rest of the feed says which.
+ * A sign of several currencies gives all of them: a code beside the sign, a column of the feed or
+ * the rest of the feed decides.
  */
 import { ISO_4217 } from './iso4217.ts'
 

@@ -90,7 +90,7 @@ test('a dot between a word and a number is the word’s, and never makes cents o
   }
 })
 
-test('thousands are told by what ends a round price, and by a currency without cents', () => {
+test('recognises thousands by the end of a round price, and by a currency without cents', () => {
   const cases: [string, string, string][] = [
     ['€ 1.299,-', '1299', 'EUR'],
     ['CHF 1,299.-', '1299', 'CHF'],
@@ -203,7 +203,7 @@ test('of 1,191 price texts from shop pages 859 are answered right, 332 refused, 
   assert.deepEqual({ counts, misread }, { counts: { right: 859, refused: 332 }, misread: [] })
 })
 
-test('a cell of a megabyte is no price, and is told so at once', () => {
+test('refuses a cell of a megabyte at once', () => {
   for (const filling of [' ,', '. ', '1 ', ',', '0', ' ']) {
     const cell = `1${filling.repeat(500_000)}1 USD`
     const begun = process.cpuUsage()

@@ -79,8 +79,8 @@ const EXPONENT = /^\d(?:\.\d+)?E\+?\d(?= |$)/
 /**
  * Reads one price cell. Never throws.
  *
- * `usual` is the ISO 4217 code that holds where the cell names no currency (a column of its own,
- * or the feed's); it also decides what `1.299` and a bare `$` mean.
+ * `usual` is the ISO 4217 code that applies where the cell names no currency (from a separate
+ * column, or the feed's); it also decides the meaning of `1.299` and a bare `$`.
  */
 export function readPrice(written: string, usual: string | null = null): PriceReading {
   // The shape of nearly every cell of a feed; the general way below answers the same.

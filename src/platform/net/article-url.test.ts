@@ -33,7 +33,7 @@ test('gives every AMP address of an article the key of the article', () => {
   assert.equal(keyOf(page), keyOf('https://daily.example/news/kettles.html?id=7'))
 })
 
-test('gives other pages keys of their own', () => {
+test('gives other pages separate keys', () => {
   const others = [
     'https://www.daily.example/news/kettles?amp=2',
     'https://www.daily.example/news/kettles?lamp=1',

@@ -1,5 +1,5 @@
 /**
- * Query parameters that only tell where a reader came from.
+ * Query parameters that only show where a reader came from.
  *
  * The names come from the documentation of the tools that set them. A name is listed only if no
  * shop is known to use it for a product: `ref`, `source` and `tag` are not here.

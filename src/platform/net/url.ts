@@ -104,7 +104,7 @@ export function originAndPath(address: string): string | null {
 /** `android-app://com.example.reader/…`: what Android's apps send instead of a page's address. */
 const APP_REFERRER = /^android-app:\/\/([\w.-]{1,255})(?:[/?#]|$)/i
 
-/** Where a reader came from, as it is kept: a page without its query, or the name of an app. */
+/** The stored form of a referrer: a page without its query, or the name of an app. */
 export function referrerName(referrer: string): string | null {
   return APP_REFERRER.exec(referrer.trim())?.[1] ?? originAndPath(referrer)
 }
@@ -146,7 +146,7 @@ export function hexKeyOfUrl(url: URL): string {
 
 function withoutWww(hostname: string): string {
   let host = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
-  // `www.com` is a name of its own.
+  // `www.com` is a registrable name.
   while (host.startsWith('www.') && host.includes('.', 4)) host = host.slice(4)
   return host
 }

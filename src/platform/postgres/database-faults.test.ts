@@ -25,7 +25,7 @@ test('every reason to reject a database is reported at once, each with its fix',
   const wrong = { version: '17.5', version_number: 170_005, encoding: 'SQL_ASCII' }
   assert.deepEqual(databaseFaults({ ...GOOD, ...wrong, may_create: false }), [
     'PostgreSQL 17.5: needs PostgreSQL 18 or later',
-    `the database has the encoding SQL_ASCII: make it anew with encoding 'UTF8' template template0`,
+    `the database has the encoding SQL_ASCII: recreate it with encoding 'UTF8' template template0`,
     'souk may not make schemas in exchange and tables in its schema public: ' +
       'alter database "exchange" owner to "souk"',
   ])

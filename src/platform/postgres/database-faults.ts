@@ -44,7 +44,7 @@ export function databaseFaults(facts: DatabaseFacts): string[] {
   if (encoding !== 'UTF8') {
     faults.push(
       `the database has the encoding ${encoding}: ` +
-        `make it anew with encoding 'UTF8' template template0`,
+        `recreate it with encoding 'UTF8' template template0`,
     )
   }
   if (facts.is_read_only) {

@@ -196,7 +196,7 @@ async function enter(user: User): Promise<Holder> {
       if (answer.kind === 'busy') silentSince = performance.now()
       else {
         starting ??= takeFileLock(join(cluster.dataDir, 'postgres.start'))
-        // Creating the cluster takes as long as the disk does, whoever does it.
+        // Creating the cluster takes as long as the disk does, in any process.
         const isMaking = starting === null || !isMade
         if (starting !== null) server = await startUnlessRunning(cluster, server)
         isMade = starting !== null

@@ -15,7 +15,7 @@ test("arrays are written in PostgreSQL's text form", () => {
   assert.equal(arrayLiteral([{ a: 'b' }]), '{"{\\"a\\":\\"b\\"}"}')
 })
 
-test('an array comes back from the database unchanged', async (t) => {
+test('an array survives a round trip through the database', async (t) => {
   const db = await testDatabase(t)
   const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''))
   const row = fc.record({

@@ -1,8 +1,8 @@
 /**
  * The connection to PostgreSQL: a pool, transactions, typed rows, and notifications.
  *
- * One driver and one dialect serve the embedded server and any other. Values come back exactly:
- * int8, numeric and date as text, because a JavaScript number or Date would corrupt them;
+ * One driver and one dialect serve the embedded server and any other. Values are exact: int8,
+ * numeric and date are read as text, because a JavaScript number or Date would corrupt them;
  * timestamps as Date, in UTC.
  */
 import pg from 'pg'

@@ -334,7 +334,7 @@ test('failed writes leave no file, even while earlier records cannot be drained'
   await spool.close()
 })
 
-test('records that were set aside are kept and never drained', async (t) => {
+test('retains records that were set aside, and never drains them', async (t) => {
   const root = await makeRoot(t)
   const spool = await openAt(root)
   await spool.setAside(toRecords(['refused']))

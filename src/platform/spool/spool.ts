@@ -27,7 +27,7 @@ const ROOT_LOCK_WAIT_MS = 2_000
 const DIRECTORY_NAME = /^\d+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const LOCK = 'lock'
 const OWNER = 'owner'
-/** Where damaged files and refused records are kept for a person; never drained. */
+/** Where damaged files and refused records stay for a person; never drained. */
 const ASIDE = 'aside'
 
 /** The spool is full: the record was not accepted. */
@@ -282,7 +282,7 @@ export class Spool {
     await directory.segments.moveTo(segment, kept)
     this.#options.onDamage(
       `${damagedBytes} bytes of a spool file were no whole record and were left out; ` +
-        `every whole one was drained; the file is kept as ${kept}`,
+        `every whole one was drained; the file was moved to ${kept}`,
     )
   }
 }

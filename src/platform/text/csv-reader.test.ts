@@ -30,7 +30,7 @@ const table = fc
     fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1 }),
   )
 
-test('any table comes back, whatever the separator, line end, quoting and pieces', () => {
+test('any table survives a round trip, whatever the separator, line end, quoting and pieces', () => {
   const how = fc.record({
     separator: fc.constantFrom(',', '\t', ';', '|'),
     eol: fc.constantFrom('\n', '\r\n'),

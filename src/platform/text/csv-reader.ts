@@ -76,7 +76,7 @@ export function csvReader(separator: string, options: CsvReaderOptions = {}): Cs
         if (row.kind !== 'cells') heldCharacters += ROW_CHARACTERS + row.text.length
         else if (isHeaderRead) widthMax = 0
         else isHeaderRead = true
-        // As much as one row may hold, be it a thousand rows: no more is kept in memory.
+        // The limit of one row, even one of a thousand lines: no more is buffered.
         if (heldCharacters >= ROW_CHARACTERS_MAX) widthMax = leastWidth(held)
       }
       if (isLast) widthMax ??= leastWidth(held)

@@ -59,7 +59,7 @@ export function utcDay(instant: Date | number): string {
   return day
 }
 
-/** The latest day that anybody may use: far in the east, tomorrow has begun. */
+/** The latest day that anybody may use: far in the east, tomorrow has started. */
 export function latestDay(nowMs: number): string {
   return utcDay(nowMs + DAY_MS)
 }

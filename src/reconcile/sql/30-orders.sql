@@ -1,5 +1,5 @@
--- Every order told again, event by event: which reports are in force, whose click it is owed to,
--- whether it was approved or rejected (economics 4).
+-- Recomputes every order, event by event: which reports apply, whose click it is owed to, whether
+-- it was approved or rejected (docs/spec/orders-and-money.md).
 
 create temp table r_told on commit drop as
 select seq, id, day, at, type, merch_id, body->>'order_id' as order_id, body
@@ -128,14 +128,14 @@ returns jsonb language sql stable as $$
   end
 $$;
 
--- The most that a report's source told in a currency so far; 0 where it told in others.
+-- The highest value that a report's source has given in a currency so far; 0 in others.
 create or replace function pg_temp.most_in(currency text, report jsonb)
 returns numeric language sql immutable as $$
   select case when report->>'currency' = currency
     then greatest(pg_temp.minor_of(report->>'value'), (report->>'peak')::numeric) else 0 end
 $$;
 
--- The same with the most that its source told in this currency, by which a net value is read.
+-- The same with the highest value from its source in this currency, which interprets a net value.
 create or replace function pg_temp.told(report jsonb, known jsonb)
 returns jsonb language sql stable as $$
   select case when known is null then latest else latest || jsonb_build_object('peak', greatest(

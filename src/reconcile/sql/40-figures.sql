@@ -88,7 +88,7 @@ order by merch_id, order_id, body->>'return_id', seq;
 analyze r_return;
 
 -- The lines of orders with returns, in minor units of the order's currency: by the value before
--- returns (of a net value the most that was told), and by the net value.
+-- returns (for a net value the highest reported one), and by the net value.
 create temp table r_basket on commit drop as
 select merch_id, order_id, n, quantities, products, is_net, gross, value, gross - value as included,
   pg_temp.shared_out(gross, weights) as worths, pg_temp.shared_out(value, weights) as nets,
@@ -112,8 +112,8 @@ cross join lateral (
 ) as before_returns;
 analyze r_basket;
 
--- Each return by itself names units or an amount. Of a net value, returns take back only what goes
--- beyond that which the value is below the most that was told: from all lines, by what is left.
+-- Each return by itself names units or an amount. For a net value, returns reverse only the excess
+-- over its distance from the highest reported value: from all lines, by the rest.
 create temp table r_placed on commit drop as
 with recursive due as (
   select basket.merch_id, basket.order_id, basket.n, quantities, products, worths, nets, is_net,

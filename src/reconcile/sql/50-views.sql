@@ -1,9 +1,9 @@
 -- Recounts page, link and placement impressions of the requested days, from the log and from the
 -- signed totals of deleted views.
 
--- Totals also cover the 30 days after the deleted ones, because only the deleted events could tell
--- which of those sessions had started before. A view instead of a table: queries on temporary
--- tables cannot run in parallel.
+-- Totals also cover the 30 days after the deleted ones, because only the deleted events show which
+-- of those sessions had started before. A view instead of a table: queries on temporary tables
+-- cannot run in parallel.
 create temp view r_totalled as
 select day, lane, seq as until, events from view_day
 where day between pg_temp.day_from() and pg_temp.day_to()

@@ -91,8 +91,8 @@ window before as (
 );
 create index on r_owed (merch_id, key);
 
--- A reversal closes what was still owed of its own debt. One after the other, because each closes a
--- gap in the queue.
+-- A reversal closes the open rest of its own debt. One after the other, because each closes a gap
+-- in the queue.
 create temp table r_closed (
   merch_id int, key text, own text, at timestamptz, amount numeric, place numeric,
   closed numeric, closed_from numeric
@@ -196,9 +196,9 @@ union all
 select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earnings < 0);
 
 -- Each statement continues from the previous one as issued, because that was paid. The last one
--- also corrects earlier months by what the log says now. Changes after its issue wait for the next
+-- also corrects earlier months by the current log. Changes after its issue wait for the next
 -- statement. The same holds for the lines of an order per purchase, which may be reported
--- differently after its lock: its payment is then divided anew, and a released part moves by a
+-- differently after its lock: its payment is then divided again, and a released part moves by a
 -- fraction of a cent.
 create temp table r_statement on commit drop as
 with relined as (
