@@ -1,4 +1,4 @@
--- What merchants pay for a reader, and the budgets that bound it (economics 2.1).
+-- What merchants pay for a reader, and the budgets that bound it.
 
 create table campaign (
   campaign_id integer generated always as identity primary key,
@@ -69,7 +69,7 @@ create index lease_open on lease (node_id, incarnation) where closed_at is null;
 
 -- What is learned from the log and read by every node; each row can be made anew from the log.
 
--- Clicks by hour of the week (0: Monday 00:00 UTC), the traffic curve of pacing (economics 2.4).
+-- Clicks by hour of the week (0: Monday 00:00 UTC), the traffic curve of pacing.
 create table traffic_hour (
   pub_id integer not null,
   hour_of_week smallint not null check (hour_of_week between 0 and 167),
@@ -77,14 +77,14 @@ create table traffic_hour (
   primary key (pub_id, hour_of_week)
 );
 
--- What a ROAS goal leaves of a bid's ceiling (economics 2.4).
+-- What a ROAS goal leaves of a bid's ceiling.
 create table roas_multiplier (
   campaign_id integer primary key references campaign,
   multiplier double precision not null check (multiplier between 0.2 and 1),
   stepped_at timestamptz not null
 );
 
--- Clicks and orders of each pair, decayed to one instant (economics 3, src/prediction/evidence.ts).
+-- Clicks and orders of each pair, decayed to one instant (src/prediction/evidence.ts).
 create table pair_evidence (
   pub_id integer not null,
   merch_id integer not null,

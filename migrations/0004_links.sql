@@ -14,7 +14,7 @@ create table article (
 );
 
 create table smart_link (
-  auction_id bigint primary key, -- time, node and sequence; above 2^53 (decisions, ids)
+  auction_id bigint primary key, -- time, node and sequence; above 2^53
   smart_link_id integer generated always as identity unique,
   pub_id integer not null references publisher,
   article_id integer not null references article,
@@ -35,7 +35,7 @@ create index smart_link_publisher on smart_link (pub_id, auction_id);
 create unique index smart_link_found on smart_link (article_id, url_hash, is_exclusive)
 where source <> 'api';
 
--- How many links were made without a key this hour (decisions 4.5: 5,000 a publisher).
+-- How many links were made without a key this hour (5,000 a publisher).
 create table keyless_link_hour (
   pub_id integer not null references publisher,
   hour timestamptz not null,

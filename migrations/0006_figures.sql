@@ -1,6 +1,6 @@
 -- What the fold writes, and nobody else: sameness tables, clicks, daily figures, the ledger.
 
--- A page impression counts once per publisher and session (decisions 4.7).
+-- A page impression counts once per publisher and session.
 create table page_session (
   pub_id integer not null,
   session_key bytea not null,

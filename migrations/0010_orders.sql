@@ -1,5 +1,5 @@
 -- Orders from merchants: how they come in, what the fold makes of them, and the rates they
--- were converted by (economics 4).
+-- were converted by.
 
 -- Published rates, as published: decimal text, so that a conversion can be repeated exactly.
 create table exchange_rate (

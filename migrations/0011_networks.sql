@@ -1,5 +1,5 @@
 -- What publishers earned in other networks, imported to be shown beside the service's own figures
--- (interface 4.4, out_of_network). It enters no budget, auction or ledger.
+-- (out_of_network). It enters no budget, auction or ledger.
 
 -- An import replaces a whole partition: what one account of a network reported for one day.
 create table network_partition (

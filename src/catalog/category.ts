@@ -1,21 +1,21 @@
 /**
- * The category of an offer as one integer (2.6, service_product_category_id).
+ * The category of an offer as one integer (service_product_category_id).
  *
- * Our choice: a number of Google's taxonomy is taken as it is. A path of words, which feeds use as
- * often, gets a number of our own above all of Google's, made from the words: the same in every
- * feed and on every node, without a table. The taxonomy that would say Google's number of a path
- * is not part of the program. Two of 10,000 paths share a number once in twenty networks.
+ * Our choice: a number of Google's taxonomy is used unchanged. A path of words, which feeds use as
+ * often, gets a number above all of Google's, computed from the words: the same in every feed and
+ * on every node, without a table. Souk does not contain the taxonomy that would map a path to
+ * Google's number. Two of 10,000 paths share a number once in twenty networks.
  */
 import { hash } from 'node:crypto'
 
 const OWN_MIN = 1_000_000_000
 const OWN_COUNT = 1_000_000_000
-/** A feed has hundreds of categories; one that has more pays for each of them again. */
+/** A feed has hundreds of categories; beyond this, numbers are computed again. */
 const KNOWN_MAX = 10_000
 
 const known = new Map<string, number>()
 
-/** `422`, `422 - Food Items` or `Food Items > Tea`; null when nothing is written. */
+/** `422`, `422 - Food Items` or `Food Items > Tea`; null when the cell is empty. */
 export function readCategory(written: string): number | null {
   if (written === '') return null
   const number = /^\s*(\d{1,9})(?:\s*-.*|\s*)$/.exec(written)?.[1]

@@ -13,7 +13,7 @@
  */
 export interface Gtin {
   readonly kind: 'valid' | 'formatted' | 'repaired' | 'restricted' | 'bad' | 'missing'
-  /** Fourteen digits; null of what is bad or missing. */
+  /** Fourteen digits; null if bad or missing. */
   readonly gtin14: string | null
 }
 
@@ -27,7 +27,7 @@ const ISBN_10 = /^[0-9]{9}[0-9Xx]$/
 const NOBODYS_NUMBER = '00000000000000'
 const UPC_A_LENGTH = 12
 
-/** Classifies a product code as a feed or a caller wrote it. Never throws. */
+/** Classifies a product code from a feed or a caller. Never throws. */
 export function readGtin(written: string): Gtin {
   if (written === '') return MISSING
   const restored = withoutSpreadsheet(written)
@@ -54,9 +54,9 @@ const GROUPED = /^\d{1,3}(?:([,.'’\u00a0\u202f])\d{3})(?:\1\d{3})+$/
 const SCIENTIFIC = /^(\d)(?:[.,](\d+))?[eE]\+?(\d{1,2})$/
 
 /**
- * Undoes what a spreadsheet does to a code: an apostrophe or `="…"` around it, `.0` behind it,
- * groups of thousands, scientific notation. The last one only where all digits are there: with
- * fewer, which digits were lost is not known.
+ * Undoes the changes of a spreadsheet to a code: an apostrophe or `="…"` around it, `.0` behind it,
+ * groups of thousands, scientific notation. The last one only with all digits, because lost digits
+ * are unknown.
  */
 function withoutSpreadsheet(written: string): string {
   if (PLAIN_CODE.test(written)) return written
@@ -75,7 +75,7 @@ function withoutSpreadsheet(written: string): string {
 
 const PLAIN_CODE = /^[\d\s-]*$/
 
-/** The number where equal ones mean the same product, whichever merchant wrote them. */
+/** The number if equal ones mean the same product at every merchant; else null. */
 export function joinableGtin14({ kind, gtin14 }: Gtin): string | null {
   return kind === 'restricted' ? null : gtin14
 }

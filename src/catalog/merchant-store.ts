@@ -12,12 +12,12 @@ import { type MerchantSettings, merchantFaults, normalMerchant } from './merchan
 export interface Merchant extends MerchantSettings {
   readonly merch_id: number
   readonly postback_secret: string
-  /** Secrets that were replaced; each still signs until its end. */
+  /** Replaced secrets; each still signs until its end. */
   readonly former_secrets: readonly FormerSecret[]
   readonly is_suspended: boolean // The operator's stop: docs/spec/management.md#suspension
   readonly feed_imported_at: Date | null
   readonly feed_url: string | null // where it is fetched again
-  readonly feed_error: string | null // why the last try failed or removed no offer
+  readonly feed_error: string | null // why the last attempt failed or removed no offer
   readonly datetime_created: Date
   readonly datetime_updated: Date
 }
@@ -40,7 +40,7 @@ const COLUMNS = sql`merch_id, ${SETTINGS}, postback_secret, is_suspended, feed_i
   (select url from feed_source f where f.merch_id = merchant.merch_id) as feed_url,
   (select error from feed_source f where f.merch_id = merchant.merch_id) as feed_error`
 
-/** Throws a 400 that names every setting it refuses; nothing is written then. */
+/** Throws a 400 that names every refused setting, before anything is written. */
 export function insertMerchant(db: Db, wanted: MerchantSettings): Promise<Merchant> {
   return db.transaction(async (tx) => {
     const settings = checked(wanted)
@@ -87,7 +87,7 @@ export function updateMerchant(
   })
 }
 
-/** The merchant, which nobody else changes until the transaction ends; a 404 if unknown. */
+/** Locks the merchant until the transaction ends; a 404 if unknown. */
 export async function lockMerchant(tx: Db, merchId: number): Promise<Merchant> {
   if (canBeSmallId(merchId)) {
     await tx.run(sql`select from merchant where merch_id = ${merchId} for update`)
@@ -95,7 +95,7 @@ export async function lockMerchant(tx: Db, merchId: number): Promise<Merchant> {
   return requireMerchant(tx, merchId)
 }
 
-/** How many replaced secrets may sign beside the current one: each costs a check per request. */
+/** Replaced secrets that may sign beside the current one: each costs a check per request. */
 export const FORMER_SECRETS_MAX = 5
 
 /**
@@ -133,7 +133,7 @@ function rowOf(settings: MerchantSettings): Sql {
     from jsonb_populate_record(null::merchant, ${JSON.stringify(settings)}::jsonb)`
 }
 
-/** `merchId` may be any integer: numbers that no id has are nobody's. */
+/** `merchId` may be any integer; an unknown one finds nothing. */
 export async function findMerchant(db: Db, merchId: number): Promise<Merchant | null> {
   if (!canBeSmallId(merchId)) return null
   return db.row(selectMerchants(sql`merch_id = ${merchId}`))
@@ -171,7 +171,7 @@ function selectMerchants(condition: Sql): Sql {
   return sql`select ${COLUMNS} from merchant where ${condition}`
 }
 
-/** Throws a 404 that names the merchant when there is none. */
+/** Throws a 404 that names the missing merchant. */
 export async function requireMerchant(db: Db, merchId: number): Promise<Merchant> {
   const merchant = await findMerchant(db, merchId)
   if (merchant === null) throw notFound(`No merchant ${merchId}`)
@@ -189,7 +189,7 @@ async function replaceDomains(
   tx: Db,
   { merchId, domains }: { merchId: number; domains: readonly string[] },
 ): Promise<void> {
-  // One after the other: two who want each other's domain would wait for each other.
+  // One after the other: two merchants that claim each other's domain would deadlock.
   await tx.run(sql`lock table merchant_domain in share row exclusive mode`)
   await tx.run(sql`delete from merchant_domain where merch_id = ${merchId}`)
   const insert = () =>

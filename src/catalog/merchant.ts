@@ -1,4 +1,4 @@
-/** What a merchant's account may be set to, and which settings are refused. */
+/** The settings of a merchant's account, and the checks that refuse invalid ones. */
 
 import type { Fault } from '../platform/errors/api-errors.ts'
 import { PPM } from '../platform/money/money.ts'
@@ -36,7 +36,7 @@ export interface MerchantSettings {
   readonly default_currency: string | null
 }
 
-/** What a new merchant gets where nothing is said; the same as the columns' defaults. */
+/** Defaults of a new merchant; the same as the columns' defaults. */
 export const MERCHANT_DEFAULTS: Omit<MerchantSettings, 'name' | 'domains'> = {
   uid: null,
   click_param: 'cid',
@@ -62,7 +62,7 @@ export function normalMerchant(settings: MerchantSettings): MerchantSettings {
   }
 }
 
-/** Every reason why these settings are refused, empty when there is none. */
+/** Lists every reason why these settings are refused. */
 export function merchantFaults(settings: MerchantSettings): Fault[] {
   const faults: Fault[] = []
   const check = (isRight: boolean, field: string, rule: string) => {
@@ -124,13 +124,13 @@ function deepLinkFaults(template: string | null): Fault[] {
     .map(([name]) => name)
     .filter((name) => name !== '{url_encoded}' && name !== '{cid}')
   if (unknown.length > 0) {
-    const rule = `unknown ${unknown.join(', ')}; known: {url_encoded}, {cid}`
+    const rule = `unknown ${unknown.join(', ')}must contain {url_encoded}, where the product’s URL goes`
     return [{ field, rule }]
   }
   const filledWith = (text: string) => URL.parse(template.replaceAll(/\{[^}]*\}/g, text))
   const filled = filledWith('x')
   const isWeb = filled !== null && /^https?:$/.test(filled.protocol)
-  if (!isWeb) return [{ field, rule: 'must be an http(s) address' }]
+  if (!isWeb) return [{ field, rule: 'must be an http(s) URL' }]
   if (filled.origin === filledWith('y')?.origin) return []
   return [
     { field, rule: 'must have a fixed host: a click id or URL in the host would reach nobody' },

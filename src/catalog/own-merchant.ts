@@ -1,4 +1,7 @@
-/** Whose merchant is it? For what takes an API key, under /api/v1/merchants/, and the dashboard. */
+/**
+ * Checks that a caller belongs to a merchant: for API keys under /api/v1/merchants/ and the
+ * dashboard.
+ */
 import Type from 'typebox'
 import { type RightRequest, requireRight } from '../accounts/require-key.ts'
 import type { Db } from '../platform/postgres/postgres.ts'

@@ -1,10 +1,10 @@
 /**
- * Is a listing in stock, by what its feed says?
+ * Reads whether a listing is in stock.
  *
- * Spellings differ only in case, spaces, punctuation and schema.org addresses; the words are those
- * of the large languages. What can be bought and shipped now is in stock; a pre-order or a
- * back-order is not, and neither is a word that nobody knows: a reader must never be sent to what
- * may not be there. See docs/spec/feeds.md#availability.
+ * Spellings may differ in case, spaces, punctuation and schema.org URLs; the words are those of the
+ * large languages. In stock means that a reader can buy it now and have it shipped. A pre-order, a
+ * back-order or an unknown word is out of stock: a reader must never be sent to a missing product.
+ * See docs/spec/feeds.md#availability.
  */
 
 /** Accents of Latin letters: many feeds lose them, `epuise` for `épuisé`. */
@@ -100,7 +100,7 @@ function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(/[,\n]/).map((word) => plainWord(word.toLowerCase())))
 }
 
-/** A word as it is compared: without spaces, punctuation and accents, in one form of Unicode. */
+/** A word in its normalised form: without spaces, punctuation and accents. */
 function plainWord(lowered: string): string {
   return lowered
     .normalize('NFD')
@@ -114,15 +114,15 @@ const SCHEMA_ORG = /^(?:https?:\/\/)?(?:www\.)?schema\.org\//
 /** `5 in stock`, `in stock (12)`, `noch 3 verfügbar`. */
 const WITH_COUNT = /^(\d{1,6})\s+(\D+)$|^(\D+?)[\s:(]+(\d{1,6})\)?$/
 
-/** A feed repeats a few words; a column of anything else must not fill the memory. */
+/** A feed repeats a few words; a column of other text must not fill the memory. */
 const REMEMBERED_WORDS_MAX = 1_000
 const REMEMBERED_LENGTH_MAX = 40
 const remembered = new Map<string, boolean | null>()
 
 /**
- * True or false when the text says so; null when nobody knows the word.
+ * True or false for a known word; null for an unknown one.
  *
- * An empty cell is in stock: the merchant lists the product and says nothing against it.
+ * An empty cell means in stock: the merchant lists the product without a restriction.
  */
 export function readAvailability(written: string): boolean | null {
   const known = remembered.get(written)
@@ -137,7 +137,7 @@ export function readAvailability(written: string): boolean | null {
 function lookUp(written: string): boolean | null {
   const text = written.trim().toLowerCase()
   if (text === '') return true
-  // A column that counts what is left; shops that sell more than they have count below zero.
+  // A column with the number in stock; oversold shops count below zero.
   const count = COUNT.exec(text)?.[1]
   if (count !== undefined) return Number(count.replace(',', '.')) > 0
   const word = plainWord(text.replace(SCHEMA_ORG, ''))

@@ -120,7 +120,7 @@ test('a rejection names the value and what to write instead', () => {
     [{ price: '' }, /^the price is empty$/],
     [{ price: '1.299 EUR' }, /"1.299 EUR"; it may be .*; write one amount, such as "1299.00 EUR"/],
     [{ price: '10 - 20' }, /"10 - 20"; it is a range, not one price; write one amount/],
-    [{ price: '10 DEM' }, /"10 DEM", which names no currency in use; write a code such as EUR/],
+    [{ price: '10 DEM' }, /"10 DEM", which is not a currency in use; write a code such as EUR/],
     [{ price: '10', currency: 'DEM' }, /the currency is "DEM", .* write a code such as EUR/],
     [{ price: '0' }, /"0"; it must be above zero/],
     [{ link: '/p/1' }, /the link is "\/p\/1"; it must be an absolute http or https URL/],

@@ -55,11 +55,11 @@ export type OfferNote =
 
 export interface Note {
   readonly note: OfferNote
-  /** The word that nobody knows, or the currency that was assumed. */
+  /** The unknown word, or the assumed currency. */
   readonly value?: string
 }
 
-/** What an offer is made of; see the table `offer`. */
+/** The columns of an offer; see the table `offer`. */
 export interface OfferContent {
   readonly sku: string
   readonly gtin14: string | null
@@ -71,9 +71,9 @@ export interface OfferContent {
   /** 32 hexadecimal digits. */
   readonly urlKeyHex: string
   readonly imageUrl: string | null
-  /** What it costs today. */
+  /** The current price. */
   readonly priceMicros: Micros
-  /** What it costs when it is not on sale; null when it is not. */
+  /** The price outside a sale; null when it is not on sale. */
   readonly regularPriceMicros: Micros | null
   readonly isInStock: boolean
   readonly categoryId: number | null
@@ -90,11 +90,11 @@ export type OfferJudgement =
 export interface FeedContext {
   /** The merchant's domains: lower case, without `www.`; each covers its subdomains. */
   readonly domains: readonly string[]
-  /** ISO 4217: what a price without a currency is in. */
+  /** ISO 4217: the currency of prices without one. */
   readonly currency: string
-  /** True where neither the import nor the merchant has set one. */
+  /** True when neither the import nor the merchant has set one. */
   readonly isCurrencyAssumed: boolean
-  /** Sale prices hold between two dates; this is today. */
+  /** Sale prices apply between two dates; this is today. */
   readonly atMs: number
   readonly toDollars: ToDollars
 }
@@ -252,9 +252,9 @@ function checkPrice(fields: FeedFields, context: FeedContext, notes: Note[]): Pr
   return { kind: 'price', micros: regular, regular: null }
 }
 
-const NO_CURRENCY = ', which names no currency in use; write a code such as EUR'
+const NO_CURRENCY = ', which is not a currency in use; write a code such as EUR'
 
-/** What is wrong with a price, and how to write it. */
+/** The fault of a price, and how to write it. */
 function priceFault(written: string, { kind, why }: { kind: PriceFault; why: string }): string {
   const price = `the price is ${shown(written)}`
   switch (kind) {
@@ -269,7 +269,7 @@ function priceFault(written: string, { kind, why }: { kind: PriceFault; why: str
   }
 }
 
-/** The sale price in micros; null when it is none or does not hold today. */
+/** The sale price in micros; null when invalid or outside its dates. */
 function saleMicros(
   fields: FeedFields,
   { atMs, toDollars }: FeedContext,
@@ -292,10 +292,10 @@ function gtinOf(cell: string, notes: Note[]): { gtin14: string | null; gtinText:
   return { gtin14: joinableGtin14(gtin), gtinText }
 }
 
-/** Where a cell goes on with another URL: commas, bars and blanks may be in the URL itself. */
+/** The start of a further URL in a cell: commas, bars and blanks may be part of a URL. */
 const NEXT_URL = /["']?[\s,;|]+["']?(?=https?:\/\/)|["']?[,;|]?\s+["']?(?=\/\/)/i
 
-/** The first image of a cell that may hold several. */
+/** The first image of a cell with several. */
 function imageOf(written: string, notes: Note[]): string | null {
   // A list of JSON in a cell escapes its slashes.
   const cell = addressText(written).replaceAll('\\/', '/')
@@ -324,7 +324,8 @@ function isInStock(fields: FeedFields, notes: Note[]): boolean {
   }
   const { forSale, preOrder } = fields
   if (forSale !== '' && readAvailability(withoutEmptyWord(forSale)) === false) return false
-  // An empty cell says nothing; `1`, `yes` and `preorder` say that it is not there yet.
+  // An empty cell has no effect; `1`, `yes` and `preorder` mean that the product is not available
+  // yet.
   if (withoutEmptyWord(preOrder).trim() === '') return isAvailable ?? false
   if (PRE_ORDER.test(preOrder) || readAvailability(preOrder) === true) return false
   return isAvailable ?? false
@@ -357,7 +358,7 @@ function plainText(written: string): string {
   return cleanText(bare)
 }
 
-/** Entities that are left when a text was escaped twice. */
+/** Entities that remain when a text was escaped twice. */
 const ESCAPED_TWICE = /&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[\da-f]{1,6});/i
 /** A section that was escaped, or written where no XML is. */
 const CDATA = /<!\[CDATA\[(.{0,10000}?)\]\]>/gs
@@ -374,7 +375,7 @@ function cleanText(text: string): string {
   return isClean(text) ? text : text.toWellFormed().replace(UNCLEAN, ' ').trim()
 }
 
-/** A quick look that lets nearly every text of a feed through; false only means to look closer. */
+/** A fast check that accepts nearly every text; false only means a closer look. */
 function isClean(text: string): boolean {
   let wasSpace = true
   for (let index = 0; index < text.length; index++) {

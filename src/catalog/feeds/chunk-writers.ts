@@ -14,7 +14,7 @@ export class ChunkWriters {
   readonly #writing = new Set<Promise<void>>()
   #failure: { readonly error: unknown } | null = null
 
-  /** The connections are its own from the first chunk sent until `settled`. */
+  /** Uses the connections exclusively from the first chunk until `settled`. */
   constructor(
     connections: readonly ReservedDb[],
     of: { readonly merchId: number; readonly generation: number },
@@ -23,7 +23,7 @@ export class ChunkWriters {
     this.#of = of
   }
 
-  /** Resolves once the chunk is on its way; rejects with what befell one before it. */
+  /** Resolves when the chunk is being written; rejects with the failure of an earlier one. */
   async send(chunk: OfferChunk): Promise<void> {
     while (this.#idle.length === 0 && this.#failure === null) await Promise.race(this.#writing)
     if (this.#failure !== null) throw this.#failure.error
@@ -40,7 +40,7 @@ export class ChunkWriters {
     this.#writing.add(writing)
   }
 
-  /** Resolves when nothing is on its way any more; rejects with the first failure. */
+  /** Resolves when all chunks are written; rejects with the first failure. */
   async settled(): Promise<void> {
     await Promise.all(this.#writing)
     if (this.#failure !== null) throw this.#failure.error

@@ -1,4 +1,4 @@
-/** Words that programs write where there is nothing to say; see docs/spec/feeds.md#empty-words. */
+/** Words that programs write for an empty value; see docs/spec/feeds.md#empty-words. */
 
 const EMPTY_WORDS: ReadonlySet<string> = new Set([
   'nan',
@@ -47,12 +47,12 @@ const SPREADSHEET_ERROR = new RegExp(
   'iu',
 )
 const LENGTH_MAX = 9
-/** Such a word begins with one of these: a quick look that passes nearly every cell. */
+/** Such a word starts with one of these: a fast check that passes nearly every cell. */
 const FIRST = /^["'\s]*[nu\\[{(<#–—-]/i
-/** Digits and letters but `n` and `u`: a quicker look. */
+/** Digits and letters but `n` and `u`: a faster check. */
 const OTHER_FIRST = new Set('0123456789abcdefghijklmopqrstvwxyzABCDEFGHIJKLMOPQRSTVWXYZ')
 
-/** The text, or an empty one where it is only a word for nothing. */
+/** The text, or an empty one when it is such a word. */
 export function withoutEmptyWord(text: string): string {
   if (text === '' || text.length > LENGTH_MAX + 4 || OTHER_FIRST.has(text.charAt(0))) return text
   if (!FIRST.test(text)) return text

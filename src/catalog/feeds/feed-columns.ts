@@ -1,8 +1,8 @@
 /**
- * Which column of a feed is which?
+ * Maps the columns of a feed to our fields.
  *
- * Feeds name the same things differently (`image_link`, `Image Link`, `g:image_link`,
- * `imageUrl`). A name is compared without case, spaces, underscores and hyphens, and without the
+ * Feeds use different names for the same field (`image_link`, `Image Link`, `g:image_link`,
+ * `imageUrl`). Names are compared without case, spaces, underscores and hyphens, and without the
  * `g:` of Google's namespace.
  */
 
@@ -10,7 +10,7 @@ import { readColumnName } from '../../platform/money/header-currency.ts'
 import { CURRENCY_BESIDE } from '../../platform/money/read-currency.ts'
 import { withoutEmptyWord } from './empty-words.ts'
 
-/** What is read of one row, as text; empty when the feed does not say. */
+/** The texts of one row; empty when the feed has none. */
 export interface FeedFields {
   readonly id: string
   readonly title: string
@@ -23,9 +23,9 @@ export interface FeedFields {
   readonly saleEnd: string
   readonly currency: string
   readonly availability: string
-  /** Says no of a product that is listed and not sold. */
+  /** Marks a product that is listed but not for sale. */
   readonly forSale: string
-  /** Says yes of a product that can only be ordered before it is there. */
+  /** Marks a product that can only be pre-ordered. */
   readonly preOrder: string
   readonly brand: string
   readonly gtin: string
@@ -122,7 +122,7 @@ const PATTERNS: readonly (readonly [RegExp, FieldName])[] = [
 
 const FIELDS = Object.keys(NAMES) as FieldName[]
 
-/** A row of which the feed says nothing. */
+/** A row without any value. */
 export const NO_FIELDS = everyField('')
 
 function everyField<T>(value: T): Record<FieldName, T> {
@@ -137,7 +137,7 @@ function normalName(name: string): string {
     .replace(/[\s_?-]+/g, '')
 }
 
-/** A field, and how surely a name means it (0 first). */
+/** A field, and the rank of a name for it (0 is best). */
 export interface FoundField {
   readonly field: FieldName
   readonly rank: number
@@ -149,10 +149,10 @@ export interface FoundField {
 
 export type FieldFinder = (name: string) => FoundField | null
 
-/** Our fields, and the columns of one feed that say them; by the operator, see readFeedMap. */
+/** Our fields, and the feed's columns for them; set by the operator, see readFeedMap. */
 export type FeedMap = Readonly<Partial<Record<FieldName, readonly string[]>>>
 
-const REMEMBERED_NAMES_MAX = 1_000 // A feed repeats a few dozen names; one may invent millions.
+const REMEMBERED_NAMES_MAX = 1_000 // A hostile feed may contain millions.
 
 /**
  * Looks up names, first in the feed's own map. Remembers what it found, because a feed of objects
@@ -172,7 +172,7 @@ export function fieldFinder(map: FeedMap = {}): FieldFinder {
   }
 }
 
-/** A name that the map gives means nothing but what the map says. */
+/** A name in the map has only the meaning that the map gives it. */
 function mappedNames(map: FeedMap): Map<string, FoundField> {
   const mapped = new Map<string, FoundField>()
   for (const field of FIELDS) {
@@ -187,7 +187,7 @@ function mappedNames(map: FeedMap): Map<string, FoundField> {
   return mapped
 }
 
-const MAPPED_RANKS = 1_000 // Before all others.
+const MAPPED_RANKS = 1_000 // Ranks before all others.
 const PATTERN_RANK = 100
 const UNIT_RANK = 150
 const QUALIFIED_RANK = 200
@@ -212,7 +212,7 @@ function priceWithUnit(written: string): FoundField | null {
   return { field: found.field, rank: UNIT_RANK + found.rank, unit: currency.join(' ') }
 }
 
-/** A price with the currency that is named beside it; the one in its own text is surer. */
+/** A price with the currency named beside it; a currency in its own text wins. */
 export function withUnit(price: string, unit: string | undefined): string {
   if (unit === undefined || withoutEmptyWord(price).trim() === '') return price
   return CURRENCY_BESIDE.test(price) ? price : `${price.trim()} ${unit}`
@@ -245,7 +245,7 @@ export function fieldOfMapName(name: string): FieldName | null {
 export interface Columns {
   /** The position of each field in a row of cells; -1 when the feed has no such column. */
   readonly first: Readonly<Record<FieldName, number>>
-  /** Further columns that mean the same, the surest first: for rows whose first cell is empty. */
+  /** Further columns for the same field, best first: for rows whose first cell is empty. */
   readonly spare: readonly Column[]
   /** The first columns whose name has a currency. */
   readonly priced: readonly Column[]
@@ -286,7 +286,7 @@ export function findColumns(header: readonly string[], fieldOf: FieldFinder): Co
   return { first, spare, priced }
 }
 
-/** The columns without which no row of a feed can become an offer, each with names for it. */
+/** Columns that every offer needs, each with names for it. */
 export function missingColumns({ first }: Columns): string[] {
   return NEEDED.filter((field) => first[field] === -1).map((field) => SHOWN_NAMES[field])
 }

@@ -1,14 +1,14 @@
-/** Which currency do prices without one have in this feed? */
+/** Determines the currency of prices without one in a feed. */
 
 import { currencyWords, readCurrency } from '../../platform/money/read-currency.ts'
 import { readPrice } from '../../platform/money/read-price.ts'
 import { withoutEmptyWord } from './empty-words.ts'
 import type { FeedEntry } from './feed-entry.ts'
 
-/** Enough to know: measured feeds name their currency in 999 of 1,000 rows. */
+/** A sufficient sample: measured feeds name their currency in 999 of 1,000 rows. */
 export const CURRENCY_SAMPLE_ROWS = 1_000
 
-/** The currency that most of the rows name; `usual` when none names any. */
+/** The currency that most rows name; `usual` when none names any. */
 export function feedCurrency(entries: readonly FeedEntry[], usual: string): string {
   const counts = new Map<string, number>()
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-/** What a feed reader yields, whichever format it reads. */
+/** The result of a feed reader, in any format. */
 import type { BadCsvRow } from '../../platform/text/csv-reader.ts'
 import { withoutEmptyWord } from './empty-words.ts'
 import {
@@ -9,7 +9,7 @@ import {
   withUnit,
 } from './feed-columns.ts'
 
-/** Why a row could not be read at all; what it says is judged later, see check-offer.ts. */
+/** Why a row is unreadable; check-offer.ts judges its content later. */
 export type ReadFault = BadCsvRow['reason']
 
 export type FeedEntry =
@@ -23,28 +23,28 @@ export interface BadRow {
   readonly reason: ReadFault
   readonly detail: string
   readonly text: string
-  /** The row's id, where the fault cannot have touched it; null when that is not certain. */
+  /** The id of an unreadable row if certain; else null. */
   readonly id: string | null
 }
 
 /** Reads one format from decoded text as it arrives. */
 export interface FeedParser {
-  /** The rows that `text` completes; with `isLast`, what is left at the end of the feed. */
+  /** The rows that `text` completes; with `isLast`, the rest of the feed. */
   push(text: string, isLast: boolean): FeedEntry[]
   /** True once the feed is known to have been cut off at its end. */
   readonly isCut: boolean
 }
 
-/** Gathers a row's fields by name, where two names may mean the same field. */
+/** Collects a row's fields by name; two names may have the same field. */
 export class FieldGatherer {
   readonly #fields: Record<FieldName, string> = { ...NO_FIELDS }
   readonly #ranks: Partial<Record<FieldName, number>> = {}
 
-  /** Keeps the value unless a surer name (a lower rank) has given one; true when it is an id. */
+  /** Stores the value unless a better name (a lower rank) has given one; true when it is an id. */
   set({ field, rank, unit, also }: FoundField, value: string): boolean {
     const isOtherId = also !== undefined && this.set(also, value)
     const isEmpty = withoutEmptyWord(value).trim() === ''
-    // A price of `N/A` is shown as what it is, but any other price is surer.
+    // Any other price beats `N/A`, which is reported as it is.
     if (isEmpty && (field !== 'price' || value.trim() === '')) return isOtherId
     const ownRank = isEmpty ? Number.MAX_SAFE_INTEGER : rank
     if (ownRank >= (this.#ranks[field] ?? Number.POSITIVE_INFINITY)) return isOtherId

@@ -1,2 +1,2 @@
-/** A feed that is refused as a whole; nothing has changed. The message is for the operator. */
+/** A feed that is rejected as a whole, without any change. The message is for the operator. */
 export class FeedError extends Error {}

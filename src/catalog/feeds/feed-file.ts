@@ -35,7 +35,7 @@ const LIMITS: UnpackLimits = {
 const RATIO_FROM_BYTES = 16 * 2 ** 20
 
 const READ_BYTES = 131_072 // Small enough that rows on their way to the database never wait long.
-/** Small, because each piece may unpack to a thousand times as much before it is counted. */
+/** Small, because each piece may unpack to a thousand times its size before it is counted. */
 const PACKED_PIECE_BYTES = 16_384
 
 /** Opens the file; throws FeedError or the file system's error when it cannot be read. */
@@ -112,8 +112,8 @@ async function* readRange(
 }
 
 /**
- * Unpacks with one write at a time, taking what each gives before the next: so the data before a
- * cut arrives whole, and no more waits in memory than one piece can unpack to.
+ * Unpacks one write at a time and takes all its output before the next: so the data before a cut
+ * arrives whole, and memory holds no more than one piece can unpack to.
  */
 async function* unpack(
   stream: Gunzip | InflateRaw,
@@ -174,7 +174,7 @@ function damagedArchive(error: Error): FeedError {
   return new FeedError(`the archive is damaged: ${error.message}`, { cause: error })
 }
 
-/** True when the packed data simply ends; other faults mean that it is damaged. */
+/** True when the packed data simply ends; other faults mean damage. */
 function isCutOff(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR'
 }
@@ -190,13 +190,13 @@ async function* checked(
     yield chunk
   }
   if (wanted !== null && !progress.isCut && sum !== wanted) {
-    throw new FeedError('the archive is damaged: its checksum does not hold')
+    throw new FeedError('the archive is damaged: its checksum is wrong')
   }
 }
 
 // Fields of a local file header (PKWARE APPNOTE 4.3.7).
 const LOCAL_HEADER = 0x04034b50
-const EMPTY_ARCHIVE = 0x06054b50 // Its directory's end is all it has.
+const EMPTY_ARCHIVE = 0x06054b50 // The archive consists of the end of its directory only.
 const LOCAL_HEADER_BYTES = 30
 const DEFLATED = 8
 const STORED = 0
@@ -206,11 +206,11 @@ interface ZipEntry {
   readonly start: number
   readonly end: number
   readonly isDeflated: boolean
-  /** Null where the archive was cut before it says. */
+  /** Null where the archive was cut before this field. */
   readonly crc32: number | null
 }
 
-/** Where the one file in a zip archive lies. */
+/** The position of the one file in a zip archive. */
 async function findZipEntry(path: string, size: number): Promise<ZipEntry> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(() => null)
   // The directory is at the end: an archive that was cut off has none, but its first file begins
@@ -219,7 +219,7 @@ async function findZipEntry(path: string, size: number): Promise<ZipEntry> {
   try {
     return await onlyEntry(zip)
   } catch (error) {
-    // What yauzl finds wrong it says in a plain Error; the file system's have a code.
+    // yauzl reports faults as a plain Error; the file system's have a code.
     const isPlain = error instanceof Error && error.constructor === Error && !('code' in error)
     throw isPlain ? damagedArchive(error) : error
   } finally {
@@ -248,7 +248,7 @@ async function onlyEntry(zip: ZipFile): Promise<ZipEntry> {
   }
 }
 
-/** Folders, and what archivers of macOS add, are no feeds. */
+/** Folders and the additions of macOS archivers are not feeds. */
 function isFeed(fileName: string): boolean {
   const name = fileName.slice(fileName.lastIndexOf('/') + 1)
   return name !== '' && !name.startsWith('.') && !fileName.startsWith('__MACOSX/')
@@ -258,7 +258,7 @@ async function firstZipEntry(path: string, size: number): Promise<ZipEntry> {
   const header = await readStart(path, LOCAL_HEADER_BYTES)
   const method = header.readUInt16LE(8)
   if ((header.readUInt16LE(6) & IS_ENCRYPTED) !== 0 || method !== DEFLATED) {
-    throw new FeedError('the archive is cut off or damaged, and what it holds cannot be read')
+    throw new FeedError('the archive is truncated or damaged, and its contents cannot be read')
   }
   const start = LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
   return { start, end: size, isDeflated: true, crc32: null }

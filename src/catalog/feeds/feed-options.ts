@@ -1,4 +1,4 @@
-/** What the operator may say about a feed beside its address; kept with a feed that has one. */
+/** The operator's options of a feed beside its URL; stored with a feed that has one. */
 import { badRequest, type Fault } from '../../platform/errors/api-errors.ts'
 import { isCurrency } from '../../platform/money/read-currency.ts'
 import { type FeedMap, type FieldName, fieldOfMapName } from './feed-columns.ts'
@@ -6,9 +6,9 @@ import type { FeedFormat } from './feed-format.ts'
 
 export interface FeedOptions {
   readonly format: FeedFormat
-  /** Which columns say our fields, where their names do not. */
+  /** Our fields by the names of the columns that have them. */
   readonly map: FeedMap | null
-  /** ISO 4217: what prices without a currency are in. */
+  /** ISO 4217: the currency of prices without one. */
   readonly currency: string | null
   /** The repeated element of an XML feed. */
   readonly element: string | null
@@ -54,7 +54,7 @@ function isNames(names: readonly unknown[]): names is readonly string[] {
   return names.length > 0 && names.length <= NAMES_MAX && names.every(isName)
 }
 
-/** A currency as an operator types it; throws a 400 for what ISO 4217 does not have in use. */
+/** A currency typed by an operator; throws a 400 unless ISO 4217 has it in use. */
 export function requireCurrency(field: string, written: string): string {
   const code = written.trim().toUpperCase()
   if (isCurrency(code)) return code
@@ -65,7 +65,7 @@ export function requireCurrency(field: string, written: string): string {
 
 const ELEMENT = /^[^\s<>/="'&!?]{1,100}$/u
 
-/** The name of an element; throws a 400 for what is none. */
+/** The name of an element; throws a 400 for an invalid one. */
 export function requireElement(written: string): string {
   const name = written.trim().replace(/^<(.*)>$/, '$1')
   if (ELEMENT.test(name)) return name

@@ -1,4 +1,4 @@
-/** Where merchants' feeds came from: web addresses are fetched again and again. */
+/** The sources of merchants' feeds: feeds with a URL are fetched repeatedly. */
 
 import { startPulse } from '../../platform/concurrency/pulse.ts'
 import { type Database, type Db, ping } from '../../platform/postgres/postgres.ts'
@@ -22,7 +22,7 @@ export interface NewFeedSource extends Partial<FeedOptions> {
 /** Offers bid for 24 hours (docs/spec/auction.md#eligibility), which leaves time for retries. */
 const FETCHED_EVERY = '6 hours'
 
-/** A feed came from a web address, and is fetched there from now on. */
+/** Stores the URL of a feed, to fetch it from there from now on. */
 export async function keepFeedSource(
   db: Db,
   { merch_id, url, at, ...options }: NewFeedSource,
@@ -37,14 +37,14 @@ export async function keepFeedSource(
       tried_at = excluded.tried_at, error = null`)
 }
 
-/** A feed came from a file: what its address says is no longer wanted. */
+/** A feed came from a file: its stored URL no longer applies. */
 export async function dropFeedSource(db: Db, merchId: number): Promise<void> {
   await db.run(sql`delete from feed_source where merch_id = ${merchId}`)
 }
 
 /**
- * The feed that has waited longest of those to be fetched again, noted as tried at `at`: no other
- * call of that time gives it. One of which no row was ever good is among them.
+ * The due feed with the oldest attempt, marked as tried at `at`: no other call of that time returns
+ * it. Includes feeds without any valid row.
  */
 export function takeDueFeed(db: Db, at: Date): Promise<FeedSource | null> {
   return db.row(sql`
@@ -54,7 +54,7 @@ export function takeDueFeed(db: Db, at: Date): Promise<FeedSource | null> {
     returning merch_id, url, format, map, currency, element`)
 }
 
-/** False once it was imported otherwise, or is to come from elsewhere, while it was fetched. */
+/** False if it was imported otherwise, or got another URL, while it was fetched. */
 export async function isStillDue(
   db: Db,
   { merch_id, url, at }: Pick<FeedSource, 'merch_id' | 'url'> & { readonly at: Date },
@@ -70,7 +70,7 @@ function isDue(at: Date): Sql {
       and coalesce(feed_imported_at < ${at}::timestamptz - ${FETCHED_EVERY}::interval, true))`
 }
 
-/** It may repeat what the feed says, and PostgreSQL takes no NUL. */
+/** It may quote the feed, and PostgreSQL accepts no NUL. */
 export async function noteFeedError(
   db: Db,
   {
@@ -86,17 +86,17 @@ export async function noteFeedError(
 
 /** The lock of the worker that fetches feeds. */
 const FETCH_LOCK = 1_718_580_580
-/** A worker that stands still, or whose machine is gone, keeps the others from it for no longer. */
+/** A worker that hangs, or whose machine is gone, blocks the others for no longer. */
 const SILENCE_MS_MAX = 60_000
 
-/** Does the work, unless somebody does it already: then null. */
+/** Does the work, unless another worker is doing it: then null. */
 export async function whileNobodyFetches<T>(
   db: Database,
   work: () => Promise<T>,
   { silenceMsMax = SILENCE_MS_MAX } = {},
 ): Promise<T | null> {
   return withSessionLocks(db, silenceMsMax, async (session) => {
-    // The work is done by other connections, so this one says from time to time that it goes on.
+    // Other connections do the work, so this one reports regularly that it continues.
     const life = startPulse(() => ping(session), {
       everyMs: silenceMsMax / 3,
       onError: () => undefined, // The session is gone: started work finishes nevertheless.

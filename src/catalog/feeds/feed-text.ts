@@ -1,17 +1,17 @@
 /**
- * In which characters is a feed written?
+ * Determines the character encoding of a feed.
  *
- * A byte order mark or an XML declaration says so. Where nothing does, a feed is taken as plain
- * ASCII until the first byte that is not: if what follows is mostly right UTF-8 it is UTF-8, else
- * what its server says, else Windows-1252 (which holds Latin-1). Waiting until then is what makes
- * a streamed guess safe, and a few bytes that are no UTF-8 speak for themselves alone.
+ * A byte order mark or an XML declaration decides. Otherwise a feed is read as ASCII until the
+ * first other byte. If the rest is mostly valid UTF-8 it is UTF-8, else the charset of its server,
+ * else Windows-1252 (which contains Latin-1). Waiting for that byte makes a streamed guess safe,
+ * and a few invalid bytes affect only themselves.
  */
 import { isAscii } from 'node:buffer'
 
 export interface FeedDecoder {
   /** The text of the next bytes; a character cut by the end of `bytes` waits for the rest. */
   decode(bytes: Buffer): string
-  /** What is left over at the end of the feed. */
+  /** The rest at the end of the feed. */
   end(): string
 }
 
@@ -19,12 +19,12 @@ type Charset = 'undecided' | 'utf-8' | { readonly decoder: TextDecoder }
 
 const NOTHING: Buffer = Buffer.alloc(0)
 const LATIN = 'windows-1252'
-/** So many bytes that are no UTF-8 say nothing of those that follow. */
+/** This many invalid bytes say nothing about later ones. */
 const FEW_FAULTS = 3
 
 /**
- * Decodes one feed from its first byte on; byte order marks are left out. What its server said
- * comes behind the bytes, because many servers say the same of every file.
+ * Decodes one feed from its first byte on; byte order marks are left out. The server's charset
+ * ranks behind the bytes, because many servers name the same one for every file.
  */
 export function feedDecoder(servedAs?: string): FeedDecoder {
   let guess = decoderOf(servedAs) ?? new TextDecoder(LATIN)
@@ -45,7 +45,7 @@ export function feedDecoder(servedAs?: string): FeedDecoder {
       const cut = unfinishedBytes(all)
       const whole = all.subarray(0, all.length - cut)
       waiting = all.subarray(whole.length)
-      // With no more than the start of one character so far, the next bytes decide.
+      // With only the start of one character so far, the next bytes decide.
       if (charset === 'undecided' && !isAscii(whole)) {
         const { characters, faults } = countUtf8(whole)
         if (characters < faults) {
@@ -66,7 +66,7 @@ export function feedDecoder(servedAs?: string): FeedDecoder {
 interface Declared {
   readonly charset: Charset
   readonly skipBytes: number
-  /** What it is written in if it turns out to be no UTF-8. */
+  /** The charset if it is not UTF-8. */
   readonly guess?: TextDecoder
 }
 
@@ -79,7 +79,7 @@ function declaredCharset(start: Buffer): Declared {
   })
   if (b0 === 0xff && b1 === 0xfe) return utf16('utf-16le', 2)
   if (b0 === 0xfe && b1 === 0xff) return utf16('utf-16be', 2)
-  // Every format begins with ASCII, which UTF-16 writes with a zero beside each character.
+  // Every format starts with ASCII, which UTF-16 writes with a zero beside each character.
   if (b0 !== 0 && b1 === 0 && b2 !== 0 && b3 === 0) return utf16('utf-16le', 0)
   if (b0 === 0 && b1 !== 0 && b2 === 0 && b3 !== 0) return utf16('utf-16be', 0)
   const declared = /^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)["']/i.exec(
@@ -104,19 +104,19 @@ function decoderOf(name: string | undefined): TextDecoder | null {
 }
 
 /**
- * A title that a tool has cut inside a character must not make mojibake of all the others. One
- * right character says more than one fault: other charsets hardly ever hold one by accident.
+ * A title that a tool has cut inside a character must not garble all the others. One valid
+ * character outweighs one fault: other charsets rarely contain one by accident.
  */
 function countUtf8(bytes: Buffer): { characters: number; faults: number } {
   const text = bytes.toString('utf8')
   const runs = text.match(/\ufffd+/g) ?? []
-  // One byte that was changed or added in a character leaves up to four faults in a row.
+  // One changed or added byte in a character leaves up to four faults in a row.
   const isOneByte = runs.length === 1 && (runs[0]?.length ?? 0) <= 4
   const faults = isOneByte ? 1 : runs.reduce((sum, { length }) => sum + length, 0)
   return { characters: text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0, faults }
 }
 
-/** How many bytes at the end begin a UTF-8 character that is not complete. */
+/** The number of bytes at the end that start an incomplete UTF-8 character. */
 function unfinishedBytes(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0

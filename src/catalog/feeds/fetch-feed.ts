@@ -19,7 +19,7 @@ import { FeedError } from './feed-error.ts'
 
 /** Packed feeds of ten million rows have about 1 GB. */
 const DOWNLOAD_BYTES_MAX = 8 * 2 ** 30
-const DOWNLOAD_MS_MAX = HOUR_MS // A server that trickles must not keep a worker for ever.
+const DOWNLOAD_MS_MAX = HOUR_MS // A slow server must not block a worker for ever.
 const FOLDER = 'souk-feed-'
 
 export interface FetchedFeed {
@@ -30,7 +30,7 @@ export interface FetchedFeed {
   remove(): Promise<void>
 }
 
-/** True for what is fetched; anything else is a path. */
+/** True for a URL to fetch; anything else is a path. */
 export function isWebAddress(source: string): boolean {
   return /^https?:/i.test(source)
 }
@@ -44,13 +44,13 @@ export function requireFetchable(source: string): void {
   )
 }
 
-/** Fetches an http(s) address; throws FeedError when it does not answer with a whole document. */
+/** Fetches an http(s) URL; throws FeedError unless it answers with a whole document. */
 export async function fetchFeed(
   address: string,
   { allowPrivate, bytesMax = DOWNLOAD_BYTES_MAX }: { allowPrivate: boolean; bytesMax?: number },
 ): Promise<FetchedFeed> {
   const url = parseWebUrl(address)
-  if (url === null) throw new FeedError(`${address} is no absolute http(s) address`)
+  if (url === null) throw new FeedError(`${address} is not an absolute http(s) URL`)
   const folder = await mkdtemp(inTemporary(FOLDER))
   const path = join(folder, 'feed')
   const remove = () => rm(folder, { recursive: true, force: true })
@@ -81,15 +81,14 @@ function charsetIn(contentType: string): string | undefined {
 }
 
 /**
- * Deletes what processes that ended in the middle have left: no import takes a day. Only our own:
- * the temporary folder is everybody's, and who else may write in a folder while root empties it
- * could have it delete what lies elsewhere.
+ * Deletes the leftovers of killed processes: no import takes a day. Only our own files: every user
+ * can write to the temporary folder, and could trick root into deleting files elsewhere.
  */
 export async function removeLeftFeeds(): Promise<void> {
   const oldMs = Date.now() - DAY_MS // Files have the machine's own times.
   const names = await readdir(tmpdir())
   for (const path of names.filter((name) => name.startsWith(FOLDER)).map(inTemporary)) {
-    const found = await lstat(path).catch(() => null) // It may be gone by now.
+    const found = await lstat(path).catch(() => null) // It may have been deleted meanwhile.
     const isLeft = found !== null && found.mtimeMs < oldMs && isOwn(found)
     if (isLeft) await rm(path, { recursive: true, force: true }).catch(() => undefined) // next time
   }

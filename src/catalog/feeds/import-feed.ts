@@ -1,11 +1,11 @@
 /**
- * Imports a product feed: what is new or changed is upserted, what vanished is retired, and
- * everything refused is counted with its reason.
+ * Imports a product feed: upserts new and changed offers, retires missing ones, and counts each
+ * rejected row with its reason.
  *
- * One pass over the feed. Each row is judged (check-offer.ts), compared with what is stored
- * (sku-index.ts), and only what differs is written, in committed chunks of a generation that
- * nobody sees yet (offer-store.ts). So the same feed again writes nothing, a failure changes
- * nothing, and memory holds three chunks and 40 to 75 bytes an id.
+ * One pass over the feed. Each row is checked (check-offer.ts), compared with the stored offer
+ * (sku-index.ts), and only differences are written, in committed chunks of an invisible generation
+ * (offer-store.ts). So the same feed again writes nothing, a failure changes nothing, and memory
+ * holds three chunks and 40 to 75 bytes an id.
  */
 import { hash } from 'node:crypto'
 import type { Database, ReservedDb } from '../../platform/postgres/postgres.ts'
@@ -49,13 +49,13 @@ export interface RejectedRow {
   readonly line: number
   readonly reason: RejectReason
   readonly detail: string
-  /** What the row says, as far as it could be read. */
+  /** The row's content, as far as it is readable. */
   readonly row: FeedFields | string
 }
 
 export interface ImportProgress {
   readonly rows: number
-  /** Of the feed's file as it is, packed or not. */
+  /** Bytes of the feed's file, packed or not. */
   readonly bytes: number
   readonly totalBytes: number
 }
@@ -66,13 +66,13 @@ export interface ImportOptions {
   readonly format: FeedFormat
   readonly map?: FeedMap | null
   readonly element?: string | null
-  /** The currency of prices that name none; without it, the merchant's, else the feed's. */
+  /** The currency of prices without one; if missing, the merchant's, else the feed's. */
   readonly currency?: string | null
-  /** The charset that its server named. */
+  /** The charset that the feed's server named. */
   readonly servedAs?: string | undefined
-  /** Today, for sale prices that hold between two dates. */
+  /** Today, for sale prices between two dates. */
   readonly at: Date
-  /** By the exchange rates of today; without any, rows in other currencies are rejected. */
+  /** By today's exchange rates; without any, rows in other currencies are rejected. */
   readonly toDollars?: ToDollars
   /** A random 32-bit number, see sku-index.ts. */
   readonly seed: number
@@ -80,19 +80,19 @@ export interface ImportOptions {
   readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
   /** Rows written in one transaction; only tests need another number. */
   readonly chunkRows?: number
-  /** A feed that takes longer to read is given up; without it, one takes what it takes. */
+  /** The import aborts when reading takes longer; without it, there is no limit. */
   readonly readMsMax?: number
   /** Called once per piece of the feed that was read. */
   readonly onProgress?: (progress: ImportProgress) => void
 }
 
-/** A feed whose column holds anything but words of stock would name millions. */
+/** Bounds the words, because a column of other text would give millions. */
 const NOTED_VALUES_MAX = 50
 const OTHER_VALUES = 'others'
 const DOLLAR = 'USD'
 
-const CHUNK_ROWS = 20_000 // About 8 MB; one gathers while the writers have one each.
-const WRITERS = 2 // With more, reading the feed would be what is waited for.
+const CHUNK_ROWS = 20_000 // About 8 MB; one fills while the writers have one each.
+const WRITERS = 2 // With more, reading the feed would be the bottleneck.
 const ROWS_MAX = 20_000_000 // 1.5 GB of ids; the largest feeds known have ten million rows.
 /** From this many changed rows on, the table is analysed at once for the planner. */
 const ANALYZE_ROWS = 10_000
@@ -100,9 +100,9 @@ const ANALYZE_ROWS = 10_000
 /**
  * Imports one feed for one merchant.
  *
- * Throws FeedError when the merchant is unknown, another import of it runs, or the feed is no
- * feed; other errors are faults of the database or the file. In each case readers see what they
- * saw before.
+ * Throws FeedError when the merchant is unknown, another import of it runs, or the file is not a
+ * feed; other errors are faults of the database or the file. In each case readers see the earlier
+ * offers.
  */
 export async function importFeed(db: Database, options: ImportOptions): Promise<ImportResult> {
   const { merchId } = options
@@ -143,7 +143,7 @@ async function importLocked(
 }
 
 const tooSlow = ({ rows }: ImportResult) =>
-  new FeedError(`it was read for too long, and given up after ${rows} rows; nothing was changed`)
+  new FeedError(`reading it took too long and was aborted after ${rows} rows; nothing was changed`)
 
 /** One import from its first row to its switch. */
 class FeedImport {
@@ -197,7 +197,7 @@ class FeedImport {
       await this.#retireVanished()
       await this.#flush()
     } finally {
-      // The connections are in use until what is on its way has ended, one way or the other.
+      // The connections are in use until all writes have ended, with or without success.
       await Promise.allSettled([this.#writers.settled()])
     }
     await this.#writers.settled()
@@ -224,7 +224,7 @@ class FeedImport {
     }
     if (this.#currency === null) await this.#takeFirst(waiting)
     this.#tellProgress()
-    // Not a feed without offers but most likely no feed: all that is sold would be retired.
+    // Most likely not a feed, rather than an empty one: an import would retire every offer.
     if (this.#result.rows === 0) throw new FeedError('the feed has no rows; nothing was changed')
     this.#result.truncated = reading.isCut || file.isCut
     if (this.#result.truncated) this.#result.read_whole = false
@@ -253,7 +253,7 @@ class FeedImport {
       const { line } = entry
       if (entry.kind === 'bad') {
         this.#reject({ line, reason: entry.reason, detail: entry.detail, row: entry.text })
-        // Its offer is neither renewed nor retired; and without its id nothing at all is.
+        // Its offer is neither renewed nor retired; without an id, no offer is retired.
         if (entry.id === null) this.#result.read_whole = false
         else this.#skus.keep(skuOf(entry.id))
         continue
@@ -315,9 +315,9 @@ class FeedImport {
     this.#endedOfferIds.push(offerId)
   }
 
-  /** Ends what the feed no longer has, unless the feed itself is in doubt. */
+  /** Retires offers that the feed no longer has, unless the feed itself is in doubt. */
   async #retireVanished(): Promise<void> {
-    // Not one good row: another merchant's feed more likely than an empty shop.
+    // Not one valid row: more likely another merchant's feed than an empty shop.
     if (!this.#result.read_whole || !hasGoodRow(this.#result)) return
     for (const offerId of this.#skus.unseen()) {
       this.#end(offerId)
@@ -326,7 +326,7 @@ class FeedImport {
     }
   }
 
-  /** Sends the chunk on its way, and goes on without waiting until it has arrived. */
+  /** Starts writing the chunk and continues without waiting for it. */
   async #flush(): Promise<void> {
     if (this.#chunk.rows === 0) return
     const chunk = this.#chunk
@@ -340,13 +340,13 @@ class FeedImport {
     const { merchId } = this.#options
     const { generation } = this.#owner
     if (!this.#isMarked) {
-      // A feed without a good row says of no offer that it is still sold at its price.
+      // A feed without a valid row confirms no offer's price.
       if (hasGoodRow(this.#result)) await touchMerchantFeed(this.#db, merchId)
       return
     }
     await switchGeneration(this.#db, { merchId, from: generation })
-    // From here on the import is done. What fails below is found by the mark it leaves, and done
-    // before the next import.
+    // From here on the import is done. A later failure leaves a mark, and the next import finishes
+    // the work.
     await this.#tidy(generation + 1).catch(() => undefined)
   }
 

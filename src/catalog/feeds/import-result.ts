@@ -1,4 +1,4 @@
-/** What an import of a feed did. */
+/** The result of an import of a feed. */
 import type { OfferNote, RejectReason } from './check-offer.ts'
 
 export interface ImportResult {
@@ -10,33 +10,33 @@ export interface ImportResult {
   offers_removed: number
   offers_unchanged: number
   rejected: Partial<Record<RejectReason, number>>
-  /** For each reason the first row: its line, what it says and what to write. */
+  /** The first row of each reason: its line, its content and the fix. */
   first_rejected: Partial<Record<RejectReason, string>>
-  /** What is odd about rows that were kept. */
+  /** Oddities of accepted rows. */
   notes: Partial<Record<OfferNote, number>>
-  /** The words of availability that nobody knows, and the currencies assumed, with their counts. */
+  /** Unknown availability words and assumed currencies, with their counts. */
   noted: Partial<Record<OfferNote, Record<string, number>>>
-  /** True when the feed was cut off at its end; then nothing is removed. */
+  /** True when the feed was truncated; then nothing is removed. */
   truncated: boolean
-  /** False when a row was not read and its id is not known either; then nothing is removed. */
+  /** False when an unreadable row has no known id; then nothing is removed. */
   read_whole: boolean
 }
 
 const UNREAD = ['row_truncated', 'row_malformed', 'row_too_long'] as const
 
-/** What an import says that could not remove offers. */
+/** The message of an import that could not remove offers. */
 export function notReadWhole({ first_rejected: first }: ImportResult): string {
   const unread = UNREAD.map((reason) => first[reason]).find((text) => text !== undefined)
   const why = unread ?? 'its end is missing'
   return `the feed was not read whole, so no offer was removed; ${why}`
 }
 
-/** A feed without one changes nothing: it says of no offer that it is still sold, or is not. */
+/** A feed without a valid row changes nothing: it confirms no offer. */
 export function hasGoodRow({ offers_upserted, offers_unchanged }: ImportResult): boolean {
   return offers_upserted + offers_unchanged > 0
 }
 
-/** What an import without a good row says. */
+/** The message of an import without a valid row. */
 export function noGoodRow({ rows, first_rejected }: ImportResult): string {
   const [first] = Object.values(first_rejected)
   return `none of the ${rows} rows is good, so nothing was changed; ${first}`

@@ -1,10 +1,10 @@
 /**
- * The versions of offers in SQL: what an import reads first, writes in chunks, and shows at once.
+ * The versions of offers in SQL: read before an import, written in chunks, and shown at once.
  *
- * A version is seen from `from_generation` to before `to_generation` of its merchant. An import
- * at generation g writes versions from g + 1 and ends others at g + 1: both mean nothing until
- * `merchant.generation` becomes g + 1. So chunks are committed as they come (no long
- * transaction), and an import that fails has changed nothing that anybody sees.
+ * A version is visible from `from_generation` to before `to_generation` of its merchant. An import
+ * at generation g writes versions from g + 1 and ends others at g + 1: both have no effect until
+ * `merchant.generation` becomes g + 1. So chunks are committed as they come (no long transaction),
+ * and a failed import has changed nothing visible.
  */
 
 import { Readable } from 'node:stream'
@@ -15,12 +15,12 @@ import type { Db, ReservedDb } from '../../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../../platform/postgres/sql.ts'
 import type { OfferContent } from './check-offer.ts'
 
-/** What an import needs to know of its merchant. */
+/** The facts of a merchant that its import needs. */
 export interface FeedOwner {
   readonly generation: number
   readonly domains: readonly string[]
   readonly default_currency: string | null
-  /** True while an import runs, and after one that did not end. */
+  /** True while an import runs, and after an unfinished one. */
   readonly has_leftovers: boolean
 }
 
@@ -31,7 +31,7 @@ export interface StoredOffer {
   readonly content_hash: string
 }
 
-/** Rows of COPY text, and what they replace. */
+/** Rows of COPY text, and the offers they replace. */
 export interface OfferChunk {
   /** Lines for `COPY_ADDED`. */
   readonly added: readonly Buffer[]
@@ -55,8 +55,8 @@ interface FeedWriter {
 
 /**
  * Takes one writer's lock of the merchant's import for this connection; false when another import
- * has it. Each connection has its own, so that a chunk which a killed import left running in one
- * of them is over before the next import begins.
+ * has it. Each connection has a separate lock, so that the next import waits for a chunk that a
+ * killed import left running.
  */
 export async function lockMerchantFeed(db: Db, { merchId, writer }: FeedWriter): Promise<boolean> {
   const row = await db.row<{ is_locked: boolean }>(
@@ -65,7 +65,7 @@ export async function lockMerchantFeed(db: Db, { merchId, writer }: FeedWriter):
   return row?.is_locked ?? false
 }
 
-/** Gives the lock back, if this connection has it. */
+/** Releases the lock if this connection has it. */
 export async function unlockMerchantFeed(db: Db, { merchId, writer }: FeedWriter): Promise<void> {
   await db.run(sql`select pg_advisory_unlock(${IMPORT_LOCK + writer}::int, ${merchId})`)
 }
@@ -91,7 +91,7 @@ export function eachStoredOffer(
   return eachBatch(db, stored, take)
 }
 
-/** In one transaction, so all of one moment. */
+/** In one transaction, so all from one moment. */
 function eachBatch<Row>(db: Db, query: Sql, take: (rows: readonly Row[]) => void): Promise<void> {
   return db.transaction(async (tx) => {
     await tx.run(sql`declare batches no scroll cursor for ${query}`)
@@ -115,8 +115,8 @@ export async function unmarkImport(db: Db, merchId: number): Promise<void> {
 }
 
 /**
- * Writes one chunk and commits it. The commit is not waited for (synchronous_commit): a chunk
- * that a crash takes away belongs to an import that failed anyway, and the switch is durable.
+ * Writes one chunk and commits it without waiting for the disk (synchronous_commit): a chunk lost
+ * in a crash belongs to a failed import, and the switch is durable.
  */
 export async function writeChunk(
   db: ReservedDb,
@@ -162,12 +162,12 @@ export async function switchGeneration(
   if (rows !== 1) throw new Error('the merchant changed during the import; nothing was changed')
 }
 
-/** An import that found everything as it was. */
+/** An import without any change. */
 export async function touchMerchantFeed(db: Db, merchId: number): Promise<void> {
   await db.run(sql`update merchant set feed_imported_at = now() where merch_id = ${merchId}`)
 }
 
-/** Deletes versions that nobody sees any more. */
+/** Deletes versions that are no longer visible. */
 export async function deleteEnded(
   db: Db,
   { merchId, upTo, offerIds }: { merchId: number; upTo: number; offerIds: readonly number[] },
@@ -181,7 +181,7 @@ export async function deleteEnded(
   }
 }
 
-/** Undoes what an import that did not end has left: its versions go, those it ended are open. */
+/** Undoes an unfinished import: deletes its versions and reopens those it ended. */
 export async function cleanLeftovers(
   db: Db,
   { merchId, generation }: { merchId: number; generation: number },
@@ -210,7 +210,7 @@ export async function cleanLeftovers(
   }
 }
 
-/** After a large change the planner must not believe that the table is still small. */
+/** After a large change the planner must not assume a small table. */
 export async function analyzeOffers(db: Db): Promise<void> {
   await db.run(sql`analyze offer`)
 }

@@ -194,7 +194,7 @@ test('what is no feed is refused as a whole, saying why', async () => {
     /first element is <html>, and no element in it/,
   )
   for (const root of ['html', 'sitemapindex', 'rss2', 'myrss']) {
-    const refusal = new RegExp(`no product feed: its first element is <${root}>, and no element`)
+    const refusal = new RegExp(`not a product feed: its first element is <${root}>, and no element`)
     await assert.rejects(read(`<${root}><item><id>1</id></item></${root}>`), refusal)
   }
   await assert.rejects(read('[{"id":1}]'), /one object a line/)
@@ -205,7 +205,7 @@ test('what is no feed is refused as a whole, saying why', async () => {
   await assert.rejects(read('just some words'), /no column id .* and no column title/)
   const lines = read('"a\nok  database  all is well",b\n1,2\n')
   await assert.rejects(lines, /no column id .*; it reads: a ok database all is well, b; .*--map$/)
-  await assert.rejects(read(gzipSync(CSV)), /the feed is no text: .* packed twice/)
+  await assert.rejects(read(gzipSync(CSV)), /the feed is not text: .* packed twice/)
 })
 
 test('JSON objects may hold numbers, booleans, lists and prices with a currency', async () => {
@@ -340,7 +340,7 @@ test('what is read as XML and is none is refused as such, not as a feed without 
   for (const text of [table, table.repeat(200_000), '{"id": 1}', '<?xml version="1.0"?>\n']) {
     await assert.rejects(
       read(text, { format: 'xml' }),
-      /no product feed: it has no XML element/,
+      /not a product feed: it has no XML element/,
       text,
     )
   }

@@ -30,7 +30,7 @@ import { XmlParser } from './read-xml.ts'
 export interface FeedReading {
   /** Rows and faults, in the order of the feed, in batches of whatever one piece held. */
   entries(): AsyncGenerator<FeedEntry[]>
-  /** True when the feed ended in the middle; known once the entries have ended. */
+  /** True when the feed was truncated; known after the last entry. */
   readonly isCut: boolean
 }
 
@@ -43,7 +43,7 @@ export interface ReadOptions {
   readonly element?: string | null | undefined
 }
 
-/** Reads a feed from its unpacked bytes. Throws FeedError for what is not a feed. */
+/** Reads a feed from its unpacked bytes. Throws FeedError if it is not one. */
 export function readFeed(
   bytes: AsyncIterable<Buffer>,
   { format = 'auto', servedAs, map, element = null }: ReadOptions = {},
@@ -85,7 +85,7 @@ export function readFeed(
 
 interface Chosen {
   readonly parser: FeedParser
-  /** What it reads first: the start without what was skipped. */
+  /** The first text to read: the start without skipped lines. */
   readonly rest: string
 }
 
@@ -96,13 +96,13 @@ interface Choice {
   readonly isLast: boolean
 }
 
-/** Null: more of the feed must be seen first. */
+/** Null: more of the feed must be read first. */
 function chooseParser(start: string, choice: Choice & { readonly isLast: true }): Chosen
 function chooseParser(start: string, choice: Choice): Chosen | null
 function chooseParser(start: string, choice: Choice): Chosen | null {
-  const isEnough = choice.isLast || start.length > HEADER_CHARACTERS_MAX // Blanks without end, too.
+  const isEnough = choice.isLast || start.length > HEADER_CHARACTERS_MAX // Bounds blanks as well.
   if (!isEnough && !start.trimStart().includes('\n')) return null
-  // `CSV (Macintosh)`, as spreadsheets still write it: no line of it has a line feed.
+  // `CSV (Macintosh)`, as spreadsheets still write it: lines end without a line feed.
   if (!start.includes('\r') || start.includes('\n')) {
     return parserOf(start, { ...choice, isLast: isEnough })
   }
@@ -124,7 +124,7 @@ function parserOf(start: string, choice: Choice): Chosen | null {
   const text = start.trimStart()
   if (text === '') throw new FeedError('the feed is empty')
   if (isBinary(text)) {
-    throw new FeedError('the feed is no text: a spreadsheet, or packed twice')
+    throw new FeedError('the feed is not text: a spreadsheet, or packed twice')
   }
   switch (format === 'auto' ? guessFormat(text) : format) {
     case 'xml':
@@ -145,25 +145,25 @@ function parserOf(start: string, choice: Choice): Chosen | null {
   }
 }
 
-// What XML and JSON lines show when their first byte is wrong.
+// The look of XML and JSON lines with a wrong first byte.
 const TAGS = /<[a-z][^<>]*>(?:[^<>]*<\/?[a-z][^<>]*>){5}/i
 const OBJECT_LINE = /\n\s*\{\s*"/
 
 function xmlOf(start: string, { element, fieldOf, isLast }: Choice): Chosen | null {
-  // The same part of the feed is looked at, whatever the pieces in which it arrives.
+  // The same part of the feed is examined, however it is cut into pieces.
   if (!isLast && start.length < HEADER_CHARACTERS_MAX) return null
   const { root, item } = findXmlElements(start.slice(0, HEADER_CHARACTERS_MAX), fieldOf, element)
   if (item !== null) return { parser: new XmlParser({ root, item }, fieldOf), rest: start }
-  if (root === '') throw new FeedError('no product feed: it has no XML element')
+  if (root === '') throw new FeedError('not a product feed: it has no XML element')
   if (element !== null) throw new FeedError(`the feed has no element <${element}>`)
   throw new FeedError(
-    `no product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
+    `not a product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
       'a title, a link and a price; name the repeated element with --element',
   )
 }
 
 const BINARY_SHOWN = 2_000
-/** A wrong byte makes no archive of a feed. */
+/** One wrong byte does not make an archive of a feed. */
 const BINARY_SHARE = 0.02
 
 function isBinary(text: string): boolean {

@@ -8,7 +8,7 @@ export function jsonlParser(fieldOf: FieldFinder): FeedParser {
   let line = 0
   let isCut = false
   let idName: string | null = null // of the last line that could be read
-  // Inside a line that is longer than allowed: nothing counts until the next one.
+  // Inside a line that is too long: nothing counts until the next one.
   let isSkipping = false
 
   const readLine = (text: string, hasEnd: boolean): FeedEntry | null => {
@@ -26,7 +26,7 @@ export function jsonlParser(fieldOf: FieldFinder): FeedParser {
     if (!hasEnd) isCut = true
     const reason = hasEnd ? 'row_malformed' : 'row_truncated'
     const id = idName === null ? null : idIn(text, idName)
-    return { kind: 'bad', line, reason, detail: 'the line is no JSON object', text, id }
+    return { kind: 'bad', line, reason, detail: 'the line is not a JSON object', text, id }
   }
 
   return {
@@ -78,7 +78,7 @@ function idIn(text: string, name: string): string | null {
 
 const LONG_NUMBER = /[[:,]\s*-?\d{16}/
 
-/** An id of more digits than a number holds comes as it is written, or two would be one. */
+/** An id with more digits than a number holds is read as text, or two would be one. */
 function exactly(_name: string, value: unknown, written?: { source?: string }): unknown {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? written?.source : value
 }
@@ -91,13 +91,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Words for nothing that Python and JavaScript write into JSON, which does not have them. */
+/**
+ * Words for an empty value that Python and JavaScript write into JSON, which does not allow them.
+ */
 const STRING_OR_WORD = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity|undefined|None)\b/g
 const nullOfWord = (found: string): string => (found.startsWith('"') ? found : 'null')
 
 interface ReadObject {
   readonly fields: FeedFields
-  /** The name under which it has its id. */
+  /** The name of its id field. */
   readonly idName: string | null
 }
 
@@ -117,7 +119,7 @@ function readObject(text: string, fieldOf: FieldFinder): ReadObject | null {
 /** No feed is nested deeper; some thousands of lists in each other would be more than the stack. */
 const DEPTH_MAX = 32
 
-/** A value as a cell would hold it: the first of a list, `{value, currency}` as one price. */
+/** A value as a cell: the first of a list, `{value, currency}` as one price. */
 function textOf(value: unknown, depth = 0): string {
   if (depth > DEPTH_MAX) return ''
   const inner = (part: unknown) => textOf(part, depth + 1)

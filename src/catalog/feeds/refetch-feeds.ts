@@ -1,4 +1,4 @@
-/** Fetches feeds again from where they came, before their offers are too old to bid. */
+/** Fetches feeds again from their URLs, before their offers are too old to bid. */
 
 import { Turns } from '../../platform/concurrency/turns.ts'
 import type { Database } from '../../platform/postgres/postgres.ts'
@@ -50,7 +50,7 @@ export async function refetchFeeds(db: Database, options: RefetchOptions): Promi
   const reading = new Turns(1)
   const fetchOn = async () => {
     for (;;) {
-      // Asked each time: what was imported since the round began is not due any more.
+      // Queried each time: feeds imported since the run started are no longer due.
       const source = await takeDueFeed(db, options.at)
       if (source === null) return
       const error = await refetch(db, source, { ...options, reading }).catch(
@@ -63,7 +63,7 @@ export async function refetchFeeds(db: Database, options: RefetchOptions): Promi
   await whileNobodyFetches(db, async () => {
     await removeLeftFeeds()
     const fetching = Array.from({ length: FETCHES_AT_ONCE }, fetchOn)
-    await Promise.allSettled(fetching) // Until all have ended nobody else may begin.
+    await Promise.allSettled(fetching) // Holds the lock until all have ended.
     await Promise.all(fetching)
   })
   return tried

@@ -1,8 +1,8 @@
 /**
- * When does a sale price hold? Feeds say so in one column (a range) or in two (start and end).
+ * Reads when a sale price applies, from one column (a range) or two (start and end).
  *
- * A date that could mean two days, or none, makes the sale unreadable: a wrong price would be
- * shown to readers. A time without a zone is UTC, and a day without a time is the whole day.
+ * An ambiguous or invalid date makes the sale unreadable: readers would see a wrong price. A time
+ * without a zone is UTC, and a day without a time is the whole day.
  */
 import { DAY_MS } from '../../platform/time/timestamp.ts'
 import { withoutEmptyWord } from './empty-words.ts'
@@ -16,7 +16,7 @@ export interface SaleDates {
 
 export type SaleState = 'running' | 'over' | 'not_begun' | 'unreadable'
 
-/** Whether the sale holds at a time; one without any date does. */
+/** Whether the sale applies at a time; one without any date does. */
 export function saleState({ range, start, end }: SaleDates, atMs: number): SaleState {
   const pairs: (readonly [string, string])[] = [[dateText(start), dateText(end)]]
   if (dateText(range) !== '') {
@@ -51,16 +51,16 @@ function dateText(written: string): string {
   return NO_DATE.test(text) || text === '0' ? '' : text
 }
 
-/** No two dates take more. */
+/** The longest two dates. */
 const LENGTH_MAX = 120
-/** What stands between two dates, the surest first. */
+/** Separators of two dates, best first. */
 const BETWEEN = [
   / (?:-|to|bis|until|till|through|au|al|hasta|do|t\/m|до) /,
   / *(?:–|—|~|\.\.\.?|;|\||=>|->) */,
   /, */,
 ]
 
-/** The two ends of a range; null when it has not two. */
+/** The two ends of a range; null when there are not two. */
 function splitRange(text: string): readonly [string, string] | null {
   if (text.length > LENGTH_MAX) return null
   const parts = text.split('/')
@@ -90,7 +90,7 @@ const YEAR_LAST = new RegExp(
 const IN_WORDS = /^(?=.*[a-z]{3})(?=.*\b\d{4}\b)[a-z0-9 ,.:+()-]{8,60}$/i
 const EPOCH = /^(?:\d{10}|\d{13})$/
 
-/** Undefined: no date, or one that could be two. */
+/** Undefined: invalid or ambiguous. */
 function readMoment(written: string): Moment | undefined {
   const text = written.replace(/\s*\([^()]*\)$/, '').trim() // `(CEST)` behind an offset
   if (text.length > LENGTH_MAX) return undefined

@@ -7,7 +7,7 @@
  * collision without knowing the seed.
  */
 
-/** What becomes of a row with this id. */
+/** What to do with a row of this id. */
 export type Encounter =
   | { readonly kind: 'new' }
   | { readonly kind: 'same' }
@@ -15,12 +15,12 @@ export type Encounter =
   | { readonly kind: 'changed'; readonly offerId: number }
 
 const FIRST_CAPACITY = 1 << 12
-/** Slots are found by open addressing, which is quick while half of them are free. */
+/** Open addressing, which is fast while half of the slots are free. */
 const SLOTS_PER_ID = 2
 
-const NOT_STORED = 0 // Offer ids begin at 1.
+const NOT_STORED = 0 // Offer ids start at 1.
 
-// Of an id in this feed; 0 when it has not had it.
+// Of an id in this feed; 0 before it was seen.
 const MET = 1
 const KEPT = 2
 
@@ -49,7 +49,7 @@ export class SkuIndex {
     this.#contents[entry * 2 + 1] = secondHalf(contentHash)
   }
 
-  /** Marks an id as seen in the feed and says what its row is to what is stored. */
+  /** Marks an id as seen in the feed, and compares its row with the stored offer. */
   meet(sku: string, contentHash: string): Encounter {
     const entry = this.#findOrAdd(sku)
     if (this.#isSeen[entry] === MET) return { kind: 'duplicate' }
@@ -62,13 +62,13 @@ export class SkuIndex {
     return isSame ? { kind: 'same' } : { kind: 'changed', offerId }
   }
 
-  /** The feed has this id in a row that could not be read: its offer stays as it is. */
+  /** The feed has this id in an unreadable row: its offer stays unchanged. */
   keep(sku: string): void {
     const entry = this.#findOrAdd(sku)
     if (this.#isSeen[entry] === 0) this.#isSeen[entry] = KEPT
   }
 
-  /** Offer ids of stored ids that the feed has not had, in the order they were added. */
+  /** Offer ids of stored ids that the feed lacks, in the order they were added. */
   *unseen(): Generator<number> {
     for (let entry = 0; entry < this.#count; entry++) {
       if (this.#isSeen[entry] === 0) yield this.#offerIds[entry] ?? NOT_STORED

@@ -1,10 +1,10 @@
 /**
  * Reads the markup of one item of an XML feed, from its opening tag to its closing tag.
  *
- * Strict where a lost byte could give a field the text of another one: tags must match, a CDATA
- * section or comment must end where XML says. An item that breaks a rule is rejected as a whole.
- * Lenient with `&`: where it begins no entity of XML it is text. What a DOCTYPE declares is never
- * expanded, and `&eacute;` stays text (titles are decoded later).
+ * Strict where a lost byte could give a field the text of another one: tags must match, and a CDATA
+ * section or comment must end as XML requires. An item that breaks a rule is rejected as a whole.
+ * Lenient with `&`: it is text unless it starts an entity of XML. Declarations of a DOCTYPE are
+ * never expanded, and `&eacute;` stays text (titles are decoded later).
  */
 import type { FeedFields, FieldFinder, FoundField } from './feed-columns.ts'
 import { FieldGatherer } from './feed-entry.ts'
@@ -17,7 +17,7 @@ export interface XmlItem {
   readonly fault: string | null
 }
 
-/** What the elements of a feed's items mean; remembers every name that it has seen. */
+/** The meaning of the elements in a feed's items; remembers every name. */
 export class ItemNames {
   readonly fieldOf: FieldFinder
   /** True for the prefixes declared as Google's, false for other ones; with their colons. */
@@ -159,10 +159,10 @@ class ItemReader {
       const end = this.#skip(tagAt + 8, ']]>', '<![CDATA[', 'a CDATA section')
       if (this.#field !== null && end !== undefined) this.#text += markup.slice(tagAt + 9, end)
     } else if (markup.startsWith('<!--', tagAt)) this.#skip(tagAt + 3, '-->', '--', 'a comment')
-    else this.#fault = '"<!" begins no comment and no CDATA section'
+    else this.#fault = '"<!" starts neither a comment nor a CDATA section'
   }
 
-  /** Moves behind `closing` and returns where it begins; what is `forbidden` before is a fault. */
+  /** Moves behind `closing` and returns its position; `forbidden` before it is a fault. */
   #skip(tagAt: number, closing: string, forbidden: string, what: string): number | undefined {
     const end = this.#markup.indexOf(closing, tagAt + 1)
     const bad = this.#markup.indexOf(forbidden, tagAt + 1)
@@ -210,7 +210,7 @@ class ItemReader {
   #readOpenTag(tagAt: number): void {
     const tag = readOpenTag(this.#markup, tagAt)
     if (tag === null || (tagAt > 0 && this.#open.length === 0)) {
-      this.#fault = `"${this.#markup.slice(tagAt, tagAt + 40)}" is no tag`
+      this.#fault = `"${this.#markup.slice(tagAt, tagAt + 40)}" is not a tag`
       return
     }
     this.#at = tag.end
