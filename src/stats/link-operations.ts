@@ -204,7 +204,7 @@ const LINK = {
 const linkRead = ({ bases }: LinkDeps) =>
   action({
     ...LINK,
-    id: 'readSmartLink',
+    id: 'readLinkSettings',
     method: 'GET',
     summary: 'Read a smart link',
     permission: 'figures.read',
@@ -216,7 +216,7 @@ const linkRead = ({ bases }: LinkDeps) =>
 const linkChange = ({ bases, onChanged }: LinkDeps) =>
   action({
     ...LINK,
-    id: 'updateSmartLink',
+    id: 'updateLinkSettings',
     method: 'PATCH',
     summary: 'Change or disable a smart link',
     description:
