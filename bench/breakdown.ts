@@ -46,18 +46,23 @@ for (const group of GROUPS) {
   const compared = await measure(kolkata, true)
   const filtered = await measure({ ...kolkata, filters: { device: '2' } }, false)
   console.log(
-    `${group.padEnd(9)} p95 ${plain} ms, in another time zone ${local} ms, ` +
-      `compared ${compared} ms, filtered by device ${filtered} ms`,
+    `${group.padEnd(9)} p95 (p50) ${plain.text} ms, in another time zone ${local.text} ms, ` +
+      `compared ${compared.text} ms, filtered by device ${filtered.text} ms`,
   )
-  isMissed ||= plain >= GOAL_P95_MS || local >= GOAL_P95_MS
+  isMissed ||= plain.p95 >= GOAL_P95_MS || local.p95 >= GOAL_P95_MS
 }
 if (isMissed) {
   console.log(`p95 ABOVE GOAL of ${GOAL_P95_MS} ms`)
   process.exitCode = 1
 }
 
-/** The 95th percentile in milliseconds. */
-async function measure(breakdown: Breakdown, isCompared: boolean): Promise<number> {
+interface Times {
+  readonly p95: number
+  readonly text: string
+}
+
+/** The 95th percentile and the median in milliseconds. */
+async function measure(breakdown: Breakdown, isCompared: boolean): Promise<Times> {
   const times: number[] = []
   for (let request = 0; request < Number(values.requests) + 2; request += 1) {
     const startedAt = performance.now()
@@ -77,9 +82,9 @@ async function measure(breakdown: Breakdown, isCompared: boolean): Promise<numbe
     })
     if (request >= 2) times.push(performance.now() - startedAt)
   }
-  return Math.round(
-    times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.95)] ?? 0,
-  )
+  const sorted = times.toSorted((one, other) => one - other)
+  const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
+  return { p95: at(0.95), text: `${at(0.95)} (${at(0.5)})` }
 }
 
 /** 2,000 articles, 10,000 links, 50 merchants, 20,000 products, 40 countries, 5,000 labels. */

@@ -5,6 +5,7 @@ import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { productOperations } from '../matching/product-operations.ts'
 import type { Node } from '../node/node.ts'
 import { breakdownOperations } from '../stats/breakdown-operations.ts'
+import { linkFinderOperations } from '../stats/link-finder-operations.ts'
 import { linkOperations } from '../stats/link-operations.ts'
 import { noteDestination } from './edge-routes.ts'
 
@@ -19,6 +20,12 @@ export function operationsForPublishers(node: Node): Operation[] {
     ...linkOperations({
       bases: config,
       onChanged: (link) => noteDestination(node, { ...link, is_keyless: false }),
+    }),
+    ...linkFinderOperations({
+      ...{ bases: config, outlooks, book, isOwnPage, nextId: () => node.ids.next() },
+      onLinks: (links) => {
+        for (const link of links) noteDestination(node, link)
+      },
     }),
     ...productOperations({ linkUrl, outlooks, book, isOwnPage }),
   ]

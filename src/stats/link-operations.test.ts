@@ -125,3 +125,39 @@ test('wrong values name their field; links of others are not found', async () =>
   assert.equal(answer.status, 404)
   assert.equal((await api.call(`${base}/links/?health=ill`, { key })).status, 400)
 })
+
+test('the link finder says which links of a text can earn, and creates them', async () => {
+  const html =
+    '<a href="https://shop.example/a">kettle</a> <a href="https://idle.example/c">c</a>' +
+    '<a href="https://nobody.example/">n</a> <a href="https://daily.example/own">own</a>'
+  const article = { url: 'https://daily.example/new', name: 'New' }
+  const find = (body: object, query = '') =>
+    api.call(`${base}/link_finder/${query}`, { key, body: { article, ...body } })
+  interface Found {
+    readonly url: string
+    readonly can_earn: boolean
+    readonly best_effort_cpc: number
+    readonly smart_link: { readonly auction_id: string } | null
+  }
+  const found = (await find({ html })).json<{ data: Found[] }>().data
+  assert.deepEqual(
+    found.map(({ url, can_earn, best_effort_cpc, smart_link }) => {
+      return [url, can_earn, best_effort_cpc > 0, smart_link]
+    }),
+    [
+      ['https://shop.example/a', true, true, null],
+      ['https://idle.example/c', false, false, null],
+      ['https://nobody.example/', false, false, null],
+    ],
+  )
+  const text = 'See https://shop.example/a.'
+  const [made] = (await find({ text, create: true })).json<{ data: Found[] }>().data
+  const [again] = (await find({ urls: ['https://shop.example/a'] }, '?create=true')).json<{
+    data: Found[]
+  }>().data
+  assert.ok(made?.smart_link)
+  assert.deepEqual(again?.smart_link, made.smart_link)
+  for (const body of [{}, { text, html }, { urls: ['x'.repeat(2049)] }, { text: 1 }]) {
+    assert.equal((await find(body)).status, 400)
+  }
+})
