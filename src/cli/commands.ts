@@ -76,9 +76,8 @@ const DATABASE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'doctor',
     help:
-      'Checks what the service stands on: database, migrations, disk, clock, spool, secrets; that ' +
-      'the fold keeps up and reconciles; feeds, leases, the nodes’ keys and settings, and NATS; ' +
-      'exits with 1 where one is wrong.',
+      'Checks the database, migrations, disk, clock, spool, secrets, the fold and its reconciliation, ' +
+      'feeds, leases, the nodes’ keys and settings, and NATS; exits with 1 after a failed check.',
     run: doctor('doctorCommand'),
     format: formatChecks,
     isRefusal: ({ ok }: Checks) => !ok,
@@ -308,7 +307,7 @@ const TOOL_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'check-page',
     argument: '<url>',
-    help: 'Loads a page in Chromium and says what the page tag would do, link by link.',
+    help: 'Loads a page in Chromium and shows the page tag’s effect on each link.',
     options: [
       { flags: '--publisher <S>', help: 'slug (from the page’s tag, or by its domain)' },
       { flags: '--out <FILE>', help: 'where to write the picture (a file in the working folder)' },

@@ -45,7 +45,7 @@ const RATES_FILE: OptionSpec = {
 }
 const REJECTS: OptionSpec = {
   flags: '--rejects <FILE>',
-  help: 'write what is left out, with its line and reason',
+  help: 'write the rejected rows here, with line and reason',
 }
 const ORDER: OptionSpec = {
   flags: '--order <ID>',
@@ -167,7 +167,7 @@ const PAYMENT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'reverse',
-    help: 'Takes back what was paid for invalid clicks; shows the ledger entries made.',
+    help: 'Reverses the payments of invalid clicks; shows the new ledger entries.',
     options: [
       { flags: '--click <ID>', help: 'one click', read: readHexId },
       { flags: '--result <NUMBER>', help: 'all clicks of an auction result', read: readHexId },

@@ -125,7 +125,7 @@ function describeGroup(name: string, commands: readonly CommandSpec[]): string {
 function settle(command: Command, io: ProgramIo): Command {
   return command
     .exitOverride()
-    .showHelpAfterError('(--help shows what is possible)')
+    .showHelpAfterError('(see --help)')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
 }
 

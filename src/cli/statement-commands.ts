@@ -37,7 +37,7 @@ const STATEMENTS: readonly CommandSpec[] = [
   {
     name: 'payout file',
     help:
-      'Writes who is to be paid how much for a month, whose statements it issues if need be. Less than ' +
+      'Writes the payouts of a month, and issues missing statements. Less than ' +
       `$${formatExact(MINIMUM_PAYOUT_MICROS)} is carried into the next month.`,
     options: [MONTH, { flags: '--out <FILE>', help: 'CSV', isRequired: true }],
     run: statements('payoutsCommand'),
@@ -74,7 +74,7 @@ const WEBHOOKS: readonly CommandSpec[] = [
   },
   {
     name: 'webhook enable',
-    help: 'Switches a webhook on again and sends what has waited.',
+    help: 'Switches a webhook on again and sends its waiting deliveries.',
     options: [WEBHOOK],
     run: statements('enableWebhookCommand'),
   },
@@ -120,7 +120,7 @@ const DELIVERIES: readonly CommandSpec[] = [
   },
   {
     name: 'delivery run',
-    help: 'Delivers now what the schedule would deliver next.',
+    help: 'Delivers the next scheduled deliveries now.',
     run: statements('runDeliveriesCommand'),
     isRefusal: ({ deliveries }: { deliveries: readonly { error: string | null }[] }) =>
       deliveries.some(({ error }) => error !== null),

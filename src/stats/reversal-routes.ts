@@ -36,7 +36,7 @@ export const reversalRoutes =
         config: { rules: ({ body }) => reversalFaults(body as object | null) },
         schema: {
           operationId: 'reverseClicks',
-          summary: 'Takes back what was paid for invalid clicks, at most once per click',
+          summary: 'Reverses the payments of invalid clicks, once per click',
           description:
             'Only the key of an operator may do this. One of click, the id of a click, and ' +
             'result, the number of a result, must be sent. A 202 is accepted and durable; its ' +

@@ -14,7 +14,7 @@ const BYTES_PER_SECOND = 128 * 1_048_576
 
 let freeAtMs = 0
 
-/** Waits until so many bytes more are due. */
+/** Waits until that many more bytes are due. */
 async function due(bytes: number): Promise<void> {
   const nowMs = performance.now()
   freeAtMs = Math.max(freeAtMs, nowMs) + (bytes * 1_000) / BYTES_PER_SECOND
@@ -28,7 +28,7 @@ export function paced(body: Readable): Readable {
       due(chunk.length).then(() => done(null, chunk), done)
     },
   })
-  // An error or an early end of either ends the other; who reads the bytes sees it there.
+  // An error or an early end of either ends the other; the reader of the bytes sees it there.
   pipeline(body, pace, () => undefined)
   return pace
 }

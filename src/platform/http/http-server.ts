@@ -48,7 +48,7 @@ import { faultsOf, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which origins may call the route from a browser; else what its path says. */
+    /** Which origins may call the route from a browser; by default its path decides. */
     cors?: CorsMode
     /** Charges the caller for a body before it is parsed; throws 429 when it calls too often. */
     charge?: (request: FastifyRequest, bodyBytes: number) => void
@@ -67,15 +67,16 @@ const TIMEOUT_CHECK_MS = 5_000
 /** Longer than the usual 60 s of load balancers, which must be the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /**
- * How long nothing may move on a connection with a request: far longer than any answer takes, or
- * than proxies wait for one. Who reads nothing would else hold the answers that wait for ever.
+ * How long a connection with a request may stand still: longer than any response takes, or than
+ * proxies wait for one. Otherwise a client that reads nothing would keep its responses in memory
+ * for ever.
  */
 const STALLED_TIMEOUT_MS = 300_000
 /** The longest address: a wrapper link that carries a destination of 6,000 bytes. */
 const HEADER_BYTES_MAX = 16_384
 /**
- * What is read of a longer header section, to see where its reader wants to go. Cookies of a shared
- * parent domain reach some 32 KiB (docs/spec/links-and-tags.md#long-header-sections).
+ * The part that is read of a longer header section, to find the reader's destination. Cookies of a
+ * shared parent domain reach some 32 KiB (docs/spec/links-and-tags.md#long-header-sections).
  */
 const READ_HEADER_BYTES_MAX = 65_536
 const HEADER_RULE = `address and headers together must have at most ${HEADER_BYTES_MAX} bytes`
@@ -85,9 +86,9 @@ export interface HttpOptions {
   readonly corsOrigins: readonly string[]
   readonly isTrustedProxy: (address: string) => boolean
   readonly matchHot: (path: string) => HotRoute | null
-  /** What a person sees who follows an address outside of the API that leads nowhere. */
+  /** The page for a person who opens an unknown URL outside of the API. */
   readonly lostPage?: () => HotReply
-  /** What a person sees whose browser sent more headers than are read. */
+  /** The page for a person whose browser sent too many headers. */
   readonly tooLongPage?: () => HotReply
   /** Called with each response, of hot and other routes. */
   readonly onAnswer?: (answer: Answer) => void
@@ -109,7 +110,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
     genReqId: (req) => requestId(req.headers['x-request-id']),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: HEADER_BYTES_MAX },
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // Who got in before the port was closed is served.
+    return503OnClosing: false, // Connections accepted before the port was closed are served.
     // Addresses that cannot be decoded get no further than this.
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       const { status, headers, body } =
@@ -137,7 +138,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
 /** On every answer: a browser must never guess another type than the one it is sent. */
 const NO_SNIFF = { 'x-content-type-options': 'nosniff' }
 
-/** What every route may answer: each can be asked wrongly, and storage can fail each. */
+/** Errors that every route may return: any request can be invalid, and storage can fail. */
 const REFUSALS = { '4xx': ErrorEnvelope, '5xx': ErrorEnvelope }
 
 /** Where an operation is served: the description leaves the address open, as the interface does. */
@@ -206,16 +207,16 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
     if (page === undefined) refuse(req, res, badRequest([{ field: 'request', rule: HEADER_RULE }]))
     else answer(req, res, page)
   }
-  // Node would refuse these two by itself, without an envelope. What is expected beside
-  // 100-continue need not be met (RFC 9110, 10.1.1).
+  // Node would refuse these two by itself, without an envelope. Expectations other than
+  // 100-continue may be ignored (RFC 9110, 10.1.1).
   const limits = {
     maxHeaderSize: READ_HEADER_BYTES_MAX,
     requireHostHeader: false,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   }
   const server = createServer(limits, serve).on('checkExpectation', serve)
-  // A client may end its side once it has asked (RFC 9112, 9.6); Node, whose types do not know the
-  // switch, would drop every answer that is not there at once.
+  // A client may close its side after its request (RFC 9112, 9.6); Node, whose types lack the
+  // switch, would then drop every response that is not ready at once.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
@@ -303,10 +304,10 @@ function addHooks(http: Http, options: HttpOptions, methodsOf: MethodsOf): void 
   })
 }
 
-/** Undefined is what a route without a body sends. */
+/** A route without a body sends undefined. */
 type Sent = string | Buffer | Readable | null | undefined
 
-/** What goes out of an answer: all of it, and where its request is still coming, behind that. */
+/** The rest of a response: all of it, also while its request is still arriving. */
 function sentOf(answer: Sent, { raw }: FastifyRequest, reply: FastifyReply): Sent {
   if (!isStillComing(raw)) return answer
   reply.header('connection', 'close')
@@ -357,7 +358,7 @@ function firstLine(packet: unknown): string {
   return Buffer.isBuffer(packet) ? packet.toString('latin1', 0, HEADER_BYTES_MAX) : ''
 }
 
-/** What is no HTTP, or too long to be read as such, is answered all the same. */
+/** A request that is not HTTP, or too long to parse, gets a response all the same. */
 function refuseUnreadable(
   error: NodeJS.ErrnoException & { readonly rawPacket?: unknown },
   socket: Socket,
@@ -372,7 +373,7 @@ function refuseUnreadable(
   }
   const isTooLong = error.code === 'HPE_HEADER_OVERFLOW'
   const rule = isTooLong ? HEADER_RULE : 'is not valid HTTP'
-  // Of so long a head the address has mostly gone by; a program that calls the API never sends one.
+  // The start of such a long header is mostly gone, with its path; API clients never send one.
   const path = /^[A-Z]+ (\S+)/.exec(firstLine(error.rawPacket))?.[1]
   const page = isTooLong && isReaderPath(path) ? tooLongPage?.() : undefined
   const reply = page ?? errorReply(badRequest([{ field: 'request', rule }]))
@@ -388,7 +389,7 @@ function refuseUnreadable(
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${reply.body ?? ''}`)
 }
 
-/** Bodies of the routes of `app` are read by `parse`; what is no JSON by its type is a 415. */
+/** `parse` reads the bodies of the routes of `app`; a body of another type is a 415. */
 export function parseBodies(
   app: Http | Parameters<FastifyPluginAsyncTypebox>[0],
   parse: (body: Buffer, schema: PartSchema) => unknown,
@@ -399,8 +400,8 @@ export function parseBodies(
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
       const { config, schema } = request.routeOptions
-      // Where nobody will read it, a body is not what is wrong with the request. One of no bytes is
-      // none: many clients name a type for every request, those that send nothing too.
+      // For a route that ignores its body, the body is not the fault. An empty one counts as none:
+      // many clients name a type for every request.
       if (request.is404 || body.length === 0) return null
       config.charge?.(request, body.length)
       if (!isJsonBody(request.headers)) throw new ApiError('unsupportedMediaType')

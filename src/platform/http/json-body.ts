@@ -1,4 +1,4 @@
-/** Bodies as JSON: what counts as such, and what of it no field may hold. */
+/** Reads bodies as JSON, and refuses values that no field may contain. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, badRequest } from '../errors/api-errors.ts'
 import { decodeJson } from './decode-json.ts'

@@ -19,7 +19,7 @@ export function writeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
-/** The values of a cursor; null for the first page. Throws a 400 for what is no cursor. */
+/** The values of a cursor; null for the first page. Throws a 400 for an invalid one. */
 export function readCursor(
   cursor: string | null,
   parts: readonly CursorPart[],

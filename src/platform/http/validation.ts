@@ -150,7 +150,7 @@ function toFaults(errors: readonly SchemaError[], value: unknown): Fault[] {
       const words = error.params.allowedValues.map((word) => JSON.stringify(word))
       faults.set(field, { field: field || 'body', rule: `must be ${words.join(' or ')}` })
     } else if (!faults.has(field)) {
-      // The first branch of a union says what is expected (text, rather than null).
+      // The first branch of a union names the expected type (text, rather than null).
       faults.set(field, { field: field || 'body', rule: ruleOf(error) })
     }
   }

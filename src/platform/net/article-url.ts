@@ -68,7 +68,7 @@ function isViewerHost(hostname: string): boolean {
   return VIEWER_HOST.test(hostname.replace(/^www\./, ''))
 }
 
-/** The address without what only asks for the AMP form of the page. */
+/** The URL without parameters that only ask for the AMP form of the page. */
 function withoutAmp(url: URL): URL {
   if (!/amp/i.test(url.pathname + url.search)) return url
   const page = new URL(url)

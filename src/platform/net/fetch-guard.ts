@@ -116,7 +116,7 @@ export async function guardedGet(
     }
     const next = URL.parse(location, current)
     if (next === null || !/^https?:$/.test(next.protocol)) {
-      throw new Error(`${withoutPassword(current)} redirects to what is not a web address`)
+      throw new Error(`${withoutPassword(current)} redirects to a URL that is not http(s)`)
     }
     current = next
   }

@@ -5,7 +5,7 @@
  * counts as `name` where no `name` is there (docs/spec/links-and-tags.md#escaped-ampersands).
  */
 
-/** What is left of an escaped `&` at the start of a name, however often it was escaped. */
+/** The rest of an escaped `&` at the start of a name, however often it was escaped. */
 const ESCAPED_AMPERSAND = /^(?:amp;|#0*38;|#x0*26;)+(?=.)/i
 
 /** Parses a query, with or without its question mark. */

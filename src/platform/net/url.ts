@@ -101,7 +101,7 @@ export function originAndPath(address: string): string | null {
   return url === null ? null : url.origin + url.pathname
 }
 
-/** `android-app://com.example.reader/…`: what Android's apps send instead of a page's address. */
+/** `android-app://com.example.reader/…`: the referrer that Android's apps send. */
 const APP_REFERRER = /^android-app:\/\/([\w.-]{1,255})(?:[/?#]|$)/i
 
 /** The stored form of a referrer: a page without its query, or the name of an app. */

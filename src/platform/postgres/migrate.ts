@@ -37,10 +37,10 @@ const LOCK = [PG_MIGRATE_LOCK_ID]
 export type TellWait = (line: string) => void
 const ANOTHER_MIGRATES = 'waiting for another process that migrates this database'
 // Two million paid clicks took four minutes on two busy cores. An interrupted file starts again.
-const TAKES_MINUTES = 'big tables take minutes, let it come to its end'
+const TAKES_MINUTES = 'big tables take minutes: let it finish'
 const OLDER_NODES_RUN =
-  'nodes of the program before were at work within the last minute: stop each that still runs, ' +
-  'as figures lack what only this program keeps'
+  'nodes of the previous version ran within the last minute: stop each that still runs, ' +
+  'as figures lack data that only this program stores'
 const TABLE_IS_HELD = 'a migration waits for a table that another session holds, and tries again'
 
 /** Throws if the database cannot be used, is newer than this code, or a statement fails. */

@@ -25,6 +25,6 @@ export async function withSessionLocks<T>(
     await session.run(sql`select pg_advisory_unlock_all()`).catch(() => undefined)
     return result
   } finally {
-    session.release(new Error('nobody else is to be held to its limits'))
+    session.release(new Error('its limits apply to nobody else'))
   }
 }

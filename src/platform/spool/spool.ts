@@ -325,7 +325,7 @@ function createDirectory(root: string): Directory {
     const path = join(root, `${process.pid}-${randomUUID()}`)
     mkdirSync(path, { mode: 0o700 })
     const lock = takeFileLock(join(path, LOCK))
-    if (lock === null) throw new Error(`${path} was locked by somebody else as it was made`)
+    if (lock === null) throw new Error(`${path} was locked by another process as it was created`)
     return { path, lock, segments: new SpoolSegments(path), drained: new Map() }
   })
 }
