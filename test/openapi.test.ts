@@ -116,7 +116,7 @@ test('schemas have names, and bodies and answers of JSON have examples', async (
   assert.equal(body.schema.$ref, '#/components/schemas/CreateSmartLinkBody')
   assert.match(body.example.article_url, /^https:/)
   const created = responses[201].content[JSON_TYPE]
-  assert.equal(created.schema.properties.data.items.$ref, '#/components/schemas/SmartLink')
+  assert.match(created.schema.properties.data.items.$ref, /^#\/components\/schemas\/SmartLink/)
   assert.equal(responses['4XX'].content[JSON_TYPE].schema.$ref, '#/components/schemas/ErrorAnswer')
 })
 

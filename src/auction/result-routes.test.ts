@@ -246,10 +246,11 @@ test('the page on unfilled auctions does not wait while a program processes a wh
       packed
     from generate_series(1, 10000) as number,
       (select * from receipt where pub_id = ${pubId} limit 1) as one`)
-  const path = `publishers/${pubId}/no_fill/?date=`
-  const program = api.call(`/api/v1/${path}2026-03-01`, { key })
+  const path = `/api/v1/publishers/${pubId}`
+  const program = api.call(`${path}/no_fill/?date=2026-03-01`, { key })
   await sleep(30)
-  const page = fetch(`${api.url}/dashboard/api/${path}${today()}`, { headers: { cookie } })
+  const sample = `${api.url}${path}/no_fill_sample/?date=${today()}`
+  const page = fetch(sample, { headers: { cookie } })
   const first = await Promise.race([program.then(() => 'program'), page.then(() => 'page')])
   assert.equal(first, 'page')
   assert.deepEqual([(await page).status, (await program).status], [200, 200])

@@ -31,7 +31,7 @@ test('a reason keeps its number and its word, and an unknown one is shown as unk
   const words = {
     ...{ ok: 0, seal_broken: 1, robot: 3, prefetch: 4, too_fast: 5, unfunded: 6 },
     ...{ blocked_address: 7, rate_limited: 8, unknown_link: 9, foreign_link: 10 },
-    ...{ disabled_link: 11, spooled_late: 12, embedded: 13 },
+    ...{ disabled_link: 11, spooled_late: 12, embedded: 13, suspended: 14 },
     ...{ duplicate_result: 20, duplicate_visitor: 21, visitor_limit: 22, reversed: 23 },
     ...{ scanner: 24, address_limit: 25 },
   }
