@@ -390,7 +390,7 @@ test('a refund is in the order’s currency, and has an amount or a quantity', a
   assert.match(await fieldsOf({ amount: '5.005' }), /amount: must be an amount in/)
   assert.match(await fieldsOf({ amount: '0.00' }), /amount: must be more than 0/)
   assert.match(await fieldsOf({ amount: '5.00', quantity: 1 }), /quantity: must be left out/)
-  assert.match(await fieldsOf({}), /^returns\[0\]\.product_id: is required, or line: say which/)
+  assert.match(await fieldsOf({}), /^returns\[0\]\.product_id: is required, or line: name the/)
   assert.equal(await fieldsOf({ amount: '5.00', currency: 'USD' }), 'accepted')
 })
 
