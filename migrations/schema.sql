@@ -183,6 +183,53 @@ begin
   return null;
 end $function$;
 
+create table alert_email (
+  pub_id integer not null,
+  email text not null,
+  token text not null,
+  constraint alert_email_pkey PRIMARY KEY (pub_id, email),
+  constraint alert_email_token_key UNIQUE (token),
+  constraint alert_email_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES alert_setting(pub_id)
+);
+
+create table alert_event (
+  alert_event_id bigint generated always as identity,
+  pub_id integer not null,
+  kind text not null,
+  key text not null,
+  line text not null,
+  at timestamp with time zone not null,
+  constraint alert_event_pkey PRIMARY KEY (alert_event_id),
+  constraint alert_event_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
+);
+
+create table alert_post (
+  alert_post_id bigint generated always as identity,
+  pub_id integer not null,
+  body jsonb not null,
+  attempts integer not null default 0,
+  due_at timestamp with time zone not null,
+  constraint alert_post_pkey PRIMARY KEY (alert_post_id)
+);
+
+create table alert_setting (
+  pub_id integer not null,
+  kinds text[] not null,
+  webhook_url text,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint alert_setting_pkey PRIMARY KEY (pub_id),
+  constraint alert_setting_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
+);
+
+create table alert_told (
+  pub_id integer not null,
+  kind text not null,
+  key text not null,
+  at timestamp with time zone not null,
+  constraint alert_told_pkey PRIMARY KEY (pub_id, kind, key)
+);
+
 create table api_key (
   token_id integer generated always as identity,
   uid integer not null,
@@ -1417,6 +1464,16 @@ create table stream_position (
   "position" bigint not null default 0,
   digest bytea,
   constraint stream_position_pkey PRIMARY KEY (stream, created)
+);
+
+create table tag_day (
+  pub_id integer not null,
+  day date not null,
+  host text not null,
+  consent smallint not null,
+  page_views bigint not null,
+  last_at timestamp with time zone not null,
+  constraint tag_day_pkey PRIMARY KEY (pub_id, day, host, consent)
 );
 
 create table totp (

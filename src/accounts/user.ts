@@ -44,7 +44,7 @@ async function passwordRule(password: string): Promise<string | null> {
 
 const COMMON_RULE = 'is among the passwords that attackers try first; choose a longer, unusual one'
 
-function isEmail(text: string): boolean {
+export function isEmail(text: string): boolean {
   return /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= EMAIL_LENGTH_MAX
 }
 

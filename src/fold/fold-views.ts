@@ -14,11 +14,17 @@ import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { passNamedIds } from './fold-named-ids.ts'
 import { rememberSeen } from './fold-seen-links.ts'
+import { addTagViews } from './fold-tags.ts'
 
 export async function foldViews(tx: Db, events: readonly StoredEvent[]): Promise<void> {
   await passNamedIds(tx, events)
   const ofType = (type: number) => events.filter((event) => event.type === type)
-  await addPageImpressions(tx, ofType(EVENT_TYPE.pageImpression))
+  const pages = ofType(EVENT_TYPE.pageImpression)
+  await addPageImpressions(tx, pages)
+  await addTagViews(
+    tx,
+    pages.filter(({ reason }) => reason === REASON.ok),
+  )
   await addLinkImpressions(
     tx,
     events.filter(

@@ -17,6 +17,7 @@ import type { IssuedStatement } from '../ledger/statement-store.ts'
 import { updateProductWords } from '../matching/product-words-store.ts'
 import type { SealingKey } from '../node/config.ts'
 import { feedPriceRates } from '../orders/feed-rates.ts'
+import { guardedAgent } from '../platform/net/fetch-guard.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import { fitNightly } from '../prediction/learn-store.ts'
@@ -25,6 +26,7 @@ import { recordReconciliation } from '../reconcile/reconciliation-store.ts'
 import { type DeliveredReports, deliverReports } from '../reports/deliver-reports.ts'
 import { watchLinks } from '../stats/watch-links.ts'
 import { issueWithNotices } from '../webhooks/make-notices.ts'
+import { makeAlerts, postAlerts } from '../webhooks/send-alerts.ts'
 
 /** A job's input. Everything except the database is sent to its thread as a message. */
 export interface HeavyWork {
@@ -33,6 +35,7 @@ export interface HeavyWork {
   readonly keys: readonly SealingKey[]
   readonly allowPrivateFetch: boolean
   readonly retentionDays: number
+  readonly baseUrl: string
 }
 
 /** Every night covers the last week again, because late events are in the log by then. */
@@ -61,6 +64,16 @@ export const HEAVY_JOBS = {
     return refetchFeeds(db, { at: new Date(nowMs), allowPrivate, toDollars, seed })
   },
   watchLinks: ({ db, nowMs }: HeavyWork): Promise<number> => watchLinks(db, new Date(nowMs)),
+  async sendAlerts({ db, nowMs, baseUrl, allowPrivateFetch: allowPrivate }: HeavyWork) {
+    const now = new Date(nowMs)
+    const agent = guardedAgent({ allowPrivate })
+    try {
+      await makeAlerts(db, { now, baseUrl })
+      return await postAlerts(db, { agent, now })
+    } finally {
+      await agent.close()
+    }
+  },
   updateProductWords: ({ db }: HeavyWork): Promise<number> => updateProductWords(db),
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),

@@ -19,8 +19,8 @@ export async function runHeavyJob<Job extends HeavyJob>(
   { limitMs = JOB_MS_MAX } = {},
 ): Promise<Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>> {
   const { connection } = database
-  const { allowPrivateFetch, retentionDays } = config
-  const order = { nowMs: now(), keys: sealingKeys, allowPrivateFetch, retentionDays }
+  const { allowPrivateFetch, retentionDays, baseUrl } = config
+  const order = { nowMs: now(), keys: sealingKeys, allowPrivateFetch, retentionDays, baseUrl }
   const workerData: HeavyJobOrder = { job, connection, ...order }
   // Without this process's flags: a test runner's flags mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })

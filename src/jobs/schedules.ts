@@ -79,6 +79,7 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'refetch_feeds', cron: '50 * * * *', isMadeUpFor: true, work: refetchAllFeeds },
   { task: 'update_product_words', cron: '* * * * *', work: updateWords },
   { task: 'watch_links', cron: '25 * * * *', work: (node) => runHeavyJob(node, 'watchLinks') },
+  { task: 'send_alerts', cron: '*/15 * * * *', work: (node) => runHeavyJob(node, 'sendAlerts') },
   { task: 'check_pages', cron: '*/15 * * * *', work: checkLinkPages },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },

@@ -50,6 +50,7 @@ import { reportRoutes } from '../reports/routes.ts'
 import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
 import { reversalRoutes } from '../stats/reversal-routes.ts'
 import { statsRoutes } from '../stats/routes.ts'
+import { unsubscribeRoutes } from '../webhooks/unsubscribe-routes.ts'
 import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { edgeDocs } from './edge-docs.ts'
 import { baseRoutes, edgeRoutes, noteDestination } from './edge-routes.ts'
@@ -183,6 +184,7 @@ async function buildHttp(node: Node): Promise<Http> {
     for (const routes of [reportRoutes, webhookRoutes, merchantRoutes]) {
       await http.register(routes({ db, keys, now }))
     }
+    await http.register(unsubscribeRoutes({ db }))
     await http.register(reversalRoutes({ ...intake, keys }))
     await http.register(intakeRoutes(intake)) // orders and returns, server to server
   }

@@ -5,6 +5,7 @@ import type { OnKeyUsed } from '../accounts/require-key.ts'
 import type { Node } from '../node/node.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
+import { addAlertEvents } from '../webhooks/alert-store.ts'
 import { type Notice, queueNotices } from '../webhooks/webhook-store.ts'
 
 /** Notifies the owners of a key when it is used from a network that is new for it. */
@@ -29,6 +30,9 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
         ...ownIds(holder, 'merchant').map((merchId) => ({ ...notice, pubId: null, merchId })),
       ]
       await queueNotices(tx, notices, at)
+      const line = `The key “${record.description}” was used from a network that is new for it.`
+      const event = { kind: 'key_from_new_place', key: `key:${tokenId}`, line } as const
+      await addAlertEvents(tx, { pubIds: ownIds(holder, 'publisher'), event, at })
     }
     places
       .note({ tokenId, key, address }, tell)

@@ -7,6 +7,8 @@ import type { Node } from '../node/node.ts'
 import { breakdownOperations } from '../stats/breakdown-operations.ts'
 import { linkFinderOperations } from '../stats/link-finder-operations.ts'
 import { linkOperations } from '../stats/link-operations.ts'
+import { tagStatusOperations } from '../stats/tag-status-operations.ts'
+import { alertOperations } from '../webhooks/alert-operations.ts'
 import { noteDestination } from './edge-routes.ts'
 
 export function operationsForPublishers(node: Node): Operation[] {
@@ -27,6 +29,8 @@ export function operationsForPublishers(node: Node): Operation[] {
         for (const link of links) noteDestination(node, link)
       },
     }),
+    ...tagStatusOperations,
+    ...alertOperations,
     ...productOperations({ linkUrl, outlooks, book, isOwnPage }),
   ]
 }

@@ -4,8 +4,9 @@ import { startApi } from '../../test/support/api.ts'
 import { makeCampaign, makeMerchant } from '../../test/support/catalogue.ts'
 import { openFoldedLog } from '../../test/support/fold-log.ts'
 import { MoneyEvents } from '../../test/support/money-events.ts'
-import { MODEL } from '../events/event.ts'
+import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
 import { disableLink } from '../links/store.ts'
+import { keyOfUrl } from '../platform/net/url.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
 const api = await startApi({ after }, { env: { ROLES: 'api,edge' } })
@@ -40,6 +41,15 @@ await log.tell(
     ...{ auctionId: kettle.auction_id, pubId, merchId: shop.merchId, model: MODEL.cpc },
     ...{ priceMicros: 400_000, campaignId: null, leaseId: null, offerId: null },
   }),
+)
+await log.tell(
+  ...['a', 'b'].map((session) =>
+    events.at(Date.now(), {
+      ...{ type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId, consent: 1 },
+      ...{ sessionKey: Buffer.from(session.padEnd(16)), url: 'https://daily.example/tea' },
+      urlKey: keyOfUrl(new URL('https://daily.example/tea')),
+    }),
+  ),
 )
 const base = `/api/v1/publishers/${pubId}`
 const links = async (query = '') => {
@@ -160,4 +170,22 @@ test('the link finder says which links of a text can earn, and creates them', as
   for (const body of [{}, { text, html }, { urls: ['x'.repeat(2049)] }, { text: 1 }]) {
     assert.equal((await find(body)).status, 400)
   }
+})
+
+test('the status of the tag has its hosts, consent, and links that nobody pays for', async () => {
+  const status = (await api.call(`${base}/tag_status/`, { key })).entry<{
+    readonly datetime_last_page_view: string
+    readonly hosts: readonly { readonly host: string; readonly page_views: number }[]
+    readonly consent: readonly { readonly consent: string; readonly page_views: number }[]
+    readonly links_not_monetised: readonly { readonly host: string; readonly reason: string }[]
+  }>()
+  assert.deepEqual(
+    status.hosts.map(({ host, page_views }) => [host, page_views]),
+    [['daily.example', 2]],
+  )
+  assert.deepEqual(
+    status.consent.map(({ consent, page_views }) => [consent, page_views]),
+    [['full', 2]],
+  )
+  assert.ok(status.links_not_monetised.every(({ host }) => host !== 'daily.example'))
 })
