@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { api, faultsOf, isNotLoggedIn, isRefusal } from './api.ts'
+import { people } from './people-api.ts'
 
 interface Asked {
   readonly path: string
@@ -59,13 +60,17 @@ test('sends days, cursors and words as given, and omits parameters that are not 
 
 test('posts a change as JSON and returns the one entry of the response', async (t) => {
   const asked = serve(t, () => Response.json({ data: [{ token_id: 3 }, 'more'] }))
-  assert.deepEqual(await api.disableKey(3), { token_id: 3 })
-  assert.deepEqual(await api.keys(), [{ token_id: 3 }, 'more'])
+  const at = { kind: 'publisher', id: 7 } as const
+  assert.deepEqual(await people.disableKey(at, 3), [{ token_id: 3 }, 'more'])
+  assert.deepEqual(await people.keys(at), [{ token_id: 3 }, 'more'])
   await api.logIn({ email: 'a@b.example', password: 'p' })
   const [disable, , logIn] = asked
-  assert.equal(disable?.path, '/dashboard/api/keys/3/disable/')
+  assert.deepEqual(
+    [disable?.path, disable?.init.method],
+    ['/api/v1/publishers/7/keys/3/', 'DELETE'],
+  )
   const { method, headers, body } = logIn?.init ?? {}
-  const json = { 'content-type': 'application/json', 'x-souk-csrf': '' }
+  const json = { 'content-type': 'application/json' }
   assert.deepEqual(
     [method, headers, body],
     ['POST', json, '{"email":"a@b.example","password":"p"}'],

@@ -4,7 +4,7 @@
  */
 import type { Static } from 'typebox'
 import type { SettingsBody } from '../src/accounts/publisher-operations.ts'
-import type { ApiKeyRecord, CreatedKey, PublisherRecord } from '../src/accounts/schema.ts'
+import type { PublisherRecord } from '../src/accounts/schema.ts'
 import type { MeRecord } from '../src/accounts/sign-in/me-operations.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
@@ -34,9 +34,11 @@ import type {
 } from '../src/stats/dashboard-schema.ts'
 
 export type User = Static<typeof MeRecord>
-export type Publisher = Static<typeof PublisherRecord>
-export type ApiKey = Static<typeof ApiKeyRecord>
-export type NewKey = Static<typeof CreatedKey>
+/** A publisher of the signed-in user. */
+export interface Publisher {
+  readonly pub_id: number
+  readonly name: string
+}
 export type SmartLink = Static<typeof SmartLinkRecord>
 export type MerchantOrder = Static<typeof MerchantOrderRecord>
 export type Refusal = Static<typeof RefusalRecord>
@@ -67,11 +69,6 @@ export type {
   Payments,
   Receipt,
   ReturnPage,
-}
-
-export interface WantedKey {
-  readonly description: string
-  readonly expires: string | null
 }
 
 /** UTC days, both inclusive. */
@@ -107,7 +104,12 @@ export const api = {
   logIn: async (body: { email: string; password: string }) =>
     remember(await post<User>(SESSION, body)),
   logOut: () => call<object>(SESSION, { method: 'DELETE' }),
-  publishers: () => all<Publisher>('/dashboard/api/publishers/'),
+  publishers: async () => {
+    const { memberships } = await api.me()
+    return memberships.flatMap(({ organization: { kind, id }, name }): Publisher[] =>
+      kind === 'publisher' && id !== null ? [{ pub_id: id, name }] : [],
+    )
+  },
   merchants: async () => {
     const { memberships } = await api.me()
     return memberships.flatMap(({ organization: { kind, id }, name }): Merchant[] =>
@@ -151,9 +153,6 @@ export const api = {
   merchantOrder: (merchId: number, orderId: string) =>
     first<MerchantOrder>(`${ofMerchant(merchId)}/orders/${encodeURIComponent(orderId)}/`),
   refused: (merchId: number) => all<Refusal>(`${ofMerchant(merchId)}/refused_reports/`),
-  keys: () => all<ApiKey>('/dashboard/api/keys/'),
-  createKey: (body: WantedKey) => post<NewKey>('/dashboard/api/keys/', body),
-  disableKey: (tokenId: number) => post<ApiKey>(`/dashboard/api/keys/${tokenId}/disable/`, {}),
   publisherSettings: (pubId: number) => first<PublisherSettings>(`${ofPublisher(pubId)}/settings/`),
   changePublisherSettings: ({ pub_id, etag }: PublisherSettings, body: SettingsBody) =>
     send<PublisherSettings>(`${ofPublisher(pub_id)}/settings/`, 'PATCH', body, etag),
@@ -186,7 +185,7 @@ export const ledgerUrl = (merchId: number, range: Range): string =>
   `${ofMerchant(merchId)}/ledger/?${days(range, { format: 'csv' })}`
 
 /** A page of a list as long as the API allows. */
-const LONGEST = 'limit=500'
+export const LONGEST = 'limit=500'
 
 const SESSION = '/api/v1/session/'
 const ofPublisher = (pubId: number): string => `/api/v1/publishers/${pubId}`
@@ -210,17 +209,23 @@ function remember(user: User): User {
   return user
 }
 
-async function first<T>(path: string): Promise<T> {
+export async function first<T>(path: string): Promise<T> {
   const [entry] = await call<T>(path)
   return entry as T
 }
 
-const all = <T>(path: string): Promise<T[]> => call<T>(path)
+export const all = <T>(path: string): Promise<T[]> => call<T>(path)
 
-const post = <T>(path: string, body: object): Promise<T> => send(path, 'POST', body)
+/** A page of a list, and the cursor of the next one. */
+export async function page<T>(path: string): Promise<{ rows: T[]; next: string | null }> {
+  const { data, next_cursor = null } = await ask<T>(path)
+  return { rows: data, next: next_cursor }
+}
+
+export const post = <T>(path: string, body: object): Promise<T> => send(path, 'POST', body)
 
 /** Sends a change; with an etag it is refused if the record has changed meanwhile. */
-async function send<T>(
+export async function send<T>(
   path: string,
   method: 'POST' | 'PATCH',
   body: object,
@@ -236,6 +241,7 @@ async function send<T>(
 
 interface Envelope<T> {
   readonly data: T[]
+  readonly next_cursor?: string | null
   readonly error?: { readonly message: string; readonly data: readonly Fault[] | null }
 }
 
@@ -250,7 +256,11 @@ interface Sent {
   readonly body?: string
 }
 
-async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
+export async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
+  return (await ask<T>(path, init)).data
+}
+
+async function ask<T>(path: string, init: Sent = {}): Promise<Envelope<T>> {
   const noAnswer = () => {
     throw new CallError(0, 'The service does not respond. It may be restarting.')
   }
@@ -258,7 +268,8 @@ async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
   const headers = { ...init.headers, ...(csrfToken && { 'x-souk-csrf': csrfToken }) }
   const response = await fetch(path, { ...init, headers, signal }).catch(noAnswer)
   const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
-  if (response.ok) return body?.data ?? noAnswer() // A response cut off halfway counts as none.
+  // A response cut off halfway counts as none.
+  if (response.ok) return body?.data === undefined ? noAnswer() : body
   const { message = `The service responded with status ${response.status}`, data } =
     body?.error ?? {}
   const wait = response.headers.get('retry-after') ?? ''

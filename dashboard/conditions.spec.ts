@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core'
 import { openPage } from '../tag/testing/browser.ts'
 import { startApi } from '../test/support/api.ts'
 import { makeMarket, until } from '../test/support/market.ts'
-import type { ClickPage, Overview } from './api.ts'
+import type { ClickPage, Overview, User } from './api.ts'
 import { alter, focused, visitAs, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
@@ -25,9 +25,9 @@ test('a refused form shows the fault at its field, focuses it, and keeps the inp
   await page.getByLabel('Expires').fill('2020-01-01')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByText('Is in the past: the key would never work').waitFor()
-  assert.equal(await focused(page), 'expires')
+  assert.equal(await focused(page), 'datetime_expires')
   const says = page.getByLabel('Expires').and(page.locator('[aria-invalid=true]'))
-  assert.equal(await says.getAttribute('aria-describedby'), 'expires-fault')
+  assert.equal(await says.getAttribute('aria-describedby'), 'datetime_expires-fault')
   assert.equal(await page.getByLabel('What is it for?').inputValue(), 'my script')
 
   await page.getByRole('link', { name: 'Links', exact: true }).click()
@@ -87,7 +87,7 @@ test('sends a form once, however often its button is pressed', async (t) => {
 test('refuses a year of more than four digits at the field of a key’s last day', async (t) => {
   const { page } = await visit(t, '/dashboard/developer')
   await page.getByLabel('Expires').fill('202755-03-02')
-  await page.locator('#expires:out-of-range').waitFor()
+  await page.locator('#datetime_expires:out-of-range').waitFor()
 })
 
 test('a key works until the end of the chosen day', async (t) => {
@@ -124,12 +124,17 @@ test('the skip link stays readable above the content below it', async (t) => {
 
 const LONG = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft'
 
-/** Answers with publishers of these names. Only the first exists. */
-const answerPublishers = (page: Page, names: readonly string[]): Promise<unknown> => {
-  const [mine] = account.publishers
-  const data = names.map((name, at) => ({ ...mine, pub_id: account.pubId + at, name }))
-  return page.route('**/api/publishers/', (route) => route.fulfill({ json: { data } }))
-}
+/** Answers with an owner of publishers of these names. Only the first exists. */
+const answerPublishers = (page: Page, names: readonly string[]): Promise<unknown> =>
+  alter<User>(page, '**/api/v1/me/', (me) => {
+    const [own] = me.memberships
+    if (own === undefined) return
+    me.memberships = names.map((name, at) => ({
+      ...own,
+      name,
+      organization: { kind: 'publisher', id: account.pubId + at },
+    }))
+  })
 
 const isTooWide = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth > innerWidth)

@@ -39,7 +39,7 @@ test('keeps the keyboard focus when a button has done its work', async (t) => {
   assert.equal(await focused(page), 'Create key')
   await press('Done')
   await page.locator('#new-key').waitFor({ state: 'detached' })
-  assert.match((await focused(page)) ?? '', /^API keys/)
+  assert.match((await focused(page)) ?? '', /^A program with a key/)
   await press('Disable kept')
   await press('Disable it')
   await page.getByText('Disabled', { exact: true }).waitFor()

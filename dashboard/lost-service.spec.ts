@@ -47,7 +47,7 @@ test('reports a silent service, or one that sends half a response, as not respon
   await page.getByRole('alert').getByText('The service does not respond').waitFor()
 
   const { page: other } = await visit(t, '/dashboard/')
-  await other.route('**/keys/', (route) => route.fulfill({ body: '{"info":{"err' }))
+  await other.route('**/keys/*', (route) => route.fulfill({ body: '{"info":{"err' }))
   await other.getByRole('link', { name: 'Developer', exact: true }).click()
   await other.getByRole('alert').getByText('The service does not respond').waitFor()
 })

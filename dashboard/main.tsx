@@ -10,10 +10,13 @@ import {
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isRefusal } from './api.ts'
+import { AuditPage } from './pages/audit-page.tsx'
 import { CampaignsPage } from './pages/campaigns-page.tsx'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
+import { InvitationPage } from './pages/invitation-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
+import { MembersPage } from './pages/members-page.tsx'
 import { MerchantPage } from './pages/merchant-page.tsx'
 import { NetworkPage } from './pages/network-page.tsx'
 import { OrdersPage } from './pages/orders-page.tsx'
@@ -32,7 +35,7 @@ const root = createRootRoute({
   component: Frame,
   notFoundComponent: NothingHere,
   validateSearch: readSearch,
-  search: { middlewares: [retainSearchParams(['pub', 'merch', 'from', 'to'])] },
+  search: { middlewares: [retainSearchParams(['pub', 'merch', 'org', 'from', 'to'])] },
 })
 const page = <P extends string>(path: P, component: () => React.ReactNode) =>
   createRoute({ getParentRoute: () => root, path, component })
@@ -55,7 +58,10 @@ const routeTree = root.addChildren([
   page(PATHS.merchant, MerchantPage),
   page(PATHS.campaigns, CampaignsPage),
   page(PATHS.network, NetworkPage),
-  page(PATHS.developer, DeveloperPage), // API keys belong to the user, not to a publisher.
+  page(PATHS.developer, DeveloperPage),
+  page(PATHS.members, MembersPage),
+  page(PATHS.audit, AuditPage),
+  page(PATHS.invitation, InvitationPage),
 ])
 const router = createRouter({
   routeTree,

@@ -12,6 +12,9 @@ export const PATHS = {
   campaigns: '/campaigns',
   network: '/network',
   developer: '/developer',
+  members: '/members',
+  audit: '/audit',
+  invitation: '/invitations/$token',
 } as const
 
 /** The page's state in the URL: publisher or merchant, range of UTC days, and page options. */
@@ -23,6 +26,7 @@ export interface Search {
   readonly day?: string | undefined // of a page about one day
   readonly outcome?: (typeof OUTCOMES)[number] | undefined
   readonly figure?: Figure | undefined
+  readonly org?: string | undefined // an organization, such as publisher-7
   readonly find?: string | undefined // the search text among links
 }
 
@@ -33,6 +37,7 @@ const OUTCOMES = ['counted', 'unpaid'] as const
 export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const
 export type Figure = (typeof FIGURES)[number]
 
+const ORGANIZATION = /^(network|(publisher|merchant)-\d{1,10})$/
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /**
@@ -40,11 +45,12 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { pub, merch, from, to, day, outcome, figure, find } = search
+  const { pub, merch, org, from, to, day, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     pub: readId(pub),
     merch: readId(merch),
+    org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
     from: isRange ? from : undefined,
     to: isRange ? to : undefined,
     day: isDay(day) ? day : undefined,

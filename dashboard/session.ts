@@ -84,7 +84,13 @@ export function useLogOut() {
     onSuccess: () => {
       tabs.postMessage(null)
       void enter(client, null)
-      const search = { pub: undefined, merch: undefined, from: undefined, to: undefined }
+      const search = {
+        pub: undefined,
+        merch: undefined,
+        org: undefined,
+        from: undefined,
+        to: undefined,
+      }
       return navigate({ to: PATHS.overview, search })
     },
   })
@@ -125,6 +131,16 @@ export function usePublisher(): Publisher {
   const publisher = usePublisherIfAny()
   if (publisher === null) throw new Error('shown outside of a publisher')
   return publisher
+}
+
+/** The settings of the chosen publisher. */
+export function usePublisherSettings() {
+  const pubId = usePublisher().pub_id
+  return useQuery({
+    queryKey: ['settings', pubId],
+    queryFn: () => api.publisherSettings(pubId),
+    staleTime: Infinity, // A form must not change while somebody types.
+  })
 }
 
 /** Switches to `owner`, the publisher of the page's content. Returns false until that is done. */

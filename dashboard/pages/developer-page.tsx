@@ -1,10 +1,14 @@
 /** Developer options: API keys, an example call, and the page tag. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { api, type Publisher, type User } from '../api.ts'
-import { useMe, usePublisherIfAny } from '../session.ts'
+import type { Organization } from '../../src/accounts/permission.ts'
+import type { User } from '../api.ts'
+import { nameOf, organizationOf } from '../organization.ts'
+import { people, type WantedKey } from '../people-api.ts'
+import { useMe, usePublisherIfAny, usePublisherSettings } from '../session.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Failure, Progress } from '../ui/notice.tsx'
+import { OfOrganization } from '../ui/of-organization.tsx'
 import { Title } from '../ui/title.tsx'
 import { KeyList } from './key-list.tsx'
 import { NewKeyForm } from './new-key-form.tsx'
@@ -16,41 +20,50 @@ export function DeveloperPage() {
   return (
     <div className="space-y-8">
       <Title>Developer options</Title>
-      <Keys fresh={fresh} onFresh={setFresh} />
+      <OfOrganization
+        title="API keys"
+        isPage={false}
+        permission="keys.write"
+        who="owners and managers"
+      >
+        {(membership) => <Keys at={organizationOf(membership)} fresh={fresh} onFresh={setFresh} />}
+      </OfOrganization>
       {me !== undefined && <Trial apiKey={fresh} me={me} />}
-      {me !== undefined && publisher !== null && <Tag publisher={publisher} me={me} />}
+      {me !== undefined && publisher !== null && <Tag me={me} />}
     </div>
   )
 }
 
-function Keys(props: { fresh: string | null; onFresh: (key: string | null) => void }) {
-  const { fresh, onFresh } = props
+function Keys(props: {
+  at: Organization
+  fresh: string | null
+  onFresh: (key: string | null) => void
+}) {
+  const { at, fresh, onFresh } = props
   const client = useQueryClient()
   const section = useRef<HTMLElement>(null)
-  const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys })
+  const queryKey = ['keys', nameOf(at)]
+  const keys = useQuery({ queryKey, queryFn: () => people.keys(at) })
   const again = () => client.invalidateQueries({ queryKey: ['keys'] })
   const make = useMutation({
-    mutationFn: api.createKey,
+    mutationFn: (body: WantedKey) => people.createKey(at, body),
     onSuccess: ({ key }) => {
       onFresh(key)
       return again()
     },
   })
   const disable = useMutation({
-    mutationFn: api.disableKey,
-    onSuccess: ({ token_id }) => {
-      if (token_id === make.data?.token_id) onFresh(null) // The key is disabled, so hide it.
+    mutationFn: (tokenId: number) => people.disableKey(at, tokenId),
+    onSuccess: (_, tokenId) => {
+      if (tokenId === make.data?.token_id) onFresh(null) // The key is disabled, so hide it.
       return again()
     },
   })
   return (
-    <section ref={section} tabIndex={-1} aria-labelledby="keys" className="space-y-3">
-      <div>
-        <h2 id="keys">API keys</h2>
-        <p className="text-sm text-soft">
-          A key has full access to your account through the API. Keep it secret.
-        </p>
-      </div>
+    <section ref={section} tabIndex={-1} aria-label="Keys" className="space-y-3">
+      <p className="text-sm text-soft">
+        A program with a key acts as you. Keep it secret, and give it no more rights than it needs.
+      </p>
       {fresh !== null && (
         <FreshKey
           apiKey={fresh}
@@ -102,7 +115,9 @@ function Trial({ apiKey, me }: { apiKey: string | null; me: User }) {
   )
 }
 
-function Tag({ publisher, me }: { publisher: Publisher; me: User }) {
+function Tag({ me }: { me: User }) {
+  const { data: publisher } = usePublisherSettings()
+  if (publisher === undefined) return null
   const { slug, pub_id, name } = publisher
   const text = `<script async src="${me.base_url}/tag/souk.js" data-publisher="${slug}"></script>`
   return (

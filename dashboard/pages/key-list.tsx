@@ -1,7 +1,8 @@
-/** Lists the account's API keys, active ones first. Disabling a key asks for confirmation. */
+/** Lists API keys, active ones first. Disabling a key asks for confirmation. */
 import { useRef, useState } from 'react'
-import type { ApiKey } from '../api.ts'
 import { date, time } from '../format.ts'
+import type { ApiKey } from '../people-api.ts'
+import { useMe } from '../session.ts'
 
 export function KeyList(props: { keys: readonly ApiKey[]; onDisable: (tokenId: number) => void }) {
   const { keys, onDisable } = props
@@ -24,13 +25,14 @@ function KeyLine(props: { record: ApiKey; onDisable: (tokenId: number) => void }
   const { record, onDisable } = props
   const [isAsking, setAsking] = useState(false)
   const line = useRef<HTMLLIElement>(null)
+  const isMine = useMe().data?.uid === record.uid
   return (
     <li ref={line} tabIndex={-1} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className={`min-w-0 grow ${isWorking(record) ? '' : 'text-soft'}`}>
         <p className="font-medium">
           <bdi>{record.description}</bdi>
         </p>
-        <p className="number text-sm text-soft">{story(record)}</p>
+        <p className="number text-sm wrap-anywhere text-soft">{story(record, isMine)}</p>
       </div>
       {!isWorking(record) && <span className="chip">{stateOf(record)}</span>}
       {isWorking(record) && (
@@ -77,7 +79,7 @@ function isPast(instant: string | null): boolean {
 
 const stateOf = (key: ApiKey): string => (key.is_enabled_by_user ? 'Expired' : 'Disabled')
 
-function story(key: ApiKey): string {
+function story(key: ApiKey, isMine: boolean): string {
   const { datetime_created, datetime_last_used: used, datetime_expires: expires } = key
   return [
     `Created ${date(datetime_created)}`,
@@ -85,5 +87,8 @@ function story(key: ApiKey): string {
     ...(expires === null
       ? []
       : [`${isPast(expires) ? 'worked' : 'works'} until ${date(expires)}, ${time(expires)} UTC`]),
+    ...(isMine ? [] : [`of ${key.email}`]),
+    ...(key.organization === null ? ['for the whole account'] : []),
+    ...(key.scopes === null ? [] : [`only ${key.scopes.join(', ')}`]),
   ].join(' · ')
 }

@@ -1,8 +1,21 @@
-/** The form that creates an API key, with a purpose and an expiry. */
+/** The form that creates an API key, with a purpose, rights and an expiry. */
 import { type FormEvent, useState } from 'react'
-import type { WantedKey } from '../api.ts'
+import type { WantedKey } from '../people-api.ts'
+import { ChoiceField } from '../ui/choice-field.tsx'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
+
+const RIGHTS = {
+  here: {},
+  figures: { scopes: ['figures.read'] },
+  account: { is_for_account: true },
+} as const satisfies Record<string, Partial<WantedKey>>
+type Rights = keyof typeof RIGHTS
+const RIGHTS_WORDS: readonly { value: Rights; label: string }[] = [
+  { value: 'here', label: 'All that you may do here' },
+  { value: 'figures', label: 'Only read figures here' },
+  { value: 'account', label: 'All, in your whole account' },
+]
 
 export function NewKeyForm(props: {
   error: Error | null
@@ -12,6 +25,7 @@ export function NewKeyForm(props: {
   const { error, isPending, onMake } = props
   const [description, setDescription] = useState('')
   const [lastDay, setLastDay] = useState('')
+  const [rights, setRights] = useState<Rights>('here')
   const form = useFaultFocus(error)
   const make = useOneAtATime(onMake)
   const submit = async (event: FormEvent) => {
@@ -19,7 +33,8 @@ export function NewKeyForm(props: {
     // A chosen day includes the whole day.
     const isMade = await make({
       description,
-      expires: lastDay === '' ? null : `${lastDay}T23:59:59Z`,
+      datetime_expires: lastDay === '' ? null : `${lastDay}T23:59:59Z`,
+      ...RIGHTS[rights],
     })
     if (!isMade) return
     setDescription('')
@@ -27,7 +42,7 @@ export function NewKeyForm(props: {
   }
   return (
     <form ref={form} onSubmit={submit} aria-label="New API key" className="panel space-y-3 p-4">
-      <div className="grid grid-cols-1 gap-3 sm:grid-cols-[1fr_auto_auto]">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-[1fr_auto_auto_auto]">
         <Field
           name="description"
           label="What is it for?"
@@ -38,7 +53,7 @@ export function NewKeyForm(props: {
           error={error}
         />
         <Field
-          name="expires"
+          name="datetime_expires"
           label="Expires"
           type="date"
           max="9999-12-31" // Otherwise browsers accept years of six digits, which the API refuses.
@@ -47,11 +62,19 @@ export function NewKeyForm(props: {
           onChange={setLastDay}
           error={error}
         />
+        <ChoiceField
+          name="scopes"
+          label="What may it do?"
+          options={RIGHTS_WORDS}
+          value={rights}
+          onChange={setRights}
+          error={error}
+        />
         <button type="submit" className="button button-main sm:mt-6" aria-busy={isPending}>
           Create key
         </button>
       </div>
-      <FormFailure error={error} fields={['description', 'expires']} />
+      <FormFailure error={error} fields={['description', 'datetime_expires', 'scopes']} />
     </form>
   )
 }

@@ -1,8 +1,8 @@
 /** A publisher's settings: prices, merchants, links and readers' consent. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api, type PublisherSettings, type SettingsBody } from '../api.ts'
-import { usePublisher, useRights } from '../session.ts'
+import { usePublisher, usePublisherSettings, useRights } from '../session.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
@@ -10,11 +10,7 @@ import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
 
 export function SettingsPage() {
   const { pub_id: pubId, name } = usePublisher()
-  const settings = useQuery({
-    queryKey: ['settings', pubId],
-    queryFn: () => api.publisherSettings(pubId),
-    staleTime: Infinity, // A form must not change while somebody types.
-  })
+  const settings = usePublisherSettings()
   return (
     <div className="space-y-5">
       <Title name={name}> · Settings</Title>

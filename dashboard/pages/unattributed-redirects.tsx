@@ -1,7 +1,7 @@
 /** Clicks on wrapper links that earn nothing, because the links do not name the publisher. */
 import type { LinkPage } from '../api.ts'
 import { count } from '../format.ts'
-import { usePublisher } from '../session.ts'
+import { usePublisherSettings } from '../session.ts'
 import { unicodeHost } from '../unicode-host.ts'
 
 type Unattributed = LinkPage['unattributed'][number]
@@ -10,7 +10,7 @@ type Unattributed = LinkPage['unattributed'][number]
 const ROWS_SHOWN = 10
 
 export function UnattributedRedirects({ rows }: { rows: readonly Unattributed[] }) {
-  const { slug } = usePublisher()
+  const { data: settings } = usePublisherSettings()
   if (rows.length === 0) return null
   const total = rows.reduce((sum, { redirects }) => sum + redirects, 0)
   const more = rows.length - ROWS_SHOWN
@@ -21,7 +21,8 @@ export function UnattributedRedirects({ rows }: { rows: readonly Unattributed[] 
       </summary>
       <p className="px-4 pb-3 text-sm text-soft">
         In the last 30 days, these links did not name you. Write{' '}
-        <code className="wrap-anywhere text-ink">publisher_slug={slug}</code> in their URLs.
+        <code className="wrap-anywhere text-ink">publisher_slug={settings?.slug ?? '…'}</code> in
+        their URLs.
       </p>
       <ul className="divide-y divide-line border-t border-line text-sm">
         {rows.slice(0, ROWS_SHOWN).map((row) => (

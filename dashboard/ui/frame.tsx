@@ -2,6 +2,7 @@
 import { Link, Outlet, useMatch } from '@tanstack/react-router'
 import { Activity } from 'react'
 import { isNotLoggedIn, type Merchant, type Publisher, type User } from '../api.ts'
+import { useOrganizations } from '../organization.ts'
 import { LoginPage } from '../pages/login-page.tsx'
 import { PATHS } from '../paths.ts'
 import {
@@ -18,6 +19,8 @@ import { Failure, Progress } from './notice.tsx'
 export function Frame() {
   const me = useMe()
   const isOut = isNotLoggedIn(me.error)
+  // Whoever holds an invitation may have no account yet.
+  if (useMatch({ from: PATHS.invitation, shouldThrow: false }) !== undefined) return <Outlet />
   if (isOut || me.data !== undefined) {
     return (
       <>
@@ -154,6 +157,7 @@ const OF_MERCHANTS = [
   { to: PATHS.campaigns, label: 'Campaigns' },
 ] as const
 const OF_OPERATORS = [{ to: PATHS.network, label: 'Network' }] as const
+const OF_OWNERS = [{ to: PATHS.members, label: 'Members' }] as const
 const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
 /** Leads to the pages of a publisher from those of another role. */
 const TO_PUBLISHERS = [{ to: PATHS.overview, label: 'Publisher' }] as const
@@ -168,6 +172,7 @@ function Menu() {
   const isOperator = useMe().data?.memberships.some(
     ({ organization }) => organization.kind === 'network',
   )
+  const isOwner = useOrganizations('members.write').all.length > 0
   const isAtMerchant = useIsAtMerchant()
   const isAtNetwork = useMatch({ from: PATHS.network, shouldThrow: false }) !== undefined
   const isElsewhere = isAtMerchant || isAtNetwork
@@ -175,6 +180,7 @@ function Menu() {
     ...(hasPublishers || !hasMerchants ? (isElsewhere ? TO_PUBLISHERS : OF_PUBLISHERS) : []),
     ...(hasMerchants ? (isAtMerchant || !hasPublishers ? OF_MERCHANTS : [OF_MERCHANTS[0]]) : []),
     ...(isOperator === true ? OF_OPERATORS : []),
+    ...(isOwner ? OF_OWNERS : []),
     ...OF_ALL,
   ]
   return (

@@ -1,5 +1,5 @@
 /** Wraps the pages of a publisher. A merchant's account goes to its merchant page instead. */
-import { Link, Navigate } from '@tanstack/react-router'
+import { Navigate } from '@tanstack/react-router'
 import { Fragment, type ReactNode } from 'react'
 import { useAddress } from '../address.ts'
 import { PATHS } from '../paths.ts'
@@ -30,13 +30,6 @@ function NoPublisher() {
       <p>
         Ask the operator of this service to add <bdi>{me?.email}</bdi> to your publisher, or to your
         merchant if you run a shop.
-      </p>
-      <p className="mt-4">
-        You can already create API keys on the{' '}
-        <Link to={PATHS.developer} className="link">
-          developer options page
-        </Link>
-        .
       </p>
     </EmptyState>
   )

@@ -11,7 +11,7 @@ import { OrganizationRecord } from './schema.ts'
 
 const ACTION_LENGTH_MAX = 100
 
-const AuditRecord = Type.Object({
+export const AuditRecord = Type.Object({
   audit_id: Type.String(),
   datetime_created: Type.String({ format: 'date-time', description: 'When it happened' }),
   datetime_updated: Time,

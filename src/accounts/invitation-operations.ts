@@ -44,11 +44,11 @@ const INVITATION = {
   datetime_updated: Time,
   datetime_expires: Time,
 }
-const InvitationRecord = Type.Object({
+export const InvitationRecord = Type.Object({
   ...INVITATION,
   state: Type.Enum(['open', 'expired']),
 })
-const CreatedInvitation = Type.Object({
+export const CreatedInvitation = Type.Object({
   ...INVITATION,
   accept_url: orNull(
     Type.String(),

@@ -34,16 +34,16 @@ const InvitationPart = {
   email: Type.String({ description: 'The invited address' }),
   role: Type.Enum([...ROLES]),
 }
-const OpenInvitation = Type.Object({
+export const OpenInvitation = Type.Object({
   ...InvitationPart,
   has_account: Type.Boolean({
     description: 'Whether a user has this address, who must be signed in to accept',
   }),
   datetime_expires: Time,
 })
-const AcceptedInvitation = Type.Object({ uid: Type.Integer(), ...InvitationPart })
+export const AcceptedInvitation = Type.Object({ uid: Type.Integer(), ...InvitationPart })
 
-const AcceptBody = Type.Object({
+export const AcceptBody = Type.Object({
   name: Type.Optional(
     Type.String({ maxLength: USER_NAME_LENGTH_MAX, description: 'Required for a new account' }),
   ),

@@ -35,8 +35,8 @@ const KEY = {
   email: Type.String({ description: 'Of its user' }),
 }
 const KeyRecord = Type.Object(KEY)
-const ListedKey = Type.Object({ ...KEY, etag: Type.String({ description: 'For If-Match' }) })
-const CreatedKey = Type.Object({
+export const ListedKey = Type.Object({ ...KEY, etag: Type.String({ description: 'For If-Match' }) })
+export const CreatedKey = Type.Object({
   ...KEY,
   key: orNull(
     Type.String(),
@@ -55,7 +55,7 @@ const Scopes = orNull(
 const Description = Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })
 const Expires = orNull(timestamp(), 'ISO 8601, in the future; null: never')
 
-const NewKey = Type.Object({
+export const NewKey = Type.Object({
   description: Description,
   scopes: Type.Optional(Scopes),
   datetime_expires: Type.Optional(Expires),

@@ -35,7 +35,10 @@ const MEMBER = {
   datetime_updated: Time,
 }
 const MemberRecord = Type.Object(MEMBER)
-const ListedMember = Type.Object({ ...MEMBER, etag: Type.String({ description: 'For If-Match' }) })
+export const ListedMember = Type.Object({
+  ...MEMBER,
+  etag: Type.String({ description: 'For If-Match' }),
+})
 
 /** The roles of a kind, as a field that names them where another is sent. */
 export const roleIn = (kind: Organization['kind']) => Type.Enum([...rolesIn(kind)])

@@ -1,6 +1,6 @@
 /** Wire shapes of accounts: API key records and the dashboard's own calls. */
 import Type, { type Static } from 'typebox'
-import { orNull, timestamp } from '../platform/http/field-types.ts'
+import { orNull } from '../platform/http/field-types.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { formatCategoryFloor } from './category-floor.ts'
@@ -8,7 +8,6 @@ import { boundOrganization } from './membership-store.ts'
 import { ORGANIZATION_KINDS, PERMISSIONS } from './permission.ts'
 import type { Publisher } from './publisher-store.ts'
 import type { ApiKeyRow } from './store.ts'
-import { DESCRIPTION_LENGTH_MAX } from './user.ts'
 
 const Timestamp = Type.String({ format: 'date-time', description: 'UTC, whole seconds, Z' })
 const TimestampOrNull = orNull(Timestamp)
@@ -38,16 +37,6 @@ export const ApiKeyRecord = Type.Object({
     OrganizationRecord,
     'The only organization that the key is for; null: all of its user',
   ),
-})
-
-export const CreateKeyBody = Type.Object({
-  description: Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX }),
-  expires: Type.Optional(orNull(timestamp(), 'ISO 8601; null or absent: never')),
-})
-
-export const CreatedKey = Type.Object({
-  ...ApiKeyRecord.properties,
-  key: Type.String({ description: 'The key itself, shown this once' }),
 })
 
 /** No bounds: a number that no publisher can have is a 404 like any other unknown one. */

@@ -116,16 +116,6 @@ interface OriginRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-export interface SessionRequest {
-  readonly sessionUser?: SessionUser
-}
-
-/** The user that the session hook has found. */
-export function sessionUserOf(request: SessionRequest): SessionUser {
-  if (request.sessionUser === undefined) throw new Error('the route lacks the session hook')
-  return request.sessionUser
-}
-
 export async function logOut(db: Db, token: string | undefined): Promise<void> {
   if (token !== undefined) await deleteSession(db, hashToken(token))
 }

@@ -9,7 +9,6 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { dashboardRoutes } from '../accounts/dashboard-routes.ts'
 import type { InvitationDeps } from '../accounts/invitation-operations.ts'
 import { invitationRoutes } from '../accounts/invitation-routes.ts'
 import { queueMail } from '../accounts/mail-store.ts'
@@ -170,7 +169,6 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(invitationRoutes({ db, keys, baseUrl, now }))
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
-    await http.register(dashboardRoutes({ db, baseUrl, now }))
     await http.register(figureRoutes(node, { keys, now }))
     const { outlooks, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))

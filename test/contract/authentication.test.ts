@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { OPENAPI_FILE } from '../../scripts/write-openapi.ts'
+import { csrfToken } from '../../src/accounts/session.ts'
 import { BASE_URL, type CallOptions, startApi } from '../support/api.ts'
 
 const api = await startApi({ after }, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
@@ -93,9 +94,9 @@ test('expired keys are refused', async (t) => {
   const dated = await startApi(t, { now: () => clock.nowMs })
   const account = await dated.account()
   const session = await logIn(account, dated)
-  const made = await dated.call('/dashboard/api/keys/', {
-    body: { description: 'an hour', expires: '2026-03-02T11:00:00Z' },
-    headers: { cookie: session },
+  const made = await dated.call(keysOf(account), {
+    body: { description: 'an hour', datetime_expires: '2026-03-02T11:00:00Z' },
+    headers: changing(session),
   })
   const { key, datetime_expires } = made.entry<{ key: string; datetime_expires: string }>()
   assert.equal(datetime_expires, '2026-03-02T11:00:00Z')
@@ -108,28 +109,27 @@ test('expired keys are refused', async (t) => {
 test('a user creates, lists and disables keys on the developer options page', async () => {
   const carl = await api.account()
   const cookie = await logIn(carl)
-  const made = await api.call('/dashboard/api/keys/', {
-    body: { description: 'my script', expires: null },
-    headers: { cookie },
-  })
+  const headers = changing(cookie)
+  const made = await api.call(keysOf(carl), { body: { description: 'my script' }, headers })
   assert.equal(made.status, 201)
   const { key, token_id } = made.entry<{ key: string; token_id: number }>()
   assert.match(key, /^souk_[0-9A-Za-z]{49}$/)
   assert.equal((await api.call(TOKENINFO, { key })).entry().description, 'my script')
-  for (const expires of ['', 'tomorrow']) {
-    const body = { description: 'never made', expires }
-    const wrong = await api.call('/dashboard/api/keys/', { body, headers: { cookie } })
-    assert.deepEqual([wrong.status, wrong.failure().fields], [400, ['expires']])
+  for (const datetime_expires of ['', 'tomorrow']) {
+    const body = { description: 'never made', datetime_expires }
+    const wrong = await api.call(keysOf(carl), { body, headers })
+    assert.deepEqual([wrong.status, wrong.failure().fields], [400, ['datetime_expires']])
   }
 
-  const list = await api.call('/dashboard/api/keys/', { headers: { cookie } })
+  const list = await api.call(keysOf(carl), { headers: { cookie } })
   assert.equal(list.json<{ data: unknown[] }>().data.length, 2)
   assert.ok(!list.text.includes('souk_'))
 
-  const path = `/dashboard/api/keys/${token_id}/disable/`
-  const theirs = await api.call(path, { body: {}, headers: { cookie: await logIn(ann) } })
-  assert.equal(theirs.status, 404, 'nobody disables another one’s key')
-  const disabled = await api.call(path, { body: {}, headers: { cookie } })
+  const path = `${keysOf(carl)}${token_id}/`
+  const stranger = changing(await logIn(ann))
+  const theirs = await api.call(path, { method: 'DELETE', headers: stranger })
+  assert.equal(theirs.status, 403, 'nobody disables another one’s key')
+  const disabled = await api.call(path, { method: 'DELETE', headers })
   assert.equal(disabled.entry().is_enabled_by_user, false)
   assert.equal((await api.call(TOKENINFO, { key })).status, 401, 'at once')
   assert.equal((await api.call(TOKENINFO, { key: carl.key })).status, 200)
@@ -142,10 +142,11 @@ test('the dashboard shows a user and their publishers until they sign out', asyn
   assert.deepEqual({ uid, email }, { uid: ann.uid, email: ann.email })
   assert.deepEqual({ base_url, brand }, { base_url: BASE_URL, brand: 'service' })
   assert.equal(me.headers.get('cache-control'), 'no-store')
-  const publishers = await api.call('/dashboard/api/publishers/', { headers: { cookie } })
-  const own = publishers.json<{ data: { pub_id: number }[] }>().data.map(({ pub_id }) => pub_id)
-  assert.deepEqual(own, [ann.pubId])
-  assert.equal(publishers.entry().share, 0.75)
+  const { memberships } = me.entry<{ memberships: { organization: object; role: string }[] }>()
+  assert.deepEqual(
+    memberships.map(({ organization, role }) => [organization, role]),
+    [[{ kind: 'publisher', id: ann.pubId }, 'owner']],
+  )
   const signOut = (headers: Record<string, string>) =>
     api.call('/api/v1/session/', { method: 'DELETE', headers: { cookie, ...headers } })
   assert.equal((await signOut({})).failure().code, 4309, 'a change needs the CSRF token')
@@ -193,37 +194,26 @@ test('a wrong password and an unknown user get the same answer, and guessing is 
   assert.equal(elsewhere.status, 401, 'another address is not held up')
 })
 
-test('other sites cannot use a session: only own pages and application/json', async (t) => {
+test('other sites cannot use a session: a change needs its CSRF token', async (t) => {
   const service = await startApi(t) // Its sign-in limit is unused.
   const eve = await service.account()
   const cookie = await logIn(eve, service)
   assert.match(cookie, /^__Host-souk_session=/, 'BASE_URL is https')
-  const send = (headers: Record<string, string>) =>
-    service.call('/dashboard/api/keys/', {
-      body: { description: 'forged' },
-      headers: { cookie, ...headers },
-    })
+  const body = { description: 'forged' }
   for (const headers of [
+    {},
     { 'sec-fetch-site': 'cross-site' },
-    { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example' },
-    { origin: 'null' },
+    { 'content-type': 'text/plain' },
+    { 'x-souk-csrf': 'guessed' },
   ]) {
-    const answer = await send(headers)
+    const answer = await service.call(keysOf(eve), { body, headers: { cookie, ...headers } })
     assert.deepEqual([answer.status, answer.failure().code], [403, 4309], JSON.stringify(headers))
     assert.equal(answer.headers.get('access-control-allow-origin'), null)
   }
-  const form = await send({ 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' })
-  assert.equal(form.status, 415)
-  const blob = await fetch(`${service.url}/dashboard/api/keys/`, {
-    method: 'POST',
-    headers: { cookie },
-    body: new Blob(['{"description":"forged"}']),
-  })
-  assert.equal(blob.status, 415, 'a body without a type needs no preflight')
-  assert.equal((await send({ origin: BASE_URL })).status, 201)
-  assert.equal((await send({ 'sec-fetch-site': 'same-origin' })).status, 201)
-  const preflight = await service.call('/dashboard/api/keys/', {
+  const made = await service.call(keysOf(eve), { body, headers: changing(cookie) })
+  assert.equal(made.status, 201)
+  const preflight = await service.call('/api/v1/session/', {
     method: 'OPTIONS',
     headers: { origin: 'https://tools.example', 'access-control-request-method': 'POST' },
   })
@@ -238,8 +228,16 @@ test('other sites cannot use a session: only own pages and application/json', as
 
 async function disableKey(account: typeof ann): Promise<void> {
   const cookie = await logIn(account)
-  const path = `/dashboard/api/keys/${account.tokenId}/disable/`
-  assert.equal((await api.call(path, { body: {}, headers: { cookie } })).status, 200)
+  const path = `${keysOf(account)}${account.tokenId}/`
+  const disabled = await api.call(path, { method: 'DELETE', headers: changing(cookie) })
+  assert.equal(disabled.status, 200)
+}
+
+const keysOf = ({ pubId }: typeof ann) => `/api/v1/publishers/${pubId}/keys/`
+
+/** The headers of a change in a session. */
+function changing(cookie: string): Record<string, string> {
+  return { cookie, 'x-souk-csrf': csrfToken(cookie.slice(cookie.indexOf('=') + 1)) }
 }
 
 /** The session's cookie, as a browser sends it back. */

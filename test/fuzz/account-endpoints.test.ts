@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { CreateKeyBody } from '../../src/accounts/schema.ts'
+import { NewKey } from '../../src/accounts/key-operations.ts'
 import {
   RequestResetBody,
   SetPasswordBody,
@@ -39,9 +39,7 @@ interface QueryEndpoint {
 
 const api = await startApi({ after })
 const ann = await api.account({ is_partner: true })
-const { email, password } = ann
-const login = await api.call('/api/v1/session/', { body: { email, password } })
-const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+const { password } = ann
 const { key } = ann
 const article_url = 'https://daily.example/fuzz'
 const bodies: readonly BodyEndpoint[] = [
@@ -68,10 +66,15 @@ const bodies: readonly BodyEndpoint[] = [
     },
   },
   {
-    path: '/dashboard/api/keys/',
-    schema: CreateKeyBody,
-    headers: { cookie },
-    good: { description: 'fuzz', expires: '2999-01-01' },
+    path: `/api/v1/publishers/${ann.pubId}/keys/`,
+    schema: NewKey,
+    key,
+    good: {
+      description: 'fuzz',
+      datetime_expires: '2999-01-01',
+      scopes: ['figures.read'],
+      is_for_account: false,
+    },
   },
   { path: '/api/v1/session/', schema: SignInBody, good: { email: 'x@y.example', password } },
   {

@@ -1,7 +1,6 @@
 /** Routes in this process, called from the dashboard by a signed-in user. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { dashboardRoutes } from '../../src/accounts/dashboard-routes.ts'
 import { type KeyGuard, makeKeyGuard } from '../../src/accounts/require-key.ts'
 import { csrfToken } from '../../src/accounts/session.ts'
 import type { Db } from '../../src/platform/postgres/postgres.ts'
@@ -30,7 +29,6 @@ export async function startDashboard(
 ): Promise<{ logIn(email: string | null): Promise<DashboardSession> }> {
   const http = await startQuietHttp(scope)
   const now = () => new Date()
-  await http.register(dashboardRoutes({ db, baseUrl: BASE_URL, now }))
   const brandWords = ['service']
   const keys = makeKeyGuard({ db, brandWords, limits: null, baseUrl: BASE_URL, now })
   for (const plugin of routes(keys)) await http.register(plugin)
