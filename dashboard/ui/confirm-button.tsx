@@ -4,7 +4,7 @@ import { type RefObject, useState } from 'react'
 export function ConfirmButton(props: {
   /** What the button does, such as Remove. */
   label: string
-  /** For screen readers: what it does to whom. */
+  /** The label for screen readers, with the name of the record. */
   full: string
   question: string
   sure: string

@@ -19,7 +19,7 @@ import { Failure, Progress } from './notice.tsx'
 export function Frame() {
   const me = useMe()
   const isOut = isNotLoggedIn(me.error)
-  // Whoever holds an invitation may have no account yet.
+  // An invited person may have no account yet.
   if (useMatch({ from: PATHS.invitation, shouldThrow: false }) !== undefined) return <Outlet />
   if (isOut || me.data !== undefined) {
     return (
