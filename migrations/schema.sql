@@ -579,6 +579,42 @@ create table feed_import (
   constraint feed_import_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
 
+create table feed_reject (
+  import_id bigint not null,
+  reject_id integer not null,
+  line integer not null,
+  sku text,
+  field text,
+  value text not null,
+  reason text not null,
+  detail text not null,
+  constraint feed_reject_pkey PRIMARY KEY (import_id, reject_id),
+  constraint feed_reject_import_id_fkey FOREIGN KEY (import_id) REFERENCES feed_run(import_id) ON DELETE CASCADE
+);
+
+create table feed_run (
+  import_id bigint generated always as identity,
+  merch_id integer not null,
+  source text not null,
+  is_dry_run boolean not null,
+  state text not null,
+  url text,
+  rows bigint not null default 0,
+  bytes_read bigint not null default 0,
+  bytes_total bigint,
+  result jsonb,
+  error text,
+  rejects_stored integer not null default 0,
+  started_at timestamp with time zone not null default now(),
+  alive_at timestamp with time zone not null default now(),
+  ended_at timestamp with time zone,
+  constraint feed_run_pkey PRIMARY KEY (import_id),
+  constraint feed_run_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint feed_run_source_check CHECK ((source = ANY (ARRAY['url'::text, 'upload'::text, 'schedule'::text, 'command'::text]))),
+  constraint feed_run_state_check CHECK ((state = ANY (ARRAY['receiving'::text, 'waiting'::text, 'fetching'::text, 'importing'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX feed_run_merchant ON feed_run USING btree (merch_id, import_id);
+
 create table feed_source (
   merch_id integer not null,
   url text not null,
@@ -588,6 +624,9 @@ create table feed_source (
   map jsonb,
   currency text,
   element text,
+  every_hours integer default 6,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
   constraint feed_source_pkey PRIMARY KEY (merch_id),
   constraint feed_source_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TObject, type TSchema } from 'typebox'
+import { allowLongBody } from '../platform/http/body-time.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import {
   IdempotencyKey,
@@ -24,6 +25,7 @@ import {
   type PageQuery,
   runAction,
   toCall,
+  type UploadedFile,
 } from './operation.ts'
 import { holderOf, type KeyGuard } from './require-key.ts'
 
@@ -43,31 +45,53 @@ const SECURITY = [{ apiKey: [] }, { session: [] }]
 export const operationRoutes =
   (deps: RouteDeps, operations: readonly Operation[]): FastifyPluginAsyncTypebox =>
   async (app) => {
-    for (const operation of operations) {
-      app.route({
-        method: operation.method,
-        url: operation.path,
-        ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
-        config: {
-          permission: operation.permission,
-          rules: ({ headers }: FastifyRequest) => idempotencyKeyFaults(headers['idempotency-key']),
-        },
-        onRequest: async (request) => {
-          await deps.keys.require(request)
-          // Checked before the request's content is validated, so that errors reveal no other's
-          // records.
-          const params = request.params as Record<string, unknown>
-          admit(operation, holderOf(request), params)
-          await requireOrganization(deps.db, organizationOf(operation.path, params))
-        },
-        schema: schemaOf(operation),
-        handler: (request, reply) =>
-          operation.kind === 'list'
-            ? answerList(deps, operation, request, reply)
-            : answerAction(deps, operation, request, reply),
+    const takesFile = (operation: Operation) => operation.kind === 'action' && operation.takesFile
+    addRoutes(
+      app,
+      deps,
+      operations.filter((operation) => !takesFile(operation)),
+    )
+    await app.register(async (files) => {
+      // A file may have any type; it is passed on as it arrives.
+      files.removeAllContentTypeParsers()
+      files.addContentTypeParser('*', (request, payload, done) => {
+        allowLongBody(request.raw)
+        done(null, payload)
       })
-    }
+      addRoutes(files, deps, operations.filter(takesFile))
+    })
   }
+
+function addRoutes(
+  app: Parameters<FastifyPluginAsyncTypebox>[0],
+  deps: RouteDeps,
+  operations: readonly Operation[],
+): void {
+  for (const operation of operations) {
+    app.route({
+      method: operation.method,
+      url: operation.path,
+      ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
+      config: {
+        permission: operation.permission,
+        rules: ({ headers }: FastifyRequest) => idempotencyKeyFaults(headers['idempotency-key']),
+      },
+      onRequest: async (request) => {
+        await deps.keys.require(request)
+        // Checked before the request's content is validated, so that errors reveal no other's
+        // records.
+        const params = request.params as Record<string, unknown>
+        admit(operation, holderOf(request), params)
+        await requireOrganization(deps.db, organizationOf(operation.path, params))
+      },
+      schema: schemaOf(operation),
+      handler: (request, reply) =>
+        operation.kind === 'list'
+          ? answerList(deps, operation, request, reply)
+          : answerAction(deps, operation, request, reply),
+    })
+  }
+}
 
 function schemaOf(operation: Operation) {
   const { id, tag, summary, description, permission, params, query, body, entry } = operation
@@ -134,7 +158,14 @@ const askedBy = (request: FastifyRequest, { db, now }: { db: Db; now: Date }) =>
   requestId: request.id,
   address: request.clientAddress,
   ifMatch: request.headers['if-match'] ?? null,
+  file: fileOf(request),
 })
+
+function fileOf({ body, headers }: FastifyRequest): UploadedFile | null {
+  if (!(body instanceof Readable)) return null
+  const { 'content-length': length, 'content-type': contentType = null } = headers
+  return { stream: body, bytes: length === undefined ? null : Number(length), contentType }
+}
 
 async function answerAction(
   { db, now }: RouteDeps,

@@ -4,6 +4,7 @@
  * Routes, commands and the dashboard call the same operations: a route by `operationRoutes`, a
  * command by `perform`. The caller's permission is checked here, before the operation runs.
  */
+import type { Readable } from 'node:stream'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { badRequest } from '../platform/errors/api-errors.ts'
 import { compileCheck } from '../platform/http/validation.ts'
@@ -31,10 +32,20 @@ export interface Call<Params, Query, Body> {
   readonly requestId: string | null
   /** The client's address; null for a command. */
   readonly address: string | null
+  /** Of an operation that takes one. */
+  readonly file: UploadedFile | null
   /** The `etag` that the record must still have; null where the caller asks for none. */
   readonly ifMatch: string | null
   /** Writes what was changed, in the same transaction. */
   readonly audit: (change: Change, tx?: Db) => Promise<void>
+}
+
+/** The body of an operation that takes a file; without a body, or for a command, there is none. */
+export interface UploadedFile {
+  readonly stream: Readable
+  /** As the client said; a file may be longer. */
+  readonly bytes: number | null
+  readonly contentType: string | null
 }
 
 /** One page of a list; `nextCursor` is null at its end. */
@@ -92,6 +103,11 @@ export interface Action<
    * with its `Idempotency-Key` gets null.
    */
   readonly secretFields?: readonly string[]
+  /**
+   * Whether the body is a file of any type, up to `bodyBytesMax`: `run` gets it as a stream
+   * (`UploadedFile`), and may take an hour to read it.
+   */
+  readonly takesFile?: boolean
   readonly run: (
     call: Call<Static<Params>, Static<Query>, Static<Body>>,
   ) => Promise<readonly Static<Entry>[]>
@@ -172,11 +188,12 @@ export interface Asked {
   readonly requestId?: string | null
   readonly address?: string | null
   readonly ifMatch?: string | null
+  readonly file?: UploadedFile | null
 }
 
 /** The call of an operation whose parts were checked. */
 export function toCall(path: string, asked: Asked): Call<never, never, never> {
-  const { db, caller, now, requestId = null, address = null, ifMatch = null } = asked
+  const { db, caller, now, requestId = null, address = null, ifMatch = null, file = null } = asked
   const params = (asked.params ?? {}) as Record<string, unknown>
   const organization = organizationOf(path, params)
   const context: AuditContext = { caller, organization, requestId }
@@ -191,6 +208,7 @@ export function toCall(path: string, asked: Asked): Call<never, never, never> {
     requestId,
     address,
     ifMatch,
+    file,
     audit: (change, tx = db) => writeAudit(tx, context, change),
   }
 }

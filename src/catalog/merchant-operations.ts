@@ -112,10 +112,14 @@ const renewPostbackSecret = action({
   description: 'The answer shows it once. The old secret works for another 24 hours.',
   permission: 'secrets.write',
   status: 201,
+  secretFields: ['postback_secret'],
   params: MerchantParams,
   entry: Type.Object({
     merch_id: Type.Integer(),
-    postback_secret: Type.String({ description: 'Shown only in this answer' }),
+    postback_secret: orNull(
+      Type.String(),
+      'Shown only in this answer; null in a repeated answer to the same `Idempotency-Key`',
+    ),
     former_secret_until: Type.String({
       format: 'date-time',
       description: 'Until then the old secret works as well',

@@ -11,6 +11,7 @@ import { guardExploration } from '../auction/guard-exploration.ts'
 import { stepRoasMultipliers } from '../budgets/roas-store.ts'
 import { learnTraffic } from '../budgets/traffic-store.ts'
 import { refetchFeeds } from '../catalog/feeds/refetch-feeds.ts'
+import { type FeedImportOrder, runFeedImport } from '../catalog/feeds/run-feed-import.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { type AgeingRow, listAgeing } from '../ledger/ageing.ts'
 import type { IssuedStatement } from '../ledger/statement-store.ts'
@@ -36,6 +37,8 @@ export interface HeavyWork {
   readonly allowPrivateFetch: boolean
   readonly retentionDays: number
   readonly baseUrl: string
+  /** What the one who starts the job wants of it; plain data. */
+  readonly input?: unknown
 }
 
 /** Every night covers the last week again, because late events are in the log by then. */
@@ -75,6 +78,12 @@ export const HEAVY_JOBS = {
     }
   },
   updateProductWords: ({ db }: HeavyWork): Promise<number> => updateProductWords(db),
+  async importFeed({ db, nowMs, allowPrivateFetch: allowPrivate, input }: HeavyWork) {
+    const toDollars = await feedPriceRates(db, utcDay(nowMs))
+    const seed = randomBytes(4).readUInt32BE()
+    const given = { at: new Date(nowMs), allowPrivate, toDollars, seed }
+    await runFeedImport(db, input as FeedImportOrder, given)
+  },
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),
 }

@@ -16,12 +16,12 @@ const JOB_MS_MAX = 4 * 3_600_000 - 60_000
 export async function runHeavyJob<Job extends HeavyJob>(
   { database, now, sealingKeys, config }: Pick<Node, 'database' | 'now' | 'sealingKeys' | 'config'>,
   job: Job,
-  { limitMs = JOB_MS_MAX } = {},
+  { limitMs = JOB_MS_MAX, input = null }: { limitMs?: number; input?: unknown } = {},
 ): Promise<Awaited<ReturnType<(typeof HEAVY_JOBS)[Job]>>> {
   const { connection } = database
   const { allowPrivateFetch, retentionDays, baseUrl } = config
   const order = { nowMs: now(), keys: sealingKeys, allowPrivateFetch, retentionDays, baseUrl }
-  const workerData: HeavyJobOrder = { job, connection, ...order }
+  const workerData: HeavyJobOrder = { job, connection, ...order, input }
   // Without this process's flags: a test runner's flags mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
   const ended = once(thread, 'exit') // Rejects with an error of the thread.

@@ -1,16 +1,23 @@
 /** The operations below `/api/v1/merchants/<merch_id>/`, with what each needs of its node. */
 import type { Operation } from '../accounts/operation.ts'
 import { campaignOperations } from '../campaigns/campaign-operations.ts'
+import { feedOperations } from '../catalog/feeds/feed-operations.ts'
 import { merchantOperations } from '../catalog/merchant-operations.ts'
+import { feedImports } from '../jobs/feed-imports.ts'
 import { knowsCountries } from '../node/config.ts'
 import type { Node } from '../node/node.ts'
 
-export function operationsForMerchants({ config, edge }: Node): Operation[] {
+export function operationsForMerchants(node: Node): Operation[] {
+  const { config, edge, database: db } = node
   const { pricing } = config
   const campaigns = {
     overCap: () => edge.overCap,
     knowsCountries: knowsCountries(config),
     pricing,
   }
-  return [...merchantOperations(), ...campaignOperations(campaigns)]
+  return [
+    ...merchantOperations(),
+    ...campaignOperations(campaigns),
+    ...feedOperations({ db, startImport: feedImports(node) }),
+  ]
 }

@@ -8,6 +8,7 @@
 
 import { readColumnName } from '../../platform/money/header-currency.ts'
 import { CURRENCY_BESIDE } from '../../platform/money/read-currency.ts'
+import { snakeCase } from '../../platform/text/snake-case.ts'
 import { withoutEmptyWord } from './empty-words.ts'
 
 /** The texts of one row; empty when the feed has none. */
@@ -120,7 +121,7 @@ const PATTERNS: readonly (readonly [RegExp, FieldName])[] = [
   ],
 ]
 
-const FIELDS = Object.keys(NAMES) as FieldName[]
+export const FIELDS = Object.keys(NAMES) as FieldName[]
 
 /** A row without any value. */
 export const NO_FIELDS = everyField('')
@@ -239,7 +240,8 @@ const FIELD_BY_NAME: ReadonlyMap<string, FoundField> = new Map([
 
 /** The field that a name of a map means: ours, Google's, or any other that is known. */
 export function fieldOfMapName(name: string): FieldName | null {
-  return FIELDS.find((field) => field === name) ?? knownField(name)?.field ?? null
+  const own = FIELDS.find((field) => field === name || snakeCase(field) === name)
+  return own ?? knownField(name)?.field ?? null
 }
 
 export interface Columns {

@@ -20,7 +20,40 @@ export interface NewFeedSource extends Partial<FeedOptions> {
 }
 
 /** Offers bid for 24 hours (docs/spec/auction.md#eligibility), which leaves time for retries. */
-const FETCHED_EVERY = '6 hours'
+const FETCHED_EVERY_HOURS = 6
+
+/** A source with what a merchant may know of it. */
+export interface StoredFeedSource extends FeedSource {
+  /** How often it is fetched; null: only when somebody asks. */
+  readonly every_hours: number | null
+  readonly error: string | null
+  readonly tried_at: Date
+  readonly datetime_created: Date
+  readonly datetime_updated: Date
+}
+
+export function findFeedSource(db: Db, merchId: number): Promise<StoredFeedSource | null> {
+  return db.row(sql`
+    select merch_id, url, format, map, currency, element, every_hours, error, tried_at,
+      datetime_created, datetime_updated
+    from feed_source where merch_id = ${merchId}`)
+}
+
+/** Sets a merchant's source. It is fetched when it is due, whatever was tried before. */
+export async function setFeedSource(
+  db: Db,
+  source: FeedSource & { readonly every_hours: number | null },
+): Promise<void> {
+  const { merch_id, url, format, map, currency, element, every_hours } = source
+  await db.run(sql`
+    insert into feed_source (merch_id, url, format, map, currency, element, every_hours, tried_at)
+    values (${merch_id}, ${url}, ${format}, ${map === null ? null : JSON.stringify(map)}::jsonb,
+      ${currency}, ${element}, ${every_hours}, 'epoch')
+    on conflict (merch_id) do update set url = excluded.url, format = excluded.format,
+      map = excluded.map, currency = excluded.currency, element = excluded.element,
+      every_hours = excluded.every_hours, tried_at = excluded.tried_at, error = null,
+      datetime_updated = now()`)
+}
 
 /** Stores the URL of a feed, to fetch it from there from now on. */
 export async function keepFeedSource(
@@ -29,12 +62,13 @@ export async function keepFeedSource(
 ): Promise<void> {
   const { format, map = null, currency = null, element = null } = options
   await db.run(sql`
-    insert into feed_source (merch_id, url, format, map, currency, element, tried_at)
+    insert into feed_source (merch_id, url, format, map, currency, element, every_hours, tried_at)
     values (${merch_id}, ${url}, ${format}, ${map === null ? null : JSON.stringify(map)}::jsonb,
-      ${currency}, ${element}, ${at})
+      ${currency}, ${element}, ${FETCHED_EVERY_HOURS}, ${at})
     on conflict (merch_id) do update set url = excluded.url, format = excluded.format,
       map = excluded.map, currency = excluded.currency, element = excluded.element,
-      tried_at = excluded.tried_at, error = null`)
+      every_hours = excluded.every_hours, tried_at = excluded.tried_at, error = null,
+      datetime_updated = now()`)
 }
 
 /** A feed came from a file: its stored URL no longer applies. */
@@ -65,9 +99,10 @@ export async function isStillDue(
 }
 
 function isDue(at: Date): Sql {
-  return sql`exists (
+  return sql`every_hours is not null and exists (
     select from merchant where merchant.merch_id = feed_source.merch_id
-      and coalesce(feed_imported_at < ${at}::timestamptz - ${FETCHED_EVERY}::interval, true))`
+      and coalesce(
+        feed_imported_at < ${at}::timestamptz - make_interval(hours => every_hours), true))`
 }
 
 /** It may quote the feed, and PostgreSQL accepts no NUL. */

@@ -8,9 +8,10 @@ import { createWriteStream, type Stats } from 'node:fs'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
+import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { MIMEType } from 'node:util'
+import { tooLarge } from '../../platform/errors/api-errors.ts'
 import { errorWords } from '../../platform/errors/error-words.ts'
 import { guardedAgent, guardedGet } from '../../platform/net/fetch-guard.ts'
 import { parseWebUrl } from '../../platform/net/url.ts'
@@ -72,7 +73,33 @@ export async function fetchFeed(
   }
 }
 
-function charsetIn(contentType: string): string | undefined {
+/** Writes an uploaded feed into a file of its own; a promise that rejects leaves none. */
+export async function receiveFeed(
+  stream: Readable,
+  { bytesMax, onBytes }: { bytesMax: number; onBytes: (bytes: number) => void },
+): Promise<Omit<FetchedFeed, 'servedAs'>> {
+  const folder = await mkdtemp(inTemporary(FOLDER))
+  const path = join(folder, 'feed')
+  const remove = () => rm(folder, { recursive: true, force: true })
+  let bytes = 0
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      onBytes(bytes)
+      done(bytes > bytesMax ? tooLarge(bytesMax) : null, chunk)
+    },
+  })
+  try {
+    await pipeline(stream, counted, createWriteStream(path))
+    return { path, remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/** The charset of a `Content-Type`. */
+export function charsetIn(contentType: string): string | undefined {
   try {
     return new MIMEType(contentType).params.get('charset') ?? undefined
   } catch {

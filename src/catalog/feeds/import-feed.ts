@@ -78,6 +78,8 @@ export interface ImportOptions {
   readonly seed: number
   /** Called with rejected rows, some at a time; a promise pauses the import until it settles. */
   readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
+  /** Judges every row and changes nothing. */
+  readonly isDryRun?: boolean
   /** Rows written in one transaction; only tests need another number. */
   readonly chunkRows?: number
   /** The import aborts when reading takes longer; without it, there is no limit. */
@@ -331,14 +333,16 @@ class FeedImport {
     if (this.#chunk.rows === 0) return
     const chunk = this.#chunk
     this.#chunk = new Chunk()
+    if (this.#options.isDryRun) return
     if (!this.#isMarked) await markImport(this.#db, this.#options.merchId)
     this.#isMarked = true
     await this.#writers.send(chunk.finish())
   }
 
   async #show(): Promise<void> {
-    const { merchId } = this.#options
+    const { merchId, isDryRun = false } = this.#options
     const { generation } = this.#owner
+    if (isDryRun) return
     if (!this.#isMarked) {
       // A feed without a valid row confirms no offer's price.
       if (hasGoodRow(this.#result)) await touchMerchantFeed(this.#db, merchId)

@@ -65,6 +65,15 @@ export async function lockMerchantFeed(db: Db, { merchId, writer }: FeedWriter):
   return row?.is_locked ?? false
 }
 
+/**
+ * Whether an import holds the merchant's first lock. A killed process has lost it before its
+ * silence is noticed.
+ */
+export const isImportLocked = (merchId: number): Sql => sql`exists (
+  select from pg_locks where locktype = 'advisory' and granted
+    and database = (select oid from pg_database where datname = current_database())
+    and classid = ${IMPORT_LOCK}::int::oid and objid = ${merchId}::int::oid and objsubid = 2)`
+
 /** Releases the lock if this connection has it. */
 export async function unlockMerchantFeed(db: Db, { merchId, writer }: FeedWriter): Promise<void> {
   await db.run(sql`select pg_advisory_unlock(${IMPORT_LOCK + writer}::int, ${merchId})`)

@@ -1,6 +1,7 @@
 /** Fetches feeds again from their URLs, before their offers are too old to bid. */
 
 import { Turns } from '../../platform/concurrency/turns.ts'
+import { withoutPassword } from '../../platform/net/fetch-guard.ts'
 import type { Database } from '../../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
 import type { ToDollars } from './check-offer.ts'
@@ -14,8 +15,8 @@ import {
   whileNobodyFetches,
 } from './feed-source-store.ts'
 import { type FetchedFeed, fetchFeed, removeLeftFeeds } from './fetch-feed.ts'
-import { importFeed } from './import-feed.ts'
 import { hasGoodRow, noGoodRow, notReadWhole } from './import-result.ts'
+import { beginRun, RecordedRun } from './record-import.ts'
 
 /**
  * Millions of rows take minutes. Faults in the text of a feed take far longer than rows, and while
@@ -94,7 +95,12 @@ async function importFetched(
   const { servedAs } = fetched
   const readMsMax = READ_MS_MAX
   const options = { merchId, file, ...said, servedAs, at, toDollars, seed, readMsMax }
-  const result = await importFeed(db, options)
+  const importId = await beginRun(db, {
+    ...{ merch_id: merchId, source: 'schedule', is_dry_run: false, state: 'importing' },
+    url: withoutPassword(new URL(url)),
+  })
+  const run = new RecordedRun(db, importId)
+  const result = await run.during(() => run.import(options))
   if (!hasGoodRow(result)) throw new FeedError(noGoodRow(result))
   return result.read_whole ? null : notReadWhole(result)
 }

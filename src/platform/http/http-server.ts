@@ -26,6 +26,7 @@ import Fastify, {
 import { ApiError, badRequest, notFound, tooLarge } from '../errors/api-errors.ts'
 import { clientAddress } from '../net/client-address.ts'
 import { isUnreachable } from '../postgres/postgres.ts'
+import { limitBodyTime } from './body-time.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
 import {
@@ -61,6 +62,8 @@ declare module 'fastify' {
 
 // Node's defaults, or none at all, would let slow clients hold connections for minutes.
 const REQUEST_TIMEOUT_MS = 30_000
+/** For a file of 1 GiB, at 2.5 Mbit/s; only routes that take files allow it (body-time.ts). */
+const UPLOAD_TIMEOUT_MS = 3_600_000
 const HEADERS_TIMEOUT_MS = 10_000
 /** How often Node looks for connections that are over either; by itself every 30 s. */
 const TIMEOUT_CHECK_MS = 5_000
@@ -195,6 +198,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   })
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     req.url = originForm(req.url ?? '/')
+    limitBodyTime(req, REQUEST_TIMEOUT_MS, () => req.socket.destroy())
     if (lacksHost(req)) refuse(req, res, badRequest([{ field: 'Host', rule: 'is required' }]))
     else if (headBytes(req) > HEADER_BYTES_MAX) serveLong(req, res)
     else if (!isHot(req, res)) handler(req, res)
@@ -218,7 +222,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   // A client may close its side after its request (RFC 9112, 9.6); Node, whose types lack the
   // switch, would then drop every response that is not ready at once.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.requestTimeout = UPLOAD_TIMEOUT_MS
   server.headersTimeout = HEADERS_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS
   server.timeout = STALLED_TIMEOUT_MS
