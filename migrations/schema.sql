@@ -972,6 +972,15 @@ create table merchant_payment (
   constraint merchant_payment_amount_micros_check CHECK ((amount_micros > 0))
 );
 
+create table merchant_signal (
+  merch_id integer not null,
+  kind text not null,
+  last_at timestamp with time zone not null,
+  constraint merchant_signal_pkey PRIMARY KEY (merch_id, kind),
+  constraint merchant_signal_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
+  constraint merchant_signal_kind_check CHECK ((kind = ANY (ARRAY['tag_page'::text, 'tag_checkout'::text, 'server_order'::text, 'server_return'::text])))
+);
+
 create table network_partition (
   network text not null,
   account text not null,

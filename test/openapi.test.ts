@@ -136,6 +136,7 @@ test('the description of a response names its type, also of a file, a page or no
   )
   const expected = [
     ['readMerchantLedger', '200', 'application/json', 'text/csv'],
+    ['readInvoice', '200', JSON_TYPE, 'text/csv', 'text/html'],
     ['readProductFeed', '200', 'text/csv'],
     ['readReport', '200', JSON_TYPE, 'text/csv'],
     ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],

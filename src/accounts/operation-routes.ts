@@ -19,6 +19,8 @@ import { requireOrganization } from './membership-store.ts'
 import {
   type Action,
   admit,
+  type Form,
+  type FormType,
   type List,
   type Operation,
   organizationOf,
@@ -119,7 +121,7 @@ function schemaOf(operation: Operation) {
       : {}),
     ...(body === undefined ? {} : { body }),
     ...(Object.keys(headers.properties).length === 0 ? {} : { headers }),
-    response: { [operation.status ?? 200]: responseOf(operation, entry) },
+    response: { [operation.status ?? 200]: answerOf(operation, entry) },
   }
 }
 
@@ -135,6 +137,16 @@ const PAGE_QUERY = {
   cursor: Type.Optional(
     Type.String({ maxLength: 300, description: 'The `next_cursor` of the page before' }),
   ),
+}
+
+/** With each form, where there are others than JSON. */
+function answerOf(operation: Operation, entry: TSchema) {
+  const schema = responseOf(operation, entry)
+  const forms = operation.kind === 'action' ? Object.keys(operation.forms ?? {}) : []
+  if (forms.length === 0) return schema
+  const types = forms.map((type) => [type, { schema: Type.String() }])
+  const content = { 'application/json': { schema }, ...Object.fromEntries(types) }
+  return { description: 'By `Accept`', content }
 }
 
 function responseOf(operation: Operation, entry: TSchema) {
@@ -185,9 +197,21 @@ async function answerAction(
     ? data.map((record) => ({ ...(record as object), etag: etagOf(versionOf(record as object)) }))
     : data
   const [single] = entries
+  const form = formFor(operation, request.headers.accept)
+  if (form !== null && single !== undefined) {
+    const { headers, text } = form(single)
+    return reply.headers(headers).send(text)
+  }
   if (hasEtag && entries.length === 1) reply.header('etag', `"${(single as Tagged).etag}"`)
   return reply.status(status).send(ok(status, ...entries))
 }
+
+/** The form that the caller asks for; null: JSON. */
+function formFor({ forms = {} }: Action, accept = ''): ((record: unknown) => Form) | null {
+  const wanted = FORM_TYPES.find((type) => type in forms && accept.includes(type))
+  return wanted === undefined ? null : (forms[wanted] ?? null)
+}
+const FORM_TYPES: readonly FormType[] = ['text/html', 'text/csv']
 
 /** Without the fields that only the first answer shows. */
 const toStored =

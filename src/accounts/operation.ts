@@ -81,6 +81,13 @@ interface Spec<
   readonly bodyBytesMax?: number
 }
 
+export type FormType = 'text/csv' | 'text/html'
+
+export interface Form {
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
 /** An operation that answers records: one, several, or none. */
 export interface Action<
   Params extends TObject = TObject,
@@ -108,6 +115,8 @@ export interface Action<
    * (`UploadedFile`), and may take an hour to read it.
    */
   readonly takesFile?: boolean
+  /** Other forms of its one record, for callers whose `Accept` names them. */
+  readonly forms?: Partial<Record<FormType, (record: Static<Entry>) => Form>>
   readonly run: (
     call: Call<Static<Params>, Static<Query>, Static<Body>>,
   ) => Promise<readonly Static<Entry>[]>

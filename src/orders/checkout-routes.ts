@@ -84,6 +84,7 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
       bytes: body.events.length * ORDER_ROWS_BYTES + sent.length,
     })
     const warnings = [...unknownFieldWarnings(unknown), ...(await accept(deps, merchant, body))]
+    deps.onReport?.(merchant.merch_id, 'tag_checkout')
     if (warnings.length > 0) await keepWarnings(deps, request, { merchant, warnings })
   } catch (cause) {
     await keepRefused(deps, request, { told, cause })

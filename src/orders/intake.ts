@@ -32,11 +32,14 @@ import {
 } from './read-order.ts'
 import type { ReturnRefusal } from './returns.ts'
 import { findSeenLinks } from './seen-link-store.ts'
+import type { Signal } from './signal-store.ts'
 import { countWarnings } from './warning-store.ts'
 
 export interface IntakeDeps extends MoneyWriter {
   readonly db: Db
   readonly onWarned?: (merchId: number, kind: WarningKind) => void
+  /** Told of each accepted report of a merchant's tag or server. */
+  readonly onReport?: (merchId: number, kind: Signal) => void
 }
 
 /** The same for a caller that waits until its events count. */

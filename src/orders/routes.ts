@@ -224,6 +224,7 @@ async function receive<T>(
       const warnings = [...unknownFieldWarnings(unknown), ...found]
       const answer = { ...ok(201, ...data), warnings: toldWarnings(warnings) }
       await noteWarnings(deps, merchant.merch_id, warnings)
+      deps.onReport?.(merchant.merch_id, endpoint === 'returns' ? 'server_return' : 'server_order')
       await deps.requests.finish({ request: told, response: JSON.stringify(answer) })
       return answer
     } catch (cause) {

@@ -58,6 +58,7 @@ export const shopViewRoutes =
           bytes: storedSize(events),
         })
         await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
+        deps.onReport?.(body.organization_id, 'tag_page')
         return reply.status(201).send()
       },
     )

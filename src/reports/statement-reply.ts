@@ -6,6 +6,7 @@ import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
+import { PAGE_HEADERS } from './print-page.ts'
 import { StatementDetail, type StatementQuery } from './schema.ts'
 import { statementPage } from './statement-page.ts'
 import { findStatementDetail, statementCsv } from './statement-record.ts'
@@ -15,11 +16,6 @@ export const STATEMENT = {
   'application/json': { schema: STATEMENT_ENVELOPE },
   'text/csv': { schema: Type.String() },
   'text/html': { schema: Type.String() },
-}
-
-const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
 }
 
 interface Wanted {

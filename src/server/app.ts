@@ -36,6 +36,8 @@ import { checkoutRoutes } from '../orders/checkout-routes.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
 import { intakeRoutes } from '../orders/routes.ts'
 import { shopViewRoutes } from '../orders/shop-view-routes.ts'
+import type { Signal } from '../orders/signal-store.ts'
+import { Signals } from '../orders/signals.ts'
 import { UsualValues } from '../orders/usual-value.ts'
 import type { HotRoute } from '../platform/http/hot-http.ts'
 import { createHttp, type Http } from '../platform/http/http-server.ts'
@@ -216,7 +218,7 @@ function keyGuard(node: Node): KeyGuard {
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
   return [
-    ...operationsForMerchants(node),
+    ...operationsForMerchants(node, intake),
     readMerchantPerformance,
     ...operationsForPublishers(node),
     ...networkOperations(node, intake),
@@ -234,7 +236,9 @@ function mailQueue({ config, now }: Node): InvitationDeps['queueMail'] {
 function intakeDeps(node: Node, nextId: () => string) {
   const { database: db, quotas, metrics, now } = node
   const onWarned = (merch_id: number, kind: string) => metrics.orderWarnings.inc({ merch_id, kind })
-  return { db, append: node.appender.append, nextId, now, quotas, onWarned }
+  const signals = new Signals(db, errorTeller(node.log, 'a merchant’s report was not noted'))
+  const onReport = (merchId: number, kind: Signal) => signals.note(merchId, kind, now())
+  return { db, append: node.appender.append, nextId, now, quotas, onWarned, onReport }
 }
 
 const onDayError = (log: Node['log']) => errorTeller(log, 'a day was not run again')

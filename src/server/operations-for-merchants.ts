@@ -6,8 +6,14 @@ import { merchantOperations } from '../catalog/merchant-operations.ts'
 import { feedImports } from '../jobs/feed-imports.ts'
 import { knowsCountries } from '../node/config.ts'
 import type { Node } from '../node/node.ts'
+import { openWriters } from '../operator/money-writer.ts'
+import type { IntakeDeps } from '../orders/intake.ts'
+import { tagStatusOperations } from '../orders/tag-status-operations.ts'
+import { invoiceOperations } from '../reports/invoice-operations.ts'
+import { merchantOfferOperations } from '../reports/merchant-offer-operations.ts'
+import { merchantOrderOperations } from '../reports/merchant-order-operations.ts'
 
-export function operationsForMerchants(node: Node): Operation[] {
+export function operationsForMerchants(node: Node, intake: IntakeDeps): Operation[] {
   const { config, edge, database: db } = node
   const { pricing } = config
   const campaigns = {
@@ -19,5 +25,9 @@ export function operationsForMerchants(node: Node): Operation[] {
     ...merchantOperations(),
     ...campaignOperations(campaigns),
     ...feedOperations({ db, startImport: feedImports(node) }),
+    ...tagStatusOperations,
+    ...merchantOfferOperations,
+    ...merchantOrderOperations(openWriters(intake)),
+    ...invoiceOperations,
   ]
 }
