@@ -66,6 +66,16 @@ export async function setMembership(
     do update set role = excluded.role, datetime_updated = now()`)
 }
 
+/** Whether a user has any role in an organization. */
+export async function isMember(
+  db: Db,
+  { uid, of }: { uid: number; of: Organization },
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from membership where uid = ${uid} and ${ofOrganization(of)}`)
+  return row !== null
+}
+
 /** Ends a membership; false if there was none. */
 export async function deleteMembership(
   tx: Db,

@@ -44,6 +44,7 @@ const serve = commandsOf(() => import('./serve.ts'))
 const database = commandsOf(() => import('./database.ts'))
 const doctor = commandsOf(() => import('./doctor.ts'))
 const accounts = commandsOf(() => import('./accounts.ts'))
+const signIn = commandsOf(() => import('./sign-in.ts'))
 const demand = commandsOf(() => import('./demand.ts'))
 const feed = commandsOf(() => import('./feed.ts'))
 const links = commandsOf(() => import('./links.ts'))
@@ -84,6 +85,10 @@ const DATABASE_COMMANDS: readonly CommandSpec[] = [
   },
 ]
 
+const USER_EMAIL: OptionSpec = {
+  ...{ flags: '--email <E>', help: 'e-mail address of the user', isRequired: true },
+}
+
 const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'user create',
@@ -101,6 +106,18 @@ const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
     name: 'user list',
     help: `Lists users, ${AT_MOST}.`,
     run: accounts('listUsersCommand'),
+  },
+  {
+    name: 'user reset-password',
+    help: 'Makes a link for a new password, to hand over; it works once, within an hour.',
+    options: [USER_EMAIL],
+    run: signIn('resetPasswordCommand'),
+  },
+  {
+    name: 'user reset-second-factor',
+    help: 'Removes lost second factors and ends all sessions; the user gets a mail.',
+    options: [USER_EMAIL],
+    run: signIn('resetSecondFactorCommand'),
   },
   {
     name: 'publisher create',

@@ -9,6 +9,7 @@ import { deletePastResponses } from '../accounts/idempotency-store.ts'
 import { explainedSince } from '../accounts/invitation.ts'
 import { deletePastInvitations } from '../accounts/invitation-store.ts'
 import { deletePastSessions } from '../accounts/session-store.ts'
+import { deletePastChallenges } from '../accounts/sign-in/factor-store.ts'
 import { deletePastResets } from '../accounts/sign-in/password-reset-store.ts'
 import { sendMail } from '../accounts/sign-in/send-mail.ts'
 import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
@@ -140,6 +141,7 @@ async function forgetExpired({ database, now }: Node): Promise<void> {
   await deletePastResponses(database, at)
   await deletePastSessions(database, at)
   await deletePastResets(database, at)
+  await deletePastChallenges(database, at)
   await deletePastLinkHours(database, at)
   await deleteOldUnattributed(database, at)
 }

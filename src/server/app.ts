@@ -9,9 +9,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { InvitationDeps } from '../accounts/invitation-operations.ts'
 import { invitationRoutes } from '../accounts/invitation-routes.ts'
-import { queueMail } from '../accounts/mail-store.ts'
 import type { Operation } from '../accounts/operation.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'
 import { peopleOperations } from '../accounts/people-operations.ts'
@@ -61,7 +59,7 @@ import { noteKeyPlace } from './key-notices.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { operationsForMerchants } from './operations-for-merchants.ts'
 import { operationsForPublishers } from './operations-for-publishers.ts'
-import { signInRoutes } from './sign-in-routes.ts'
+import { mailQueue, signInRoutes } from './sign-in-routes.ts'
 import { pageRoutes, staticRoutes } from './static-routes.ts'
 
 export interface App {
@@ -217,19 +215,15 @@ function keyGuard(node: Node): KeyGuard {
 
 /** Every operation of the management API (docs/spec/management.md). */
 function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
+  const { config, now } = node
+  const queueMail = mailQueue({ config, now: () => new Date(now()) })
   return [
     ...operationsForMerchants(node, intake),
     readMerchantPerformance,
     ...operationsForPublishers(node),
     ...networkOperations(node, intake),
-    ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail: mailQueue(node) }),
+    ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail }),
   ]
-}
-
-/** Queues mail; null where none can be sent. */
-function mailQueue({ config, now }: Node): InvitationDeps['queueMail'] {
-  if (config.mail === null) return null
-  return (tx, mail) => queueMail(tx, { ...mail, now: new Date(now()) })
 }
 
 /** The dependencies of the intake of orders and returns. */

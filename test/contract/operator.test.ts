@@ -198,3 +198,15 @@ test("a new password ends its user's sessions, and the old one no longer works",
   assert.deepEqual([await me(), (await logIn(old)).status], [401, 401])
   assert.equal((await logIn(fresh)).status, 200)
 })
+
+test('the operator gives a user a link for a new password, and removes lost factors', async () => {
+  const email = `${randomUUID()}@pub.example`
+  const { uid } = await souk('user', 'create', '--email', email, '--password', 'the old password')
+  const link = await souk('user', 'reset-password', '--email', email)
+  assert.equal(link.uid, uid)
+  const [, token] = String(link.reset_url).split('/dashboard/new-password#token=')
+  const body = { token, password: 'an unusual sentence' }
+  assert.equal((await api.call('/api/v1/session/password/', { body })).status, 200)
+  const removed = await souk('user', 'reset-second-factor', '--email', email)
+  assert.deepEqual(removed.removed, { totp: false, passkeys: 0, recovery_codes: 0 })
+})

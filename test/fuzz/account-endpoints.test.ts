@@ -76,7 +76,20 @@ const bodies: readonly BodyEndpoint[] = [
       is_for_account: false,
     },
   },
-  { path: '/api/v1/session/', schema: SignInBody, good: { email: 'x@y.example', password } },
+  {
+    path: '/api/v1/session/',
+    schema: SignInBody,
+    good: {
+      ...{ email: 'x@y.example', password, challenge: 'none', totp: '123456', recovery_code: 'x' },
+      passkey: {
+        ...{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {} },
+        response: {
+          ...{ clientDataJSON: 'AAAA', authenticatorData: 'AAAA', signature: 'AAAA' },
+          userHandle: 'AAAA',
+        },
+      },
+    },
+  },
   {
     path: '/api/v1/session/password_reset/',
     schema: RequestResetBody,

@@ -2,9 +2,11 @@
 import Type, { type Static } from 'typebox'
 import { badRequest, notFound } from '../../platform/errors/api-errors.ts'
 import { orNull, smallId, Time } from '../../platform/http/field-types.ts'
+import { SMALL_ID_MAX } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../../platform/time/timestamp.ts'
 import { type Caller, permissionsIn } from '../caller.ts'
+import { readCursor } from '../member-operations.ts'
 import { listOrganizationNames, toOrganization } from '../membership-store.ts'
 import { action, list, type Operation } from '../operation.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX } from '../password.ts'
@@ -14,6 +16,7 @@ import { requireOwnSession } from '../session.ts'
 import { deleteSessionOf, listSessions, type SessionRow } from '../session-store.ts'
 import { findUser, type UserRow, updateUser } from '../store.ts'
 import { userFaults } from '../user.ts'
+import { readFactors } from './factor-store.ts'
 import type { LoginLimits } from './login-limits.ts'
 import { deleteResetsOf } from './password-reset-store.ts'
 import { findByPassword } from './sign-in.ts'
@@ -32,6 +35,11 @@ export const MeRecord = Type.Object({
       permissions: Type.Array(Type.Enum([...PERMISSIONS])),
     }),
   ),
+  second_factors: Type.Object({
+    totp: Type.Boolean({ description: 'Whether an authenticator app is confirmed' }),
+    passkeys: Type.Integer(),
+    recovery_codes: Type.Integer({ description: 'How many are left' }),
+  }),
   csrf_token: orNull(
     Type.String(),
     'For the header `X-Souk-Csrf` of every change in this session; null for an API key',
@@ -148,7 +156,7 @@ const LIST_SESSIONS = list({
   entry: SessionRecord,
   run: async ({ db, caller, now, query: { limit, cursor } }) => {
     const { uid, sessionId } = requireOwnSession(caller)
-    const before = cursor === null ? null : readCursor(cursor)
+    const before = readCursor(cursor, SMALL_ID_MAX)
     const rows = await listSessions(db, { uid, now, before, limit: limit + 1 })
     const shown = rows.slice(0, limit)
     return {
@@ -157,12 +165,6 @@ const LIST_SESSIONS = list({
     }
   },
 })
-
-function readCursor(cursor: string): number {
-  const id = Number(cursor)
-  if (Number.isSafeInteger(id) && id > 0 && id < 2 ** 31) return id
-  throw badRequest([{ field: 'cursor', rule: 'must be the next_cursor of the page before' }])
-}
 
 const END_SESSION = action({
   ...{ id: 'endSession', tag: 'account', method: 'DELETE' },
@@ -196,6 +198,7 @@ export async function describeMe(
   return {
     ...{ uid, email, name },
     memberships: await describeMemberships(db, caller),
+    second_factors: { ...(await readFactors(db, uid)) },
     csrf_token: caller.through.kind === 'session' ? caller.through.csrfToken : null,
     base_url: baseUrl,
     brand,

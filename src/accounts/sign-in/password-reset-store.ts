@@ -32,6 +32,11 @@ export async function findReset(
   return row?.uid ?? null
 }
 
+/** For a link that reached nobody. */
+export async function deleteReset(db: Db, tokenHash: Buffer): Promise<void> {
+  await db.run(sql`delete from password_reset where token_hash = ${tokenHash}`)
+}
+
 /** A new password makes every link of the user useless. */
 export async function deleteResetsOf(db: Db, uid: number): Promise<void> {
   await db.run(sql`delete from password_reset where uid = ${uid}`)

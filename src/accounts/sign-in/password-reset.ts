@@ -16,6 +16,7 @@ const RESET_MS = HOUR_MS
 
 export interface ResetLink {
   readonly url: string
+  readonly tokenHash: Buffer
   readonly expiresAt: Date
 }
 
@@ -25,10 +26,10 @@ export async function makeResetLink(
   { uid, baseUrl, now }: { uid: number; baseUrl: string; now: Date },
 ): Promise<ResetLink | null> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const expiresAt = new Date(now.getTime() + RESET_MS)
-  const isNew = await insertReset(db, { tokenHash: hashToken(token), uid, expiresAt, now })
+  const [tokenHash, expiresAt] = [hashToken(token), new Date(now.getTime() + RESET_MS)]
+  if (!(await insertReset(db, { tokenHash, uid, expiresAt, now }))) return null
   // After the #, which no browser sends to a server: neither logs nor referrers show it.
-  return isNew ? { url: `${baseUrl}/dashboard/new-password#token=${token}`, expiresAt } : null
+  return { url: `${baseUrl}/dashboard/new-password#token=${token}`, tokenHash, expiresAt }
 }
 
 /**
@@ -49,7 +50,7 @@ export async function resetPassword(
     const passwordHash = await hashPassword(password)
     await updateUser(tx, { uid, email: null, passwordHash, isAdmin: null })
     await deleteResetsOf(tx, uid)
-    const through = { kind: 'session', sessionId: 0, csrfToken: '' } as const
+    const through = { kind: 'link' } as const
     const caller: Caller = { uid, through, memberships: [], scopes: null, boundTo: null }
     const change = { action: 'user.reset_password', target: `user:${uid}` }
     await writeAudit(tx, { caller, organization: NETWORK, requestId }, change)
@@ -58,18 +59,13 @@ export async function resetPassword(
 
 const TOKEN_RULE = 'is unknown, used or expired; ask for a new link'
 
-/** The mail with the link; null if the user may not get another one now. */
-export async function composeReset(
-  db: Db,
-  { uid, baseUrl, now }: { uid: number; baseUrl: string; now: Date },
-): Promise<{ subject: string; text: string } | null> {
-  const link = await makeResetLink(db, { uid, baseUrl, now })
-  if (link === null) return null
+/** The mail with a link. */
+export function resetMail({ url, expiresAt }: ResetLink, baseUrl: string) {
   const text = `Somebody asked for a new password for your account at ${baseUrl}.
 
-To choose it, open this link before ${formatTimestamp(link.expiresAt)}. It works once.
+To choose it, open this link before ${formatTimestamp(expiresAt)}. It works once.
 
-${link.url}
+${url}
 
 If it was not you, ignore this mail: your password stays as it is.
 `

@@ -1,10 +1,11 @@
 /** Sends the mail that waits (mail-store.ts). */
-import { type Mail, type Mailer, type MailServer, openMailer } from '../../platform/net/mail.ts'
+import { type Mailer, type MailServer, openMailer } from '../../platform/net/mail.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
 import { deleteMail, type QueuedMail, takeDueMail } from '../mail-store.ts'
 import { findUserByEmail } from '../store.ts'
-import { composeReset } from './password-reset.ts'
+import { makeResetLink, resetMail } from './password-reset.ts'
+import { deleteReset } from './password-reset-store.ts'
 
 /** With pauses of 1, 4, 9, … minutes: about six hours. */
 const ATTEMPTS_MAX = 11
@@ -44,12 +45,9 @@ async function sendOne(mail: QueuedMail, deps: Sending): Promise<void> {
   const isLate = mail.kind === 'password_reset' && waitedMs > RESET_WAITS_MS
   try {
     if (isLate) throw new Error('nobody waits for it any more')
-    // In one transaction, so that a mail that fails leaves no token behind.
-    await db.transaction(async (tx) => {
-      const composed = await composeMail(mail, { ...deps, db: tx })
-      await deleteMail(tx, mail.mail_id)
-      if (composed !== null) await mailer.send(composed)
-    })
+    if (mail.kind === 'password_reset') await sendReset(mail.recipient, deps)
+    else await mailer.send({ to: mail.recipient, subject: mail.subject, text: mail.body })
+    await deleteMail(db, mail.mail_id)
   } catch (error) {
     const isLast = mail.attempts >= ATTEMPTS_MAX || isLate
     if (isLast) await deleteMail(db, mail.mail_id)
@@ -57,16 +55,17 @@ async function sendOne(mail: QueuedMail, deps: Sending): Promise<void> {
   }
 }
 
-/** The mail to send; null for a new password that nobody here may have. */
-async function composeMail(
-  mail: QueuedMail,
-  { db, baseUrl, now }: Pick<Sending, 'db' | 'baseUrl' | 'now'>,
-): Promise<Mail | null> {
-  if (mail.kind === 'text') return { to: mail.recipient, subject: mail.subject, text: mail.body }
-  const user = await findUserByEmail(db, mail.recipient)
-  if (user === null) return null
-  const text = await composeReset(db, { uid: user.uid, baseUrl, now: now() })
+/** Sends a link, if somebody here has the address and may get one more. */
+async function sendReset(email: string, { db, mailer, baseUrl, now }: Sending): Promise<void> {
+  const user = await findUserByEmail(db, email)
+  if (user === null) return
+  const link = await makeResetLink(db, { uid: user.uid, baseUrl, now: now() })
+  if (link === null) return
   // To the address of the account. The one that was typed may only look the same: PostgreSQL finds
   // `mike@` for `mİke@`, which somebody else may own.
-  return text && { to: user.email, ...text }
+  const sending = mailer.send({ to: user.email, ...resetMail(link, baseUrl) })
+  await sending.catch(async (error) => {
+    await deleteReset(db, link.tokenHash)
+    throw error
+  })
 }

@@ -45,6 +45,12 @@ const askReset = ({ email, from }: Pick<Person, 'email' | 'from'>) =>
 const setPassword = ({ from }: Person, token: string, password: string) =>
   api.call('/api/v1/session/password/', { body: { token, password }, headers: from })
 
+/** The worker forgets a mail after the server has accepted it; until then nobody asks anew. */
+async function untilForgotten(email: string) {
+  const waiting = sql`select from outgoing_mail where recipient = ${email}`
+  while ((await api.db.row(waiting)) !== null) await new Promise(setImmediate)
+}
+
 const tokenIn = (text: string) => /#token=([\w-]{43})$/m.exec(text)?.[1] ?? ''
 
 test('a sign-in answers as me/ does, and shows where each session comes from', async () => {
@@ -173,9 +179,13 @@ test('one address asks five times at once, and three links are sent to one user'
   for (let asked = 0; asked < 3; asked += 1) {
     statuses.push((await askReset({ email, from })).status)
     assert.deepEqual((await mailbox.next()).to, [email])
+    await untilForgotten(email)
   }
   const other = await newPerson()
-  for (let asked = 0; asked < 3; asked += 1) statuses.push((await askReset({ email, from })).status)
+  for (let asked = 0; asked < 3; asked += 1) {
+    statuses.push((await askReset({ email, from })).status)
+    await untilForgotten(email)
+  }
   assert.deepEqual(statuses, [202, 202, 202, 202, 202, 429])
   await askReset(other)
   assert.deepEqual((await mailbox.next()).to, [other.email], 'no fourth one came before')
@@ -184,12 +194,9 @@ test('one address asks five times at once, and three links are sent to one user'
   assert.deepEqual(row, { live: 3 })
 })
 
-test('retries a mail that the server refused, with a new token', async (t) => {
+test('retries a mail that the server refused, with a new token', async () => {
   const finn = await newPerson()
   mailbox.refuses = true
-  t.after(() => {
-    clock.aheadMs = 0
-  })
   await askReset(finn)
   const failed = () => logLines.some((line) => line.includes('a mail was not sent'))
   while (!failed()) await new Promise(setImmediate)
@@ -197,7 +204,8 @@ test('retries a mail that the server refused, with a new token', async (t) => {
     select count(*)::int as live from password_reset where uid = ${finn.uid}`)
   assert.deepEqual(live, { live: 0 })
   mailbox.refuses = false
-  clock.aheadMs += 60_000
+  const minute = sql`update outgoing_mail set due_at = due_at - interval '1 minute'`
+  assert.equal(await api.db.run(minute), 1)
   await askReset(await newPerson()) // Starts the worker, as the next minute would.
   const mails = [await mailbox.next(), await mailbox.next()]
   assert.ok(mails.some(({ to }) => to[0] === finn.email))

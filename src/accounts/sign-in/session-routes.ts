@@ -5,10 +5,12 @@
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { ApiError, badRequest } from '../../platform/errors/api-errors.ts'
 import { envelope, ok } from '../../platform/http/envelope.ts'
+import { orNull } from '../../platform/http/field-types.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
+import { formatTimestamp } from '../../platform/time/timestamp.ts'
 import { queuePasswordReset } from '../mail-store.ts'
 import { PASSWORD_LENGTH_MAX } from '../password.ts'
 import {
@@ -22,17 +24,47 @@ import {
   sessionCookieName,
 } from '../session.ts'
 import { EMAIL_LENGTH_MAX, userFaults } from '../user.ts'
+import { CODE_LENGTH_MAX } from './factor-operations.ts'
 import { describeMe, type MeDeps, MeRecord } from './me-operations.ts'
+import { AuthenticationOptions, AuthenticationResponse } from './passkey.ts'
 import { resetPassword } from './password-reset.ts'
-import { signIn } from './sign-in.ts'
+import { type FactorNeeded, signIn } from './sign-in.ts'
 
 /** An e-mail address and a password have at most 600 bytes (docs/spec/limits.md#bodies). */
 const SIGN_IN_BYTES_MAX = 4_096
 const TOKEN_LENGTH_MAX = 100
 
+const Code = (description: string) =>
+  Type.Optional(Type.String({ maxLength: CODE_LENGTH_MAX, description }))
+
 export const SignInBody = Type.Object({
-  email: Type.String({ maxLength: EMAIL_LENGTH_MAX }),
-  password: Type.String({ maxLength: PASSWORD_LENGTH_MAX }),
+  email: Type.Optional(
+    Type.String({ maxLength: EMAIL_LENGTH_MAX, description: 'Required without `challenge`' }),
+  ),
+  password: Type.Optional(
+    Type.String({ maxLength: PASSWORD_LENGTH_MAX, description: 'Required without `challenge`' }),
+  ),
+  challenge: Type.Optional(
+    Type.String({
+      maxLength: TOKEN_LENGTH_MAX,
+      description: 'Of the answer 202, in place of address and password',
+    }),
+  ),
+  totp: Code('The six digits that the authenticator app shows'),
+  recovery_code: Code('One of the recovery codes'),
+  passkey: Type.Optional(AuthenticationResponse),
+})
+
+const FactorNeededRecord = Type.Object({
+  challenge: Type.String({ description: 'Stands for the password in the next call' }),
+  second_factors: Type.Array(Type.Enum(['totp', 'passkey', 'recovery_code']), {
+    description: 'What the user has; one of them is needed',
+  }),
+  passkey_options: orNull(
+    AuthenticationOptions,
+    'For `navigator.credentials.get`, in the form of `@simplewebauthn/browser`',
+  ),
+  datetime_expires: Type.String({ format: 'date-time', description: 'Of the challenge' }),
 })
 
 export const RequestResetBody = Type.Object({
@@ -59,7 +91,6 @@ const shared = (operationId: string, summary: string, description?: string) => (
   tags: ['account'],
   summary,
   ...(description === undefined ? {} : { description }),
-  'x-permission': null,
   security: [],
 })
 
@@ -75,7 +106,7 @@ export const sessionRoutes =
 const signInRoutes =
   (deps: SessionDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { db, baseUrl, now, limits } = deps
+    const { db, baseUrl, now } = deps
     const options = { bodyLimit: SIGN_IN_BYTES_MAX, config: { cors: 'none' } } as const
 
     app.post(
@@ -85,22 +116,21 @@ const signInRoutes =
         schema: {
           ...shared('signIn', 'Sign in', SIGN_IN_TEXT),
           body: SignInBody,
-          response: { 200: envelope(MeRecord) },
+          response: { 200: envelope(MeRecord), 202: envelope(FactorNeededRecord) },
         },
       },
       async (request, reply) => {
         if (deps.isPasswordOff) throw new ApiError('wrongState', { message: PASSWORD_OFF })
         const { body: credentials, clientAddress: address } = request
         const origin = { userAgent: request.headers['user-agent'] ?? '', address, now: now() }
-        const token = await limits.run({ address, email: credentials.email }, () =>
-          signIn(db, { credentials, origin }),
-        )
-        if (token === null) {
-          throw new ApiError('notLoggedIn', { message: 'Wrong e-mail address or password' })
+        const signedIn = await signIn(deps, { credentials, origin })
+        if (signedIn.kind === 'factor needed') {
+          return reply.status(202).send(ok(202, toFactorNeeded(signedIn)))
         }
+        const { token } = signedIn
         await beginSession(deps, { request, reply, token })
         const user = await requireSession(db, { token, now: now() })
-        return ok(200, await describeMe(db, sessionCaller(user, token), deps))
+        return reply.send(ok(200, await describeMe(db, sessionCaller(user, token), deps)))
       },
     )
 
@@ -120,8 +150,24 @@ const signInRoutes =
   }
 
 const SIGN_IN_TEXT =
-  `Answers as \`GET /api/v1/me/\` does and sets the session's cookie, which lasts a
-week. A wrong password and an unknown address get the same 401.`.replaceAll('\n', ' ')
+  'Answers as `GET /api/v1/me/` does and sets the session’s cookie, which lasts a week. A wrong ' +
+  'password and an unknown address get the same 401. Where the user has a second factor and none ' +
+  'was sent, the answer is 202 with a challenge and no session: send one of `totp`, ' +
+  '`recovery_code` and `passkey` with the challenge, or the first two with address and password.'
+
+function toFactorNeeded(needed: FactorNeeded): Static<typeof FactorNeededRecord> {
+  const { totp, passkeys, recovery_codes: codes } = needed.factors
+  return {
+    challenge: needed.challenge,
+    second_factors: [
+      ...(totp ? (['totp'] as const) : []),
+      ...(passkeys > 0 ? (['passkey'] as const) : []),
+      ...(codes > 0 ? (['recovery_code'] as const) : []),
+    ],
+    passkey_options: needed.passkeyOptions,
+    datetime_expires: formatTimestamp(needed.expiresAt),
+  }
+}
 
 const PASSWORD_OFF = 'This service signs in through an identity provider, not with passwords'
 
@@ -189,12 +235,12 @@ const passwordRoutes =
   }
 
 const RESET_TEXT =
-  `Sends a mail with the link to the user of this address. The answer is the same if
-there is none. The link works once, within an hour.`.replaceAll('\n', ' ')
+  'Sends a mail with the link to the user of this address. The answer is the same if there is ' +
+  'none. The link works once, within an hour.'
 
 const SET_TEXT =
-  `Ends all sessions of the user. A token works once, within an hour; a password that is
-refused does not use it up.`.replaceAll('\n', ' ')
+  'Ends all sessions of the user. A token works once, within an hour; a password that is refused ' +
+  'does not use it up.'
 
 const NO_MAIL =
   'a new password was asked for, but no mail can be sent: set SMTP_URL, or use ' +

@@ -6,6 +6,7 @@ import { sql } from '../../platform/postgres/sql.ts'
 import { changeUser, createUser } from '../create-account.ts'
 import { logOut, requireSession } from '../session.ts'
 import { findUserByEmail } from '../store.ts'
+import { LoginLimits } from './login-limits.ts'
 import { signIn } from './sign-in.ts'
 
 const EMAIL = 'ann@example.com'
@@ -18,12 +19,19 @@ async function makeUser(t: TestContext) {
   return { db, uid }
 }
 
-const enter = (
+/** The token of a new session; null for a refusal. */
+async function enter(
   db: Db,
   { email = EMAIL, password, now = new Date() }: { email?: string; password: string; now?: Date },
-) => {
+): Promise<string | null> {
   const origin = { userAgent: 'Firefox', address: '192.0.2.1', now }
-  return signIn(db, { credentials: { email, password }, origin })
+  const deps = { db, limits: new LoginLimits(() => now), baseUrl: 'https://souk.example' }
+  const entering = signIn(deps, { credentials: { email, password }, origin })
+  const signedIn = await entering.catch((error) => {
+    assert.equal(error.code, 4301)
+    return null
+  })
+  return signedIn?.kind === 'in' ? signedIn.token : null
 }
 
 const logInWith = (db: Db, password: string) => enter(db, { password })
@@ -58,9 +66,9 @@ test('a password that is changed during a sign-in starts no session', async (t) 
   const { db, uid } = await makeUser(t)
   const changedMeanwhile: Db = {
     ...db,
-    run: async (statement) => {
+    transaction: async (work) => {
       await changeUser(db, { uid, password: NEW })
-      return db.run(statement)
+      return db.transaction(work)
     },
   }
   assert.equal(await logInWith(changedMeanwhile, OLD), null)
