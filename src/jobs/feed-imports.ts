@@ -9,7 +9,7 @@ import { runHeavyJob } from './run-heavy-job.ts'
 /** Each takes one processor, which readers need too, and three connections. */
 const IMPORTS_AT_ONCE = 2
 
-/** Starts imports of this node in the order of their requests. Whoever asked does not wait. */
+/** Starts imports of this node in the order of their requests. The caller does not wait. */
 export function feedImports(node: Node): (order: FeedImportOrder) => void {
   const turns = new Turns(IMPORTS_AT_ONCE)
   const onError = errorTeller(node.log, 'a feed was not imported')

@@ -38,7 +38,7 @@ import { countWarnings } from './warning-store.ts'
 export interface IntakeDeps extends MoneyWriter {
   readonly db: Db
   readonly onWarned?: (merchId: number, kind: WarningKind) => void
-  /** Told of each accepted report of a merchant's tag or server. */
+  /** Called for each accepted report of a merchant's tag or server. */
   readonly onReport?: (merchId: number, kind: Signal) => void
 }
 

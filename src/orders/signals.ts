@@ -17,7 +17,7 @@ export class Signals {
     this.#onError = onError
   }
 
-  /** Whoever reports does not wait, and does not fail with it. */
+  /** The sender of a report does not wait for it, and does not fail with it. */
   note(merchId: number, kind: Signal, atMs: number): void {
     const name = `${kind} ${merchId}`
     if (atMs - (this.#writtenAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < WRITTEN_EVERY_MS) return

@@ -16,7 +16,7 @@ export interface MonthSums {
   readonly closing_micros: string
 }
 
-/** Entries of clicks, of what came back, and of payments; all others are of orders. */
+/** Entries of clicks, returns and payments; all others are of orders. */
 const IS_CLICK = sql`coalesce(kind = 'click', false)`
 const IS_BACK = sql`coalesce(kind in ('return', 'reversal'), false)`
 

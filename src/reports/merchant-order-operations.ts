@@ -165,7 +165,7 @@ async function decide(
   if (orderId === null) throw notFound(`No order ${named}`)
   const key = { merchId, orderId, now }
   const { hold, state } = await requireOrder(db, key)
-  // A merchant takes back an order that counts by a report of its own, not by a decision.
+  // A merchant takes back an order that counts by another report, not by a decision.
   if (hold === null || state === 'REJECTED') {
     throw wrongState({ field: 'order', rule: `is ${state} and not held: nothing to decide` })
   }

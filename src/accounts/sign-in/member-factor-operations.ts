@@ -41,7 +41,7 @@ const Removed = Type.Object({
     passkeys: Type.Integer(),
     recovery_codes: Type.Integer(),
   }),
-  is_mailed: Type.Boolean({ description: 'Whether the user is told by mail' }),
+  is_mailed: Type.Boolean({ description: 'Whether the user is informed by mail' }),
 })
 
 const RESET_TEXT = 'The user signs in with the password alone again. All sessions of the user end.'
@@ -63,7 +63,7 @@ const resetMemberFactors = (path: OrganizationPath, deps: ResetDeps) =>
       const { db, organization } = call
       const { member } = await lockMember(db, { organization, uid })
       if (member === null) throw notFound('No such member')
-      // Otherwise whoever invites an admin into an organization could weaken the network.
+      // Otherwise somebody who invites an admin into an organization could weaken the network.
       const isOfNetwork = path.kind !== 'network' && (await isMember(db, { uid, of: NETWORK }))
       if (isOfNetwork) throw new ApiError('wrongState', { message: OF_NETWORK })
       return [await resetFactors(call, deps)]
@@ -111,7 +111,7 @@ function resetNotice({ by, baseUrl }: { by: string; baseUrl: string }) {
 ${baseUrl}. You sign in with your password alone now, and all your sessions have ended.
 
 Sign in and set up a second factor again. If you did not ask for this, change your password and
-tell the administrator.
+inform the administrator.
 `,
   }
 }

@@ -19,7 +19,7 @@ const api = await startApi(
   },
 )
 
-/** Each user signs in from an address of its own, which has limits of its own. */
+/** Each user signs in from another address, because limits are per address. */
 let people = 0
 async function newPerson() {
   const account = await api.account()
@@ -130,7 +130,7 @@ test('ten wrong codes are accepted, then one in five minutes, whatever the addre
     return (await signIn({ ...carl, from }, { challenge, totp })).answer.status
   }
   for (let at = 0; at < 10; at += 1) assert.equal(await guess('12345', at), 401)
-  assert.equal(await guess(code(), 10), 429, 'a right one tells nothing')
+  assert.equal(await guess(code(), 10), 429, 'a right one reveals nothing')
 })
 
 test('ten recovery codes are shown once, and each signs in once', async () => {
@@ -213,7 +213,7 @@ test('a passkey is added only with an answer to the last options, which count on
   assert.equal((await add({ name: '', passkey })).failure().fields[0], 'name')
 })
 
-test('an owner or the operator removes lost factors; the user is told and signs in anew', async () => {
+test('an owner or the operator removes lost factors; the user is informed and signs in again', async () => {
   const owner = await newPerson()
   const [member, admin] = [await newPerson(), await newPerson()]
   const organization = { kind: 'publisher', id: owner.pubId } as const

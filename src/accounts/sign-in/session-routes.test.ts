@@ -45,7 +45,7 @@ const askReset = ({ email, from }: Pick<Person, 'email' | 'from'>) =>
 const setPassword = ({ from }: Person, token: string, password: string) =>
   api.call('/api/v1/session/password/', { body: { token, password }, headers: from })
 
-/** The worker forgets a mail after the server has accepted it; until then nobody asks anew. */
+/** The worker forgets a mail after the server has accepted it; until then nobody asks again. */
 async function untilForgotten(email: string) {
   const waiting = sql`select from outgoing_mail where recipient = ${email}`
   while ((await api.db.row(waiting)) !== null) await new Promise(setImmediate)

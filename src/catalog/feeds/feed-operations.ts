@@ -50,7 +50,7 @@ import type { FeedImportOrder } from './run-feed-import.ts'
 
 export interface FeedDeps {
   readonly db: Database
-  /** Starts an import that has begun; nobody waits for it. */
+  /** Runs an import that was accepted; nobody waits for it. */
   readonly startImport: (order: FeedImportOrder) => void
 }
 

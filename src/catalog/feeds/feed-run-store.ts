@@ -20,7 +20,7 @@ export type RunState = (typeof RUN_STATES)[number]
 export const REJECTS_STORED_MAX = 10_000
 /** The imports of a merchant that are listed: two weeks of a feed fetched every six hours. */
 export const RUNS_KEPT = 60
-/** The latest imports whose rejected rows are kept. */
+/** How many imports keep their rejected rows, the latest first. */
 export const RUNS_WITH_REJECTS = 5
 /** An import whose process has not said for this long that it works has been stopped. */
 const SILENT_SECONDS = 15

@@ -73,7 +73,7 @@ export async function fetchFeed(
   }
 }
 
-/** Writes an uploaded feed into a file of its own; a promise that rejects leaves none. */
+/** Writes an uploaded feed into a new file; a promise that rejects leaves none. */
 export async function receiveFeed(
   stream: Readable,
   { bytesMax, onBytes }: { bytesMax: number; onBytes: (bytes: number) => void },

@@ -35,7 +35,7 @@ export async function beginRun(db: Db, run: Parameters<typeof insertRun>[1]): Pr
   throw new FeedError(`a feed of merchant ${run.merch_id} is being imported; try again later`)
 }
 
-/** An import that has begun: says while it works that it goes on, and stores how it ends. */
+/** A running import: reports its progress, and stores how it ends. */
 export class RecordedRun {
   readonly #db: Database
   readonly #importId: string

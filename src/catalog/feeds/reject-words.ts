@@ -13,7 +13,7 @@ const QUOTING =
   'quotes or line ends.'
 const PRICE = 'Write the price as a number and a currency code, such as 49.99 USD.'
 const CURRENCY =
-  'Write a currency code of ISO 4217, such as EUR, in the price or in a column of its own.'
+  'Write a currency code of ISO 4217, such as EUR, in the price or in a separate column.'
 
 export const REJECT_WORDS: Readonly<Record<RejectReason, RejectWords>> = {
   row_malformed: { field: null, fix: QUOTING },
@@ -43,7 +43,7 @@ export const REJECT_WORDS: Readonly<Record<RejectReason, RejectWords>> = {
   },
   duplicate_id: {
     field: 'id',
-    fix: 'Give each product an id of its own; only the first row with this id counts.',
+    fix: 'Give each product another id; only the first row with this id counts.',
   },
 }
 export const REJECT_REASONS = Object.keys(REJECT_WORDS) as RejectReason[]

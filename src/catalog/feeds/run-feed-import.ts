@@ -16,7 +16,7 @@ export interface FeedImportOrder {
   readonly importId: string
   readonly merchId: number
   readonly isDryRun: boolean
-  /** Exactly one is given: where to fetch the feed, or the file in a folder of its own. */
+  /** Exactly one is given: where to fetch the feed, or the file in a separate folder. */
   readonly url: string | null
   readonly path: string | null
   /** The charset that the client of an upload named. */
