@@ -12,7 +12,7 @@ import { LOSS } from './loss-code.ts'
 import type { Outcome } from './outcome.ts'
 import type { StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
-import { canReplay, offeredValue, reservePrice } from './run-auction.ts'
+import { canReplay, offeredValue, pacedValue, reservePrice } from './run-auction.ts'
 
 /** The lowest range ends at $0.01, below which no click sells; each next one is twice as wide. */
 const FIRST_MICROS = 10_000
@@ -122,7 +122,9 @@ function withMiddles(
   for (const i of order) {
     const value = middleWithin(exact, i, { setter, winnerScore, shownScore })
     if (isWinner(i)) {
-      winnerScore = value * ratioOf(exact, i) * (exact.outcome.weights[i] as number)
+      // Rounded as the auction does, or the winner's other campaigns might score above it.
+      const counted = pacedValue(value, ratioOf(exact, i), set.model[i] as number)
+      winnerScore = counted * (exact.outcome.weights[i] as number)
     }
     if (set.model[i] === MODEL.cpc) {
       const { lowMicros, highMicros } = rangeOf(offeredValue(set, i, !request.isExclusive))
@@ -149,13 +151,16 @@ function ratioOf({ set, outcome }: StoredAuction, i: number): number {
   return ratio > 0 ? ratio : pace
 }
 
-/** The best score that the publisher sees exactly; the winner's is above it. */
-function bestShown({ outcome, set }: StoredAuction, ranges: Disclosed['ranges']): number {
+/**
+ * The best score that the publisher knows of a loser: exactly, or at least what its floor comes to.
+ * The winner's is above it.
+ */
+function bestShown({ outcome, set, request }: StoredAuction, ranges: Disclosed['ranges']): number {
   let best = 0
   for (let i = 0; i < set.n; i++) {
-    if (outcome.losses[i] === LOSS.outbid && !ranges.has(i)) {
-      best = Math.max(best, outcome.scores[i] as number)
-    }
+    if (outcome.losses[i] !== LOSS.outbid) continue
+    const atFloor = reservePrice(set, request, i) * (outcome.weights[i] as number)
+    best = Math.max(best, ranges.has(i) ? atFloor : (outcome.scores[i] as number))
   }
   return best
 }
