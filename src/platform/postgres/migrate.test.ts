@@ -130,11 +130,11 @@ test('an upgrade beside nodes of the previous version says to stop them', async 
     insert into node (node_id, host, pid, roles, is_spool_empty)
     values (1, 'here', 1, 'command', true), (2, 'there', 1, 'api,edge', true)`)
   await upgradeTo(2)
-  assert.match(lines.join(), /nodes of the program before .* stop each that still runs/)
+  assert.match(lines.join(), /nodes of the previous version .* stop each that still runs/)
   lines.length = 0
   await db.run(sql`update node set heartbeat_at = '-infinity' where node_id = 2`) // The node has ended.
   await upgradeTo(3)
-  assert.match(lines.join(), /^migrating from 2 to 3: [^:]*, let it come to its end$/)
+  assert.match(lines.join(), /^migrating from 2 to 3: [^:]*: let it finish$/)
 })
 
 test('a database whose tables are in another schema is found again there', async (t) => {
