@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { api, faultsOf, isNotLoggedIn, isRefusal } from './api.ts'
 import { people } from './people-api.ts'
+import { signIn } from './sign-in-api.ts'
 
 interface Asked {
   readonly path: string
@@ -63,7 +64,7 @@ test('posts a change as JSON and returns the one entry of the response', async (
   const at = { kind: 'publisher', id: 7 } as const
   assert.deepEqual(await people.disableKey(at, 3), [{ token_id: 3 }, 'more'])
   assert.deepEqual(await people.keys(at), [{ token_id: 3 }, 'more'])
-  await api.logIn({ email: 'a@b.example', password: 'p' })
+  await signIn.logIn({ email: 'a@b.example', password: 'p' })
   const [disable, , logIn] = asked
   assert.deepEqual(
     [disable?.path, disable?.init.method],

@@ -101,8 +101,6 @@ export const isNotLoggedIn = (error: unknown): boolean =>
 
 export const api = {
   me: async () => remember(await first<User>('/api/v1/me/')),
-  logIn: async (body: { email: string; password: string }) =>
-    remember(await post<User>(SESSION, body)),
   logOut: () => call<object>(SESSION, { method: 'DELETE' }),
   publishers: async () => {
     const { memberships } = await api.me()
@@ -187,7 +185,7 @@ export const ledgerUrl = (merchId: number, range: Range): string =>
 /** A page of a list as long as the API allows. */
 export const LONGEST = 'limit=500'
 
-const SESSION = '/api/v1/session/'
+export const SESSION = '/api/v1/session/'
 const ofPublisher = (pubId: number): string => `/api/v1/publishers/${pubId}`
 
 const ofMerchant = (merchId: number): string => `/api/v1/merchants/${merchId}`
@@ -204,7 +202,7 @@ function query(asked: Record<string, string | null>): URLSearchParams {
 /** Sent with every change; known since the log-in or the first `api.me()`. */
 let csrfToken: string | null = null
 
-function remember(user: User): User {
+export function remember(user: User): User {
   csrfToken = user.csrf_token
   return user
 }

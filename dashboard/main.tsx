@@ -10,15 +10,18 @@ import {
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isRefusal } from './api.ts'
+import { AccountPage } from './pages/account-page.tsx'
 import { AuditPage } from './pages/audit-page.tsx'
 import { CampaignsPage } from './pages/campaigns-page.tsx'
 import { ClicksPage } from './pages/clicks-page.tsx'
 import { DeveloperPage } from './pages/developer-page.tsx'
+import { ForgotPasswordPage } from './pages/forgot-password-page.tsx'
 import { InvitationPage } from './pages/invitation-page.tsx'
 import { LinksPage } from './pages/links-page.tsx'
 import { MembersPage } from './pages/members-page.tsx'
 import { MerchantPage } from './pages/merchant-page.tsx'
 import { NetworkPage } from './pages/network-page.tsx'
+import { NewPasswordPage } from './pages/new-password-page.tsx'
 import { OrdersPage } from './pages/orders-page.tsx'
 import { OverviewPage } from './pages/overview-page.tsx'
 import { PaymentsPage } from './pages/payments-page.tsx'
@@ -62,6 +65,9 @@ const routeTree = root.addChildren([
   page(PATHS.members, MembersPage),
   page(PATHS.audit, AuditPage),
   page(PATHS.invitation, InvitationPage),
+  page(PATHS.forgotPassword, ForgotPasswordPage),
+  page(PATHS.newPassword, NewPasswordPage),
+  page(PATHS.account, AccountPage),
 ])
 const router = createRouter({
   routeTree,

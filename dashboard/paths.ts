@@ -15,6 +15,9 @@ export const PATHS = {
   members: '/members',
   audit: '/audit',
   invitation: '/invitations/$token',
+  forgotPassword: '/forgot-password',
+  newPassword: '/new-password',
+  account: '/account',
 } as const
 
 /** The page's state in the URL: publisher or merchant, range of UTC days, and page options. */

@@ -6,6 +6,7 @@ import type { Permission } from '../src/accounts/permission.ts'
 import { useAddress } from './address.ts'
 import { api, isNotLoggedIn, type Publisher, type User } from './api.ts'
 import { PATHS } from './paths.ts'
+import { signIn } from './sign-in-api.ts'
 
 const ME = ['me']
 
@@ -60,12 +61,16 @@ export function watchOtherTabs(client: QueryClient): void {
   tabs.onmessage = ({ data }: MessageEvent<User | null>) => void enter(client, data)
 }
 
-/** Logs in, at first or after the session expired. */
+/**
+ * Logs in, at first or after the session expired. The result may be the second factor that is
+ * needed instead of a user.
+ */
 export function useLogIn() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: api.logIn,
+    mutationFn: signIn.logIn,
     onSuccess: (user) => {
+      if ('challenge' in user) return undefined
       tabs.postMessage(user)
       return enter(client, user)
     },

@@ -140,6 +140,8 @@ test('the description of a response names its type, also of a file, a page or no
     ['readProductFeed', '200', 'text/csv'],
     ['readReport', '200', JSON_TYPE, 'text/csv'],
     ['readStatement', '200', JSON_TYPE, 'text/csv', 'text/html'],
+    ['beginOidc', '302'],
+    ['finishOidc', '302'],
     ['reportPageImpression', '201'],
     ['reportLinkImpression', '201'],
     ['reportLinkViewableImpression', '201'],

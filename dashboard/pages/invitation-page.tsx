@@ -1,14 +1,14 @@
 /** Accepts an invitation: makes an account, or adds a role to the one that is logged in. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { date } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { people } from '../people-api.ts'
 import { useLogOut, useMe } from '../session.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { Failure, Progress } from '../ui/notice.tsx'
-import { useTitle } from '../ui/title.tsx'
+import { Shell } from '../ui/shell.tsx'
 import { LoginPage } from './login-page.tsx'
 
 type Accepting = ReturnType<typeof useAccept>
@@ -62,16 +62,6 @@ export function InvitationPage() {
         <Known email={me.data.email} invited={data.email} accepting={accepting} />
       )}
     </Shell>
-  )
-}
-
-function Shell({ title, children }: { title: string; children: ReactNode }) {
-  useTitle(title)
-  return (
-    <main className="mx-auto flex min-h-screen max-w-sm flex-col justify-center gap-4 px-4 py-12">
-      <h1 className="wrap-anywhere">{title}</h1>
-      {children}
-    </main>
   )
 }
 

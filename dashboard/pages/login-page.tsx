@@ -1,12 +1,24 @@
 /** Shown on any page without a session. The requested URL stays. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { PATHS } from '../paths.ts'
 import { useLogIn } from '../session.ts'
+import { signIn } from '../sign-in-api.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useTitle } from '../ui/title.tsx'
+import { SecondFactor } from './second-factor.tsx'
 
 /** `isAgain`: a session has expired. The page behind the form is preserved for the same user. */
 export function LoginPage({ isAgain }: { isAgain: boolean }) {
   useTitle('Log in')
+  const logIn = useLogIn()
+  const { data: ways } = useQuery({
+    queryKey: ['sign-in ways'],
+    queryFn: signIn.ways,
+    staleTime: Infinity,
+  })
+  const needed = logIn.data !== undefined && 'challenge' in logIn.data ? logIn.data : null
   return (
     <main className="mx-auto flex min-h-screen max-w-sm flex-col justify-center px-4 py-12">
       <h1>
@@ -17,9 +29,27 @@ export function LoginPage({ isAgain }: { isAgain: boolean }) {
           ? 'Your session has ended. Log in to continue where you were.'
           : 'Your links, what they earn, and why.'}
       </p>
-      <LoginForm />
+      {REFUSED !== null && (
+        <p role="alert" className="mt-3 text-sm text-bad">
+          {REFUSED}
+        </p>
+      )}
+      {ways?.oidc === true && (
+        <a href="/api/v1/session/oidc/" className="button button-main mt-6 text-center">
+          Log in with your organization
+        </a>
+      )}
+      {needed === null && ways?.password !== false && <LoginForm logIn={logIn} />}
+      {needed !== null && <SecondFactor needed={needed} onAgain={logIn.reset} />}
       <p className="mt-4 text-sm text-soft">
-        The operator of this service creates accounts. The{' '}
+        {ways?.password_reset === true && (
+          <>
+            <Link to={PATHS.forgotPassword} className="link">
+              Forgot your password?
+            </Link>{' '}
+          </>
+        )}
+        Accounts come from an invitation. The{' '}
         <a href="/docs/" className="link">
           API reference
         </a>{' '}
@@ -29,8 +59,15 @@ export function LoginPage({ isAgain }: { isAgain: boolean }) {
   )
 }
 
-function LoginForm() {
-  const logIn = useLogIn()
+/** Why the identity provider signed nobody in; its way back leads here. */
+const REASONS: Readonly<Record<string, string>> = {
+  failed: 'Your organization’s sign-in did not work. Try again.',
+  unverified: 'Your organization has not verified your e-mail address. Ask its administrator.',
+  unknown: 'No account here has your e-mail address. Ask for an invitation.',
+}
+const REFUSED = REASONS[new URLSearchParams(location.search).get('sign_in') ?? ''] ?? null
+
+function LoginForm({ logIn }: { logIn: ReturnType<typeof useLogIn> }) {
   const form = useFaultFocus(logIn.error)
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')

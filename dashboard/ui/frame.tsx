@@ -19,8 +19,7 @@ import { Failure, Progress } from './notice.tsx'
 export function Frame() {
   const me = useMe()
   const isOut = isNotLoggedIn(me.error)
-  // An invited person may have no account yet.
-  if (useMatch({ from: PATHS.invitation, shouldThrow: false }) !== undefined) return <Outlet />
+  if (useIsForAnybody()) return <Outlet />
   if (isOut || me.data !== undefined) {
     return (
       <>
@@ -42,6 +41,16 @@ export function Frame() {
       <Progress query={me} />
     </main>
   )
+}
+
+/** Pages for people without a session: an invited person may have no account yet. */
+function useIsForAnybody(): boolean {
+  const matches = [
+    useMatch({ from: PATHS.invitation, shouldThrow: false }),
+    useMatch({ from: PATHS.forgotPassword, shouldThrow: false }),
+    useMatch({ from: PATHS.newPassword, shouldThrow: false }),
+  ]
+  return matches.some((match) => match !== undefined)
 }
 
 function LoggedIn({ me }: { me: User }) {
@@ -158,7 +167,10 @@ const OF_MERCHANTS = [
 ] as const
 const OF_OPERATORS = [{ to: PATHS.network, label: 'Network' }] as const
 const OF_OWNERS = [{ to: PATHS.members, label: 'Members' }] as const
-const OF_ALL = [{ to: PATHS.developer, label: 'Developer' }] as const
+const OF_ALL = [
+  { to: PATHS.developer, label: 'Developer' },
+  { to: PATHS.account, label: 'Account' },
+] as const
 /** Leads to the pages of a publisher from those of another role. */
 const TO_PUBLISHERS = [{ to: PATHS.overview, label: 'Publisher' }] as const
 

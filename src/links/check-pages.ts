@@ -13,9 +13,12 @@ import { afterCheck, type Verdict, verdictOf } from './page-check.ts'
 import { chooseChecks, type DuePage, listDuePages, saveCheck } from './page-check-store.ts'
 import { unwrapUrl } from './unwrap.ts'
 
-/** Its types describe another kind of module than it is. */
-const parseRobots = robotsModule as unknown as typeof robotsModule.default
-type Robots = ReturnType<typeof parseRobots>
+/** What is used of the parser; its own types describe another kind of module than it is. */
+interface Robots {
+  isAllowed(url: string, userAgent?: string): boolean | undefined
+  getCrawlDelay(userAgent?: string): number | undefined
+}
+const parseRobots = robotsModule as unknown as (url: string, text: string) => Robots
 
 const USER_AGENT = 'souk-link-check'
 const EACH_HOST_MS = 1_000

@@ -39,5 +39,5 @@ export const signInRoutes =
       ...resetOperations({ ...deps, queueMail: mailQueue({ config, now }) }),
     ]
     await app.register(operationRoutes({ db, keys, now }, operations))
-    await app.register(sessionRoutes({ ...deps, db, now, hasMail: mail !== null }))
+    await app.register(sessionRoutes({ ...deps, db, now, oidc, hasMail: mail !== null }))
   }

@@ -66,6 +66,12 @@ const TotpRecord = Type.Object({
   datetime_updated: Time,
 })
 
+export const EnrolledTotp = Type.Object({
+  secret: Type.String({ description: 'In base32, to type into the app' }),
+  otpauth_url: Type.String({ description: 'For a QR code that the app reads' }),
+  ...TotpRecord.properties,
+})
+
 const toTotpRecord = (row: TotpRow): Static<typeof TotpRecord> => ({
   is_confirmed: row.is_confirmed,
   datetime_created: formatTimestamp(row.datetime_created),
@@ -92,11 +98,7 @@ const enrolTotp = ({ baseUrl }: FactorDeps) =>
       'Shows the secret this once. Sign-in asks for codes once one has been confirmed. Refused ' +
       'with 409 while another app is confirmed.',
     permission: null,
-    entry: Type.Object({
-      secret: Type.String({ description: 'In base32, to type into the app' }),
-      otpauth_url: Type.String({ description: 'For a QR code that the app reads' }),
-      ...TotpRecord.properties,
-    }),
+    entry: EnrolledTotp,
     run: async ({ db, caller, now, audit }) => {
       const { uid } = requireOwnSession(caller)
       const secret = toTotpSecret(new Uint8Array(randomBytes(TOTP_SECRET_BYTES)))
@@ -151,7 +153,7 @@ const REMOVE_TOTP = action({
   },
 })
 
-const PasskeyRecord = Type.Object({
+export const PasskeyRecord = Type.Object({
   passkey_id: Type.Integer(),
   name: Type.String(),
   datetime_created: Time,

@@ -4,7 +4,6 @@
  */
 import cookie from '@fastify/cookie'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { ApiError, badRequest } from '../../platform/errors/api-errors.ts'
 import { envelope, ok } from '../../platform/http/envelope.ts'
@@ -19,15 +18,16 @@ import {
   requireCsrfToken,
   requireOwnOrigin,
   requireSession,
-  SESSION_SECONDS,
   sessionCaller,
-  sessionCookieName,
 } from '../session.ts'
 import { EMAIL_LENGTH_MAX, userFaults } from '../user.ts'
 import { CODE_LENGTH_MAX } from './factor-operations.ts'
 import { describeMe, type MeDeps, MeRecord } from './me-operations.ts'
+import type { OidcSettings } from './oidc.ts'
+import { oidcRoutes } from './oidc-routes.ts'
 import { AuthenticationOptions, AuthenticationResponse } from './passkey.ts'
 import { resetPassword } from './password-reset.ts'
+import { beginSession, clearSession } from './session-cookie.ts'
 import { type FactorNeeded, signIn } from './sign-in.ts'
 
 /** An e-mail address and a password have at most 600 bytes (docs/spec/limits.md#bodies). */
@@ -55,7 +55,13 @@ export const SignInBody = Type.Object({
   passkey: Type.Optional(AuthenticationResponse),
 })
 
-const FactorNeededRecord = Type.Object({
+export const SignInWays = Type.Object({
+  password: Type.Boolean(),
+  password_reset: Type.Boolean({ description: 'Whether a link for a new password can be sent' }),
+  oidc: Type.Boolean({ description: 'Through an identity provider, at `session/oidc/`' }),
+})
+
+export const FactorNeededRecord = Type.Object({
   challenge: Type.String({ description: 'Stands for the password in the next call' }),
   second_factors: Type.Array(Type.Enum(['totp', 'passkey', 'recovery_code']), {
     description: 'What the user has; one of them is needed',
@@ -79,6 +85,7 @@ export const SetPasswordBody = Type.Object({
 export interface SessionDeps extends MeDeps {
   readonly db: Db
   readonly now: () => Date
+  readonly oidc: OidcSettings | null
   /** Whether a mail server is set. */
   readonly hasMail: boolean
 }
@@ -101,6 +108,7 @@ export const sessionRoutes =
     app.addHook('onRequest', async (request) => requireOwnOrigin(request, deps.baseUrl))
     await app.register(signInRoutes(deps))
     await app.register(passwordRoutes(deps))
+    await app.register(oidcRoutes(deps))
   }
 
 const signInRoutes =
@@ -108,6 +116,22 @@ const signInRoutes =
   async (app) => {
     const { db, baseUrl, now } = deps
     const options = { bodyLimit: SIGN_IN_BYTES_MAX, config: { cors: 'none' } } as const
+
+    const { hasMail, isPasswordOff, oidc } = deps
+    app.get(
+      '/api/v1/session/',
+      {
+        ...options,
+        schema: {
+          ...shared('readSignInWays', 'Which ways to sign in there are'),
+          response: { 200: envelope(SignInWays) },
+        },
+      },
+      async () => {
+        const ways = { password: !isPasswordOff, password_reset: !isPasswordOff && hasMail }
+        return ok(200, { ...ways, oidc: oidc !== null })
+      },
+    )
 
     app.post(
       '/api/v1/session/',
@@ -143,7 +167,7 @@ const signInRoutes =
           requireCsrfToken(request, token)
           await logOut(db, token)
         }
-        reply.clearCookie(sessionCookieName(isSecure(baseUrl)), cookieOptions(baseUrl))
+        clearSession(reply, baseUrl)
         return ok<object>(200)
       },
     )
@@ -170,22 +194,6 @@ function toFactorNeeded(needed: FactorNeeded): Static<typeof FactorNeededRecord>
 }
 
 const PASSWORD_OFF = 'This service signs in through an identity provider, not with passwords'
-
-const isSecure = (baseUrl: string) => baseUrl.startsWith('https:')
-
-const cookieOptions = (baseUrl: string) =>
-  ({ path: '/', httpOnly: true, secure: isSecure(baseUrl), sameSite: 'strict' }) as const
-
-/** Puts a new session into the browser's cookie, and ends the one that was there. */
-async function beginSession(
-  { db, baseUrl }: Pick<SessionDeps, 'db' | 'baseUrl'>,
-  { request, reply, token }: { request: FastifyRequest; reply: FastifyReply; token: string },
-): Promise<void> {
-  // Otherwise nobody could sign out of this browser's earlier session.
-  await logOut(db, readSessionCookie(request.headers.cookie, baseUrl) ?? undefined)
-  const options = { ...cookieOptions(baseUrl), maxAge: SESSION_SECONDS }
-  reply.setCookie(sessionCookieName(isSecure(baseUrl)), token, options)
-}
 
 const passwordRoutes =
   ({ db, now, limits, hasMail, isPasswordOff }: SessionDeps): FastifyPluginAsyncTypebox =>
