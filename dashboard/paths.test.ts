@@ -5,6 +5,7 @@ import { readSearch } from './paths.ts'
 const NOTHING = {
   pub: undefined,
   merch: undefined,
+  org: undefined,
   from: undefined,
   to: undefined,
   day: undefined,
@@ -17,6 +18,7 @@ test('reads valid parameters of the URL', () => {
   const said = {
     pub: 7,
     merch: 8,
+    org: 'publisher-7',
     from: '2028-02-29',
     to: '2028-02-29',
     day: '2028-02-29',

@@ -17,7 +17,12 @@ export interface TestGroup {
 const FILES_MAX = { database: 6, plain: 20 }
 
 /** A test that reaches one of these starts programs or the whole service. */
-const STARTS_MUCH = ['test/support/app.ts', 'test/support/souk.ts', 'tag/testing/browser.ts']
+const STARTS_MUCH = [
+  'test/support/app.ts',
+  'test/support/management.ts',
+  'test/support/souk.ts',
+  'tag/testing/browser.ts',
+]
 const USES_DATABASE = 'test/support/database.ts'
 /** Measures its process, or changes something that all of it reads. */
 const CHANGES_PROCESS = /process\.env\.\w+ = |process\.memoryUsage|heapUsed|mock\.timers/

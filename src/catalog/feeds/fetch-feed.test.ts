@@ -93,7 +93,7 @@ test('an error, a download that breaks off and one without end are failures', as
   await assert.rejects(get('/part'), /could not be fetched: .* answered 206/)
   await assert.rejects(get('/broken'), /could not be fetched/)
   await assert.rejects(get('/endless'), /it has more than 10000 bytes/)
-  await assert.rejects(fetchFeed('http://', { allowPrivate: true }), /no absolute http/)
+  await assert.rejects(fetchFeed('http://', { allowPrivate: true }), /not an absolute http/)
 })
 
 test('what begins as a web address is fetched, anything else is a path', () => {

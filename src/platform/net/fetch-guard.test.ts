@@ -98,7 +98,7 @@ test('with private addresses allowed, redirects are followed up to a limit', asy
     assert.equal(await (await get('/hop', host)).body.text(), 'feed', host)
   }
   await assert.rejects(get('/loop'), /redirects more than 5 times/)
-  await assert.rejects(get('/file'), /not a web address/)
+  await assert.rejects(get('/file'), /not http\(s\)/)
   await assert.rejects(get('/missing'), /answered 404/)
 })
 

@@ -238,7 +238,7 @@ test('a damaged record is reported and its file kept, and every other record is 
   const spool = await openAt(root, { damage })
   assert.deepEqual(await drainAll(spool), ['first', 'third'])
   assert.equal(damage.length, 1)
-  const kept = /kept as (.*)$/.exec(damage[0] ?? '')?.[1] ?? ''
+  const kept = /moved to (.*)$/.exec(damage[0] ?? '')?.[1] ?? ''
   assert.deepEqual(await readFile(kept), file)
   assert(!spool.hasWork())
   await spool.close()
