@@ -68,7 +68,13 @@ test('a merchant’s account opens its merchant page and lists no publisher page
   await page.getByRole('heading', { level: 1, name: 'Kettles' }).waitFor()
   assert.equal(new URL(page.url()).pathname, '/dashboard/merchant')
   const menu = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
-  assert.deepEqual(await menu.allTextContents(), ['Merchant', 'Campaigns', 'Members', 'Developer'])
+  assert.deepEqual(await menu.allTextContents(), [
+    'Merchant',
+    'Campaigns',
+    'Members',
+    'Developer',
+    'Account',
+  ])
   await page.getByRole('heading', { name: 'No entries in this period' }).waitFor()
   await page.getByText('Running', { exact: true }).waitFor()
 })
