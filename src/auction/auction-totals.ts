@@ -5,7 +5,7 @@
  * them to the daily totals in numbered batches, each exactly once. What a process had gathered when
  * it was killed is lost: some seconds of counts, never money.
  */
-import { utcDay } from '../platform/time/timestamp.ts'
+import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import { LADDER, LOSS } from './loss-code.ts'
 import type { Outcome } from './outcome.ts'
@@ -95,53 +95,77 @@ export function countryValue(code: string | null): number {
  */
 const CELLS_MAX = 100_000
 
-/** Totals since the last `take`. */
-export class AuctionTotals {
-  #cells = new Map<string, Total>()
+/**
+ * Above every loss code: a value and a code make one number, which a Map finds fastest. Exact for
+ * offer ids below 9 · 10^12; they are numbered from 1.
+ */
+const REASONS_MAX = 1_000
 
-  add(auction: CountedAuction): void {
-    const { atMs, pubId, device, country, priceMicros, standings } = auction
-    if (standings.length === 0) return
-    const day = utcDay(atMs)
+/** A campaign's cells of a day: by dimension, then by value and reason. */
+type CampaignCells = readonly [Cells, Cells, Cells, Cells, Cells]
+type Cells = Map<number, Total>
+
+/**
+ * Totals since the last `take`. Every auction comes here, so cells are looked up by numbers: texts
+ * as keys take three times as long.
+ */
+export class AuctionTotals {
+  /** By days since 1970, then by campaign. */
+  #days = new Map<number, Map<number, CampaignCells>>()
+  #size = 0
+
+  add({ atMs, pubId, device, country, priceMicros, standings }: CountedAuction): void {
+    const day = Math.floor(atMs / DAY_MS)
+    const campaigns = this.#days.getOrInsertComputed(day, () => new Map())
+    const countryNumber = countryValue(country)
     for (const standing of standings) {
+      const cells = campaigns.getOrInsertComputed(standing.campaignId, noCells)
       const price = standing.loss === LOSS.none ? priceMicros : 0
-      const count = (dimension: Dimension, value: number) =>
-        this.#count({ day, dimension, value, price, standing })
-      count(DIMENSION.all, 0)
-      count(DIMENSION.publisher, pubId)
-      count(DIMENSION.device, device)
-      count(DIMENSION.country, countryValue(country))
-      count(DIMENSION.offer, this.#cells.size < CELLS_MAX ? standing.offerId : 0)
+      const offer = this.#size < CELLS_MAX ? standing.offerId : 0
+      this.#count(cells, DIMENSION.all, 0, day, standing, price)
+      this.#count(cells, DIMENSION.publisher, pubId, day, standing, price)
+      this.#count(cells, DIMENSION.device, device, day, standing, price)
+      this.#count(cells, DIMENSION.country, countryNumber, day, standing, price)
+      this.#count(cells, DIMENSION.offer, offer, day, standing, price)
     }
   }
 
   /** Everything counted so far; counting goes on from nothing. */
   take(): Total[] {
-    const taken = [...this.#cells.values()]
-    this.#cells = new Map()
+    const taken = [...this.#days.values()].flatMap((campaigns) =>
+      [...campaigns.values()].flatMap((cells) => cells.flatMap((one) => [...one.values()])),
+    )
+    this.#days = new Map()
+    this.#size = 0
     return taken
   }
 
-  #count(one: {
-    readonly day: string
-    readonly dimension: Dimension
-    readonly value: number
-    readonly price: number
-    readonly standing: Standing
-  }): void {
-    const { day, dimension, value, price, standing } = one
-    const { campaignId, loss: reason, bidMicros } = standing
-    const key = `${day} ${campaignId} ${dimension} ${value} ${reason}`
-    const cell = this.#cells.get(key) ?? {
-      ...{ day, campaignId, dimension, value, reason },
-      ...{ auctions: 0, bids: 0, bidMicros: 0, priceMicros: 0 },
+  // Plain arguments: five calls a campaign and auction would each make a record.
+  #count(
+    cells: CampaignCells,
+    dimension: Dimension,
+    value: number,
+    day: number,
+    { campaignId, loss: reason, bidMicros }: Standing,
+    priceMicros: number,
+  ): void {
+    const key = value * REASONS_MAX + reason
+    let cell = cells[dimension].get(key)
+    if (cell === undefined) {
+      cell = {
+        ...{ day: utcDay(day * DAY_MS), campaignId, dimension, value, reason },
+        ...{ auctions: 0, bids: 0, bidMicros: 0, priceMicros: 0 },
+      }
+      cells[dimension].set(key, cell)
+      this.#size += 1
     }
     cell.auctions += 1
     if (bidMicros !== null) {
       cell.bids += 1
       cell.bidMicros += bidMicros
     }
-    cell.priceMicros += price
-    this.#cells.set(key, cell)
+    cell.priceMicros += priceMicros
   }
 }
+
+const noCells = (): CampaignCells => [new Map(), new Map(), new Map(), new Map(), new Map()]
