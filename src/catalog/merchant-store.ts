@@ -160,13 +160,6 @@ export async function listMerchantNames(
   return new Map(rows.map(({ merch_id, name }) => [merch_id, name]))
 }
 
-/** The merchants that a user belongs to. */
-export async function listMerchantIdsOf(db: Db, uid: number): Promise<number[]> {
-  const rows = await db.rows<{ merch_id: number }>(sql`
-    select merch_id from membership where uid = ${uid} and merch_id is not null order by merch_id`)
-  return rows.map(({ merch_id }) => merch_id)
-}
-
 function selectMerchants(condition: Sql): Sql {
   return sql`select ${COLUMNS} from merchant where ${condition}`
 }

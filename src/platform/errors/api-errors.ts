@@ -29,7 +29,6 @@ export const ERRORS = {
     message: 'Pages of this origin may not report orders of this merchant',
   },
   roleForbids: { status: 403, code: 4305, message: 'Your role does not allow it' },
-  notOperator: { status: 403, code: 4308, message: 'Only the key of an operator may do this' },
   notFound: { status: 404, code: 4040, message: 'Not found' },
   methodNotAllowed: { status: 405, code: 4050, message: 'Method not allowed' },
   idempotencyConflict: {
