@@ -20,7 +20,7 @@ export function openapiText(http: Http): string {
 
 if (import.meta.main) {
   const closers: (() => Promise<void>)[] = []
-  const app = await startTestApp({ after: (work) => closers.push(work) })
+  const app = await startTestApp({ after: (work) => closers.push(work) }, { hasPages: false })
   writeFileSync(OPENAPI_FILE, openapiText(app.http))
   for (const close of closers.reverse()) await close()
 }

@@ -7,8 +7,7 @@ import { type Operation, renderOperation } from './render-operation.ts'
 
 export interface OpenApi {
   readonly info: { readonly description: string }
-  // Absent while the description is being rewritten.
-  readonly tags?: readonly { readonly name: string; readonly description: string }[]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'place'>>>>>
 }
 
@@ -49,7 +48,7 @@ export function renderReference(api: OpenApi, errors: ErrorTable): string {
 }
 
 /** A group for each tag of the description, in its order. */
-function groupsOf({ paths, tags = [] }: OpenApi): Group[] {
+function groupsOf({ paths, tags }: OpenApi): Group[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,

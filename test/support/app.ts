@@ -39,6 +39,8 @@ export interface TestAppOptions {
   readonly now?: () => number
   /** Receives log lines, at the level of LOG_LEVEL, instead of standard error. */
   readonly logLines?: string[]
+  /** False leaves out the pages: openapi.json, from which they are built, is written without. */
+  readonly hasPages?: boolean
   /** Replaces the address of the database, for example by a proxy's. */
   readonly reach?: (connection: Connection) => Promise<Connection>
 }
@@ -48,7 +50,7 @@ export async function startTestApp(
   options: TestAppOptions = {},
 ): Promise<TestApp> {
   const { reach = async (connection: Connection) => connection } = options
-  await buildBrowserParts({ isOnlyIfStale: true })
+  if (options.hasPages !== false) await buildBrowserParts({ isOnlyIfStale: true })
   // Closes in reverse order, also if the start fails: the database last.
   await using started = new AsyncDisposableStack()
   const scopeOfStart: Scope = { after: (work) => started.defer(work) }
