@@ -20,9 +20,9 @@ test('an administrator sees everybody, and suspends and resumes a publisher', as
   await page.getByRole('button', { name: 'Suspend The Daily' }).click()
   await page.getByRole('button', { name: 'Resume The Daily' }).click()
   await page.getByRole('button', { name: 'Suspend The Daily' }).waitFor()
-  const told = await api.db.rows<{ action: string }>(sql`
+  const entries = await api.db.rows<{ action: string }>(sql`
     select action from audit_entry order by audit_id`)
-  assert.equal(told.length, 2, 'both are in the audit log')
+  assert.equal(entries.length, 2, 'both are in the audit log')
 })
 
 test('an administrator approves a held order in three clicks', async (t) => {

@@ -78,7 +78,7 @@ create trigger audit_entry_kept before update or delete on audit_entry
 create trigger audit_entry_whole before truncate on audit_entry
   for each statement execute function refuse_audit_change();
 
--- A repeated creation is told by its caller, which may be a person: `key:7` or `user:3`.
+-- Idempotency keys belong to a caller, which may be a person: `key:7` or `user:3`.
 alter table idempotent_response drop constraint idempotent_response_token_id_fkey;
 alter table idempotent_response rename column token_id to caller;
 alter table idempotent_response alter column caller type text using 'key:' || caller;

@@ -1,6 +1,6 @@
 -- Figures by everything that is known of a click, for publishers' breakdowns in any time zone.
 
--- Each change of the figures, with its time and what its click tells.
+-- Each change of the figures, with its time and the properties of its click.
 create table click_figure (
   at timestamptz not null,
   pub_id integer not null,

@@ -41,7 +41,7 @@ create table alert_event (
   line text not null,
   at timestamptz not null
 );
--- What was told: each event at most once a day.
+-- Alerts that were sent: each event at most once a day.
 create table alert_told (
   pub_id integer not null,
   kind text not null,

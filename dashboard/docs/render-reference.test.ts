@@ -87,8 +87,8 @@ test('an example call sends one parameter of a required group, and valid values'
 /** The arguments that curl receives when a shell runs the operation's example. */
 function shownBy(operationId: string): string[] {
   const page = renderReference(api, {})
-  const [, told = ''] = page.split(`<article id="${operationId}"`)
-  const [, call = ''] = /<pre class="code" tabindex="0">(.*?)<\/pre>/s.exec(told) ?? []
+  const [, operation = ''] = page.split(`<article id="${operationId}"`)
+  const [, call = ''] = /<pre class="code" tabindex="0">(.*?)<\/pre>/s.exec(operation) ?? []
   const marks = { '&#39;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
   const text = Object.entries(marks).reduce((one, [mark, to]) => one.replaceAll(mark, to), call)
   const script = `curl() { printf '%s\\0' "$@"; }\n${text}`
@@ -121,8 +121,8 @@ test('an example response contains its own status', () => {
 })
 
 test('lists every successful response with its headers and content type', () => {
-  const [, told = ''] = renderReference(api, {}).split('<article id="followSmartLink"')
-  const [answers = ''] = told.split('</article>')
+  const [, operation = ''] = renderReference(api, {}).split('<article id="followSmartLink"')
+  const [answers = ''] = operation.split('</article>')
   assert.match(answers, /Response 200<.*?>A page for the reader.*?, text\/html</s)
   assert.match(answers, /Response 302<.*?>On to the destination, header Location</s)
 })
@@ -190,8 +190,8 @@ test('a field of only one variant names that variant, and nested fields their ow
       ['losers[].note', false, ''],
     ],
   )
-  const [, told = ''] = renderReference(api, {}).split('<article id="explainAuctionResult"')
-  const [answer = ''] = told.split('</article>')
+  const [, operation = ''] = renderReference(api, {}).split('<article id="explainAuctionResult"')
+  const [answer = ''] = operation.split('</article>')
   assert.match(answer, /candidates<\/dt>\s*<dd><span[^>]*>list of object, only with its receipt</)
   assert.match(answer, /note<\/dt>\s*<dd><span[^>]*>string, only without its receipt</)
 })
@@ -231,8 +231,8 @@ test('a description is text, never markup', () => {
     html`<p>${text}${[text]}${null}</p>`.html,
     '<p>&lt;script&gt;&quot;&amp;&lt;script&gt;&quot;&amp;</p>',
   )
-  const told = { operationId: 'x', summary: '<img src=x>', parameters: [], responses: {} }
-  const paths = { '/x/': { get: { ...told, tags: ['account'] } } }
+  const operation = { operationId: 'x', summary: '<img src=x>', parameters: [], responses: {} }
+  const paths = { '/x/': { get: { ...operation, tags: ['account'] } } }
   const tags = [{ name: 'account', description: '<i>' }]
   const page = renderReference({ info: { description: '<b>' }, tags, paths }, {})
   assert.ok(page.includes('&lt;img src=x&gt;') && !page.includes('<img') && !page.includes('<b>'))

@@ -16,9 +16,9 @@ test('two callers may use the same Idempotency-Key, with separate responses', as
   for (const order of [callers, callers.toReversed()]) {
     for (const id of order) assert.equal(await ask(id, {}, `of ${id}`), `of ${id}`)
   }
-  for (const id of callers) assert.equal(await ask(id, {}, 'anew'), `of ${id}`)
+  for (const id of callers) assert.equal(await ask(id, {}, 'again'), `of ${id}`)
   for (const id of callers) {
-    await assert.rejects(ask(id, { other: id }, 'anew'), { code: 4090 })
+    await assert.rejects(ask(id, { other: id }, 'again'), { code: 4090 })
   }
 })
 
