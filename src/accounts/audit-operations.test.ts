@@ -53,6 +53,7 @@ test('the log comes by pages, by day and by action, and as a file', async () => 
   assert.deepEqual(await actions('action=key.create'), ['key.create'])
   const first = await call('GET', `${url}?limit=2`, { key: owner.key })
   assert.deepEqual(await actions(`limit=2&cursor=${first.nextCursor}`), ['key.create'])
+  assert.equal((await call('GET', `${url}?limit=3`, { key: owner.key })).nextCursor, null)
   const today = utcDay(new Date())
   assert.equal((await actions(`date_from=${today}&date_to=${today}`)).length, 3)
   assert.equal((await actions('date_to=2020-01-01')).length, 0)
@@ -61,6 +62,20 @@ test('the log comes by pages, by day and by action, and as a file', async () => 
   const [head, ...lines] = file.text.trimEnd().split(/\r?\n/)
   assert.match(head ?? '', /^audit_id,datetime_created,.*,before,after,request_id$/)
   assert.equal(lines.length, 3)
+})
+
+test('the log shows the changes of one user, by uid or e-mail address', async () => {
+  const { at, owner } = await makePublisherOf(db)
+  await note(at, 'member.update', owner.uid)
+  await note(at, 'member.remove')
+  const changes = async (user: string) => {
+    const url = `${pathTo(at)}audit_log/?user=${encodeURIComponent(user)}`
+    return (await call('GET', url, { key: owner.key })).data.map(({ action }) => action)
+  }
+  for (const user of [`${owner.uid}`, owner.email.toUpperCase()]) {
+    assert.deepEqual(await changes(user), ['member.update'], user)
+  }
+  assert.deepEqual(await changes('nobody@people.example'), [])
 })
 
 test('an admin of the network reads the entries of all organizations', async () => {

@@ -4,10 +4,12 @@ import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
 import { orNull, Time } from '../platform/http/field-types.ts'
 import { formatTimestamp, isPlainDate } from '../platform/time/timestamp.ts'
 import { AUDIT_DAYS, type AuditRow, listAudit } from './audit-store.ts'
+import { cursorId, pageOf } from './id-pages.ts'
 import { toOrganization } from './membership-store.ts'
 import { list, type Operation } from './operation.ts'
 import { ORGANIZATION_PATHS, type OrganizationPath, paramsOf } from './organization-path.ts'
 import { OrganizationRecord } from './schema.ts'
+import { EMAIL_LENGTH_MAX } from './user.ts'
 
 const ACTION_LENGTH_MAX = 100
 
@@ -39,6 +41,13 @@ const Filters = Type.Object({
       description: 'Only this action, or all of a subject: `member.update` or `member`',
     }),
   ),
+  user: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: EMAIL_LENGTH_MAX,
+      description: 'Only what this user changed: a `uid`, or the e-mail address',
+    }),
+  ),
 })
 
 export function auditOperations(): Operation[] {
@@ -59,34 +68,25 @@ const auditLogOf = (path: OrganizationPath) =>
     query: Filters,
     entry: AuditRecord,
     run: async ({ db, organization, query }) => {
-      const { limit, cursor, date_from = null, date_to = null, action = null } = query
-      refuseBadFilters({ date_from, date_to, cursor })
-      const rows = await listAudit(db, {
-        ...{ organization, limit, action },
-        before: cursor,
-        from: date_from,
-        to: date_to,
+      const { limit, user = null, action = null } = query
+      const { date_from: from = null, date_to: to = null } = query
+      refuseBadDays(from, to)
+      const before = cursorId(query)
+      const wanted = { organization, from, to, action, user, before, limit: limit + 1 }
+      return pageOf(await listAudit(db, wanted), limit, {
+        idOf: ({ audit_id: id }) => id,
+        toEntry: toAuditRecord,
       })
-      return {
-        rows: rows.map(toAuditRecord),
-        nextCursor: rows.length < limit ? null : `${rows.at(-1)?.audit_id}`,
-      }
     },
   })
 
-function refuseBadFilters(
-  asked: Readonly<Record<'date_from' | 'date_to' | 'cursor', string | null>>,
-): void {
-  const { date_from: from, date_to: to, cursor } = asked
+function refuseBadDays(from: string | null, to: string | null): void {
   const faults: Fault[] = Object.entries({ date_from: from, date_to: to }).flatMap(
     ([field, day]) =>
       day === null || isPlainDate(day) ? [] : [{ field, rule: 'must be a day, YYYY-MM-DD' }],
   )
   if (faults.length === 0 && from !== null && to !== null && from > to) {
     faults.push({ field: 'date_to', rule: 'must not be before date_from' })
-  }
-  if (cursor !== null && !/^\d{1,18}$/.test(cursor)) {
-    faults.push({ field: 'cursor', rule: 'must be the next_cursor of a page of this list' })
   }
   if (faults.length > 0) throw badRequest(faults)
 }

@@ -72,11 +72,13 @@ export function listAudit(
     readonly to: string | null
     /** An action, or the subject of several. */
     readonly action: string | null
+    /** A uid, or an e-mail address. */
+    readonly user: string | null
     readonly before: string | null
     readonly limit: number
   },
 ): Promise<AuditRow[]> {
-  const { organization, from, to, action } = asked
+  const { organization, from, to, action, user } = asked
   const whose = organization.kind === 'network' ? sql`true` : ofOrganization(organization)
   return db.rows(sql`
     select audit_id, at, uid, (select email from app_user where app_user.uid = audit_entry.uid),
@@ -86,6 +88,9 @@ export function listAudit(
       and (${from}::date is null or at >= ${from}::date)
       and (${to}::date is null or at < ${to}::date + 1)
       and (${action}::text is null or action = ${action} or starts_with(action, ${action} || '.'))
+      and (${user}::text is null or uid in (
+        select app_user.uid from app_user
+        where app_user.uid::text = ${user} or lower(email) = lower(${user})))
       and (${asked.before}::bigint is null or audit_id < ${asked.before}::bigint)
     order by audit_id desc limit ${asked.limit}`)
 }

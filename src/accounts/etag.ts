@@ -7,6 +7,10 @@ export function etagOf(record: object): string {
   return hash('sha256', JSON.stringify(record), 'base64url').slice(0, ETAG_LENGTH)
 }
 
+export function withEtag<Fields extends object>(record: Fields): Fields & { etag: string } {
+  return { ...record, etag: etagOf(record) }
+}
+
 /** 132 bits: no two states of one record share them. */
 const ETAG_LENGTH = 22
 

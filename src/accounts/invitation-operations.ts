@@ -1,12 +1,13 @@
 /** Invitations of an organization: list, create, withdraw. */
+
 import { hash, randomBytes } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { ApiError, badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { orNull, smallId, Time } from '../platform/http/field-types.ts'
-import { SMALL_ID_MAX } from '../platform/ids.ts'
 import type { Mail } from '../platform/net/mail.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
+import { cursorId, pageOf } from './id-pages.ts'
 import { expiryOf, INVITATION_DAYS, INVITATIONS_MAX, stateOf } from './invitation.ts'
 import { invitationMail } from './invitation-mail.ts'
 import {
@@ -19,7 +20,7 @@ import {
   setInvitationEnd,
   withdrawEarlier,
 } from './invitation-store.ts'
-import { readCursor, roleIn } from './member-operations.ts'
+import { roleIn } from './member-operations.ts'
 import { findOrganizationName, lockMember } from './member-store.ts'
 import { action, type Call, list, type Operation } from './operation.ts'
 import { ORGANIZATION_PATHS, type OrganizationPath, paramsOf } from './organization-path.ts'
@@ -75,14 +76,13 @@ const listInvitationsOf = (path: OrganizationPath) =>
     permission: 'members.write',
     params: paramsOf(path, {}),
     entry: InvitationRecord,
-    run: async ({ db, organization, now, query: { limit, cursor } }) => {
-      const before = readCursor(cursor, SMALL_ID_MAX)
-      const rows = await listInvitations(db, { organization, before, limit })
+    run: async ({ db, organization, now, query }) => {
+      const wanted = { organization, before: cursorId(query), limit: query.limit + 1 }
       const state = (row: InvitationRow) => (stateOf(row, now) === 'open' ? 'open' : 'expired')
-      return {
-        rows: rows.map((row) => ({ ...toInvitation(row), state: state(row) }) as const),
-        nextCursor: rows.length < limit ? null : `${rows.at(-1)?.invitation_id}`,
-      }
+      return pageOf(await listInvitations(db, wanted), query.limit, {
+        idOf: ({ invitation_id: id }) => id,
+        toEntry: (row) => ({ ...toInvitation(row), state: state(row) }) as const,
+      })
     },
   })
 

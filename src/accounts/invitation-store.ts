@@ -78,11 +78,16 @@ export async function withdrawEarlier(
 /** A page of the invitations that were neither accepted nor withdrawn, the newest first. */
 export function listInvitations(
   db: Db,
-  { organization, before, limit }: { organization: Organization; before: number; limit: number },
+  {
+    organization,
+    before,
+    limit,
+  }: { organization: Organization; before: string | null; limit: number },
 ): Promise<InvitationRow[]> {
   return db.rows(sql`
     select ${COLUMNS} from invitation
-    where ${ofOrganization(organization)} and ${IS_UNUSED} and invitation_id < ${before}
+    where ${ofOrganization(organization)} and ${IS_UNUSED}
+      and (${before}::bigint is null or invitation_id < ${before}::bigint)
     order by invitation_id desc limit ${limit}`)
 }
 

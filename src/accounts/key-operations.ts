@@ -7,11 +7,11 @@
 import Type, { type Static } from 'typebox'
 import { ApiError, badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { orNull, smallId, timestamp } from '../platform/http/field-types.ts'
-import { SMALL_ID_MAX } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time/timestamp.ts'
 import { permissionsIn } from './caller.ts'
 import { createApiKey } from './create-account.ts'
-import { etagOf, requireMatch } from './etag.ts'
+import { requireMatch, withEtag } from './etag.ts'
+import { cursorId, pageOf } from './id-pages.ts'
 import { requireAsWide, scopeFaults } from './key-scopes.ts'
 import {
   type KeyView,
@@ -20,7 +20,6 @@ import {
   type OrganizationKeyRow,
   updateKey,
 } from './key-store.ts'
-import { readCursor } from './member-operations.ts'
 import { lockMember } from './member-store.ts'
 import { boundOrganization } from './membership-store.ts'
 import { action, type Call, list, type Operation } from './operation.ts'
@@ -88,13 +87,12 @@ const listKeysOperation = (path: OrganizationPath) =>
     params: paramsOf(path, {}),
     entry: ListedKey,
     run: async (call) => {
-      const { limit, cursor } = call.query
-      const before = readCursor(cursor, SMALL_ID_MAX)
-      const rows = await listKeysOf(call.db, { ...viewOf(call), before, limit })
-      return {
-        rows: rows.map(toKey).map((record) => ({ ...record, etag: etagOf(record) })),
-        nextCursor: rows.length < limit ? null : `${rows.at(-1)?.token_id}`,
-      }
+      const { db, query } = call
+      const wanted = { ...viewOf(call), before: cursorId(query), limit: query.limit + 1 }
+      return pageOf(await listKeysOf(db, wanted), query.limit, {
+        idOf: ({ token_id: id }) => id,
+        toEntry: (row) => withEtag(toKey(row)),
+      })
     },
   })
 

@@ -25,11 +25,13 @@ export interface KeyView {
 /** A page of keys, the newest first, those of the past too. */
 export function listKeysOf(
   db: Db,
-  view: KeyView & { readonly before: number; readonly limit: number },
+  view: KeyView & { readonly before: string | null; readonly limit: number },
 ): Promise<OrganizationKeyRow[]> {
   return db.rows(sql`
     select ${KEY_COLUMNS}, ${EMAIL}
-    from api_key where ${isVisible(view)} and token_id < ${view.before}
+    from api_key
+    where ${isVisible(view)}
+      and (${view.before}::bigint is null or token_id < ${view.before}::bigint)
     order by token_id desc limit ${view.limit}`)
 }
 

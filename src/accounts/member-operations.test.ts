@@ -71,6 +71,26 @@ test('the last owner can neither leave nor take another role', async () => {
   }
 })
 
+test('every member can leave, but end only its own membership', async () => {
+  const { at } = await makePublisherOf(db)
+  const role = 'viewer'
+  const [one, other] = [
+    await makePerson(db, { organization: at, role }),
+    await makePerson(db, { organization: at, role }),
+  ]
+  const leave = (uid: number, key: string) =>
+    call('DELETE', `${pathTo(at)}members/${uid}/`, { key })
+  const refused = await leave(other.uid, one.key)
+  assert.deepEqual(refused.refusal, [403, 4305])
+  assert.deepEqual(refused.error?.data, { permission: 'members.write' })
+  const scoped = await makeKey(db, one.uid, { scopes: ['figures.read'] })
+  assert.deepEqual((await leave(one.uid, scoped)).refusal, [403, 4305])
+  assert.equal((await leave(one.uid, one.key)).status, 200)
+  assert.deepEqual((await leave(one.uid, one.key)).refusal, [403, 4303])
+  const [entry] = await auditOf(`user:${one.uid}`)
+  assert.equal(entry?.action, 'member.remove')
+})
+
 test('a suspended owner does not count as one', async () => {
   const { at, owner } = await makePublisherOf(db)
   const other = await makePerson(db, { organization: at, role: 'owner' })

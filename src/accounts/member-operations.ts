@@ -7,9 +7,9 @@
 import Type, { type Static } from 'typebox'
 import { ApiError, badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { smallId, Time } from '../platform/http/field-types.ts'
-import { SMALL_ID_MAX } from '../platform/ids.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
-import { etagOf, requireMatch } from './etag.ts'
+import { requireMatch, withEtag } from './etag.ts'
+import { cursorId, pageOf } from './id-pages.ts'
 import {
   disableKeysOf,
   listMembers,
@@ -62,25 +62,14 @@ const listMembersOf = (path: OrganizationPath) =>
     permission: 'members.write',
     params: paramsOf(path, {}),
     entry: ListedMember,
-    run: async ({ db, organization, query: { limit, cursor } }) => {
-      const rows = await listMembers(db, { organization, after: readCursor(cursor, 0), limit })
-      const last = rows.at(-1)
-      return {
-        rows: rows.map(toMember).map((record) => ({ ...record, etag: etagOf(record) })),
-        nextCursor: rows.length < limit || last === undefined ? null : `${last.membership_id}`,
-      }
+    run: async ({ db, organization, query }) => {
+      const wanted = { organization, after: cursorId(query), limit: query.limit + 1 }
+      return pageOf(await listMembers(db, wanted), query.limit, {
+        idOf: ({ membership_id: id }) => id,
+        toEntry: (row) => withEtag(toMember(row)),
+      })
     },
   })
-
-/** The id that a cursor of a list by id names. */
-export function readCursor(cursor: string | null, none: number): number {
-  if (cursor === null) return none
-  const id = /^\d{1,10}$/.test(cursor) ? Number(cursor) : Number.NaN
-  if (!(id <= SMALL_ID_MAX)) {
-    throw badRequest([{ field: 'cursor', rule: 'must be the next_cursor of a page of this list' }])
-  }
-  return id
-}
 
 const updateMemberOf = (path: OrganizationPath) =>
   action({
@@ -122,9 +111,10 @@ export const removeMemberOf = (path: OrganizationPath) =>
     path: `${path.base}/members/:uid/`,
     summary: 'Remove a member, or leave',
     description:
-      `The member's API keys for this organization stop working. The last ` +
-      `${leadingRole(path.kind)} cannot leave: 409.`,
+      `Every member may leave without a permission. The member's API keys for this organization ` +
+      `stop working. The last ${leadingRole(path.kind)} cannot leave: 409.`,
     permission: 'members.write',
+    selfParam: 'uid',
     params: paramsOf(path, { uid: smallId }),
     entry: Type.Object({}),
     run: async (call) => {

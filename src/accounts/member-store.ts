@@ -21,11 +21,15 @@ const COLUMNS = sql`membership_id, membership.uid, email, name, role, is_suspend
 /** A page of members, the first ones first. */
 export function listMembers(
   db: Db,
-  { organization, after, limit }: { organization: Organization; after: number; limit: number },
+  {
+    organization,
+    after,
+    limit,
+  }: { organization: Organization; after: string | null; limit: number },
 ): Promise<MemberRow[]> {
   return db.rows(sql`
     select ${COLUMNS} from membership join app_user using (uid)
-    where ${ofOrganization(organization)} and membership_id > ${after}
+    where ${ofOrganization(organization)} and membership_id > coalesce(${after}::bigint, 0)
     order by membership_id limit ${limit}`)
 }
 

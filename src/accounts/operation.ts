@@ -10,7 +10,7 @@ import { badRequest } from '../platform/errors/api-errors.ts'
 import { compileCheck } from '../platform/http/validation.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type AuditContext, type Change, writeAudit } from './audit-store.ts'
-import { authorize, type Caller } from './caller.ts'
+import { authorize, type Caller, permissionsIn } from './caller.ts'
 import { NETWORK, type Organization, type Permission } from './permission.ts'
 
 /** The parts of the reference; also the order in which it shows them. */
@@ -70,6 +70,11 @@ interface Spec<
   readonly description?: string
   /** Null: about oneself, whatever one's role. */
   readonly permission: Permission | null
+  /**
+   * The parameter that names a user. The caller needs no permission for itself, but must belong to
+   * the organization: everybody may leave.
+   */
+  readonly selfParam?: 'uid'
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
@@ -179,11 +184,16 @@ export function organizationOf(
 
 /** Throws a 403 where the caller may not do this. */
 export function admit(
-  { path, permission }: Pick<Operation, 'path' | 'permission'>,
+  { path, permission, selfParam }: Pick<Operation, 'path' | 'permission' | 'selfParam'>,
   caller: Caller,
   params: Readonly<Record<string, unknown>>,
 ): void {
-  if (permission !== null) authorize(caller, organizationOf(path, params), permission)
+  if (permission === null) return
+  const organization = organizationOf(path, params)
+  const isOneself = selfParam !== undefined && Number(params[selfParam]) === caller.uid
+  // Scopes limit a key also in what its user may do without a permission.
+  if (isOneself && caller.scopes === null && permissionsIn(caller, organization) !== null) return
+  authorize(caller, organization, permission)
 }
 
 /** What the edge of an operation knows: who calls, when, and what was sent. */

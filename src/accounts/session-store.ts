@@ -77,13 +77,13 @@ export async function updateSessionUse(
 /** A user's live sessions, newest first. */
 export function listSessions(
   db: Db,
-  asked: { uid: number; now: Date; before: number; limit: number },
+  asked: { uid: number; now: Date; before: string | null; limit: number },
 ): Promise<SessionRow[]> {
   return db.rows(sql`
     select session_id, user_agent, address, expires_at, datetime_created, datetime_last_used
     from dashboard_session
     where uid = ${asked.uid} and expires_at > ${asked.now}
-      and session_id < ${asked.before}
+      and (${asked.before}::bigint is null or session_id < ${asked.before}::bigint)
     order by session_id desc limit ${asked.limit}`)
 }
 

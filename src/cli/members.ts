@@ -46,7 +46,7 @@ export async function removeMemberCommand(
 
 export async function listMembersCommand(context: CommandContext, options: OrganizationOptions) {
   const { db, organization } = await open(context, options)
-  const rows = await listMembers(db, { organization, after: 0, limit: LIST_ROWS_MAX })
+  const rows = await listMembers(db, { organization, after: null, limit: LIST_ROWS_MAX })
   return rows.map(toMember)
 }
 

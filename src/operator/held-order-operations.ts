@@ -1,5 +1,6 @@
 /** Orders of all merchants that wait for a person or for an exchange rate. */
 import Type, { type Static } from 'typebox'
+import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, type Call, list, type Operation } from '../accounts/operation.ts'
 import { REASON_LENGTH_MAX } from '../events/append-money.ts'
 import { auditedAppend } from '../orders/audited-append.ts'
@@ -11,7 +12,6 @@ import { decideOrder, type OrderDecision } from '../reports/decide-order.ts'
 import { OrderRecord } from '../reports/order-record-schema.ts'
 import { findOrderKey, type HeldOrder, listHeldOrderPage } from '../reports/order-record-store.ts'
 import type { OpenWriter } from './money-writer.ts'
-import { cursorId, pageOf } from './pages.ts'
 
 const PATH = '/api/v1/network/orders/held/'
 const OrderParams = Type.Object({ order_id: idText('Ours, as in the list') })

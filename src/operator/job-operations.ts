@@ -1,5 +1,6 @@
 /** Scheduled jobs and the nightly reconciliation: schedules, last and next runs, run now. */
 import Type from 'typebox'
+import { cursorId, pageOf, sliceOf } from '../accounts/id-pages.ts'
 import { action, type Call, list, type Operation } from '../accounts/operation.ts'
 import { type JobRun, listJobRuns, queueJob } from '../jobs/job-run-store.ts'
 import { SCHEDULES, type Schedule } from '../jobs/schedules.ts'
@@ -8,7 +9,6 @@ import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/http/field-typ
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { listReconciliations } from '../reconcile/reconciliation-store.ts'
 import { nextRun } from './next-run.ts'
-import { cursorId, pageOf, sliceOf } from './pages.ts'
 
 const PATH = '/api/v1/network/jobs/'
 const RECONCILIATION_PATH = '/api/v1/network/reconciliation/'

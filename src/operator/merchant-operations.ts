@@ -1,6 +1,7 @@
 /** Merchants as the operator sees them: list, create, change, suspend, replace a leaked secret. */
 import Type, { type Static } from 'typebox'
 import { requireMatch } from '../accounts/etag.ts'
+import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, type Call, list, type Operation } from '../accounts/operation.ts'
 import { MERCHANT_DEFAULTS, type MerchantSettings } from '../catalog/merchant.ts'
 import { toMerchantRecord } from '../catalog/merchant-record.ts'
@@ -19,7 +20,6 @@ import type { Db } from '../platform/postgres/postgres.ts'
 import { firstFigureDay } from './figure-days.ts'
 import { MerchantChangesBody, NewMerchantBody, readMerchantBody } from './merchant-body.ts'
 import { listMerchantFigures, setMerchantSuspended } from './organization-store.ts'
-import { cursorId, pageOf } from './pages.ts'
 import { requireUser } from './require-user.ts'
 import { requireOtherState, suspendAction } from './suspension.ts'
 

@@ -1,5 +1,6 @@
 /** Merchants' payments: record, list, reverse. Who owes how much since when. */
 import Type from 'typebox'
+import { cursorId, pageOf, sliceOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { REASON_LENGTH_MAX } from '../events/append-money.ts'
@@ -20,7 +21,6 @@ import {
 import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { dollars, toMicros } from './money-fields.ts'
 import type { OpenWriter } from './money-writer.ts'
-import { cursorId, pageOf, sliceOf } from './pages.ts'
 
 const PATH = '/api/v1/network/payments/'
 

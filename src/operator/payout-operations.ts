@@ -1,5 +1,6 @@
 /** Payouts to publishers: what is due, the file for the bank, confirm as paid. */
 import Type from 'typebox'
+import { sliceOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { statementId } from '../ledger/statement.ts'
 import { type IssuedStatement, lastIssuableMonth } from '../ledger/statement-store.ts'
@@ -11,7 +12,6 @@ import { textFaults } from '../platform/text/characters.ts'
 import { formatTimestamp, isPlainDate, latestDay } from '../platform/time/timestamp.ts'
 import { StatementRecord } from '../reports/schema.ts'
 import { toStatementRecord } from '../reports/statement-record.ts'
-import { sliceOf } from './pages.ts'
 import {
   areStatementsIssued,
   findPayout,

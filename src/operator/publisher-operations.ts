@@ -1,6 +1,7 @@
 /** Publishers as the operator sees them: list, create, change, suspend. */
 import Type, { type Static } from 'typebox'
 import { requireMatch } from '../accounts/etag.ts'
+import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, type Call, list, type Operation } from '../accounts/operation.ts'
 import { PUBLISHER_DEFAULTS, type PublisherSettings } from '../accounts/publisher.ts'
 import {
@@ -18,7 +19,6 @@ import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { firstFigureDay } from './figure-days.ts'
 import { listPublisherFigures, setPublisherSuspended } from './organization-store.ts'
-import { cursorId, pageOf } from './pages.ts'
 import { NewPublisherBody, PublisherChangesBody, readPublisherBody } from './publisher-body.ts'
 import { requireUser } from './require-user.ts'
 import { requireOtherState, suspendAction } from './suspension.ts'

@@ -1,5 +1,6 @@
 /** Exchange rates: list, set. Setting them releases the orders that waited for them. */
 import Type from 'typebox'
+import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { isRate } from '../orders/currency.ts'
 import { insertRates, listRatePage } from '../orders/rate-store.ts'
@@ -10,7 +11,6 @@ import { ISO_4217 } from '../platform/money/iso4217.ts'
 import { requireText } from '../platform/text/characters.ts'
 import { formatTimestamp, isPlainDate, latestDay } from '../platform/time/timestamp.ts'
 import type { OpenWriter } from './money-writer.ts'
-import { cursorId, pageOf } from './pages.ts'
 
 const PATH = '/api/v1/network/rates/'
 const SOURCE_LENGTH_MAX = 64

@@ -1,5 +1,6 @@
 /** Clicks that were found invalid later: list them, reverse them. */
 import Type from 'typebox'
+import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { auditedAppend } from '../orders/audited-append.ts'
 import { Dollars, orNull, Time } from '../platform/http/field-types.ts'
@@ -8,7 +9,6 @@ import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { acceptReversal, reversalChange, showReversal } from '../stats/reverse-clicks.ts'
 import { ReversalRecord } from '../stats/schema.ts'
 import type { OpenWriter } from './money-writer.ts'
-import { cursorId, pageOf } from './pages.ts'
 import { listReversedClicks, type ReversedClick } from './reversal-store.ts'
 
 const PATH = '/api/v1/network/reversals/'

@@ -1,10 +1,10 @@
 /** The settings of the node that answers. */
 import Type from 'typebox'
+import { sliceOf } from '../accounts/id-pages.ts'
 import { list, type Operation } from '../accounts/operation.ts'
 import type { Config } from '../node/config.ts'
 import { TextOrNull } from '../platform/http/field-types.ts'
 import { networkSettings } from './network-settings.ts'
-import { sliceOf } from './pages.ts'
 
 const listSettings = (config: Config) =>
   list({

@@ -1,9 +1,11 @@
 /** The second factors of the signed-in user: authenticator app, passkeys, recovery codes. */
+
 import { randomBytes } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { ApiError, badRequest, notFound } from '../../platform/errors/api-errors.ts'
 import { smallId, Time, TimeOrNull } from '../../platform/http/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../../platform/time/timestamp.ts'
+import { cursorId, pageOf } from '../id-pages.ts'
 import { action, list, type Operation } from '../operation.ts'
 import { requireOwnSession } from '../session.ts'
 import { findUser } from '../store.ts'
@@ -173,12 +175,11 @@ const LIST_PASSKEYS = list({
   summary: 'List your passkeys',
   permission: null,
   entry: PasskeyRecord,
-  run: async ({ db, caller, query: { limit, cursor } }) => {
+  run: async ({ db, caller, query }) => {
+    const after = Number(cursorId(query) ?? 0)
     const all = await listPasskeys(db, requireOwnSession(caller).uid)
-    const rows = all.filter(({ passkey_id: id }) => id > Number(cursor ?? 0))
-    const shown = rows.slice(0, limit)
-    const nextCursor = rows.length > limit ? String(shown.at(-1)?.passkey_id) : null
-    return { rows: shown.map(toPasskeyRecord), nextCursor }
+    const rows = all.filter(({ passkey_id: id }) => id > after)
+    return pageOf(rows, query.limit, { idOf: ({ passkey_id: id }) => id, toEntry: toPasskeyRecord })
   },
 })
 

@@ -2,11 +2,10 @@
 import Type, { type Static } from 'typebox'
 import { badRequest, notFound } from '../../platform/errors/api-errors.ts'
 import { orNull, smallId, Time } from '../../platform/http/field-types.ts'
-import { SMALL_ID_MAX } from '../../platform/ids.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../../platform/time/timestamp.ts'
 import { type Caller, permissionsIn } from '../caller.ts'
-import { readCursor } from '../member-operations.ts'
+import { cursorId, pageOf } from '../id-pages.ts'
 import { listOrganizationNames, toOrganization } from '../membership-store.ts'
 import { action, list, type Operation } from '../operation.ts'
 import { hashPassword, PASSWORD_LENGTH_MAX } from '../password.ts'
@@ -154,15 +153,13 @@ const LIST_SESSIONS = list({
   summary: 'List your sessions, newest first',
   permission: null,
   entry: SessionRecord,
-  run: async ({ db, caller, now, query: { limit, cursor } }) => {
+  run: async ({ db, caller, now, query }) => {
     const { uid, sessionId } = requireOwnSession(caller)
-    const before = readCursor(cursor, SMALL_ID_MAX)
-    const rows = await listSessions(db, { uid, now, before, limit: limit + 1 })
-    const shown = rows.slice(0, limit)
-    return {
-      rows: shown.map((row) => toSessionRecord(row, sessionId)),
-      nextCursor: rows.length > limit ? String(shown.at(-1)?.session_id) : null,
-    }
+    const wanted = { uid, now, before: cursorId(query), limit: query.limit + 1 }
+    return pageOf(await listSessions(db, wanted), query.limit, {
+      idOf: ({ session_id: id }) => id,
+      toEntry: (row) => toSessionRecord(row, sessionId),
+    })
   },
 })
 

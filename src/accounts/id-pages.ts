@@ -1,6 +1,7 @@
 /** Pages of lists that are ordered by an id: the cursor is the last id of the page before. */
-import type { Page, PageQuery } from '../accounts/operation.ts'
+
 import { badRequest } from '../platform/errors/api-errors.ts'
+import type { Page, PageQuery } from './operation.ts'
 
 const CURSOR_RULE = 'must be the next_cursor of the page before'
 const ID = /^\d{1,19}$/
