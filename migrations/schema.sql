@@ -177,9 +177,8 @@ CREATE OR REPLACE FUNCTION send_mail_now()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if to_regclass('graphile_worker._private_jobs') is not null then
-    perform graphile_worker.add_job('send_mail', job_key => 'send_mail');
-  end if;
+  update job set next_at = now() where task in (
+    select task from job where task = 'send_mail' for update skip locked);
   return null;
 end $function$;
 
@@ -739,13 +738,18 @@ END)
 CREATE INDEX invitation_expires ON invitation USING btree (datetime_expires);
 CREATE INDEX invitation_organization ON invitation USING btree (pub_id, merch_id, invitation_id);
 
-create table job_run (
+create table job (
   task text not null,
-  started_at timestamp with time zone not null,
+  next_at timestamp with time zone not null,
+  worker text,
+  leased_until timestamp with time zone,
+  started_at timestamp with time zone,
   ended_at timestamp with time zone,
   succeeded_at timestamp with time zone,
   error text,
-  constraint job_run_pkey PRIMARY KEY (task)
+  failures integer not null default 0,
+  constraint job_pkey PRIMARY KEY (task),
+  constraint job_check CHECK (((worker IS NULL) = (leased_until IS NULL)))
 );
 
 create table keyless_link_hour (

@@ -38,8 +38,6 @@ export interface Schedule {
   readonly task: string
   /** Minute, hour, day, month, weekday; UTC. */
   readonly cron: string
-  /** A missed run is backfilled at the next start, because a service may be off every night. */
-  readonly isMadeUpFor?: boolean
   readonly work: (node: Node) => Promise<unknown>
 }
 
@@ -56,20 +54,17 @@ export const SCHEDULES: readonly Schedule[] = [
   {
     task: 'guard_exploration',
     cron: '30 0 * * *',
-    isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'guardExploration'),
   },
   {
     task: 'learn_model',
     cron: '30 2 * * *',
-    isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'learnModel'),
   },
   { task: 'learn_young_model', cron: '*/10 * * * *', work: learnYoungModel },
   {
     task: 'learn_traffic',
     cron: '40 2 * * *',
-    isMadeUpFor: true,
     work: (node) => runHeavyJob(node, 'learnTraffic'),
   },
   {
@@ -77,25 +72,25 @@ export const SCHEDULES: readonly Schedule[] = [
     cron: '5 * * * *',
     work: (node) => runHeavyJob(node, 'stepRoas'),
   },
-  { task: 'refetch_feeds', cron: '50 * * * *', isMadeUpFor: true, work: refetchAllFeeds },
+  { task: 'refetch_feeds', cron: '50 * * * *', work: refetchAllFeeds },
   { task: 'update_product_words', cron: '* * * * *', work: updateWords },
   { task: 'watch_links', cron: '25 * * * *', work: (node) => runHeavyJob(node, 'watchLinks') },
   { task: 'send_alerts', cron: '*/15 * * * *', work: (node) => runHeavyJob(node, 'sendAlerts') },
   { task: 'check_pages', cron: '*/15 * * * *', work: checkLinkPages },
   { task: 'forget_receipts', cron: '*/15 * * * *', work: forgetReceipts },
   { task: 'forget_responses', cron: '40 * * * *', work: forgetExpired },
-  { task: 'forget_page_sessions', cron: '50 3 * * *', isMadeUpFor: true, work: forgetPageSessions },
-  { task: 'retire_views', cron: '5 4 * * *', isMadeUpFor: true, work: dropOldViews },
+  { task: 'forget_page_sessions', cron: '50 3 * * *', work: forgetPageSessions },
+  { task: 'retire_views', cron: '5 4 * * *', work: dropOldViews },
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
-  // Each new mail also starts it (migrations/0220_sign_in.sql).
+  // Each new mail also makes it due, by a trigger (migrations).
   { task: 'send_mail', cron: '* * * * *', work: sendAllMail },
   { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
-  { task: 'issue_statements', cron: '30 2 * * *', isMadeUpFor: true, work: issueAllStatements },
-  { task: 'reconcile', cron: '10 3 * * *', isMadeUpFor: true, work: reconcileLastDays },
+  { task: 'issue_statements', cron: '30 2 * * *', work: issueAllStatements },
+  { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
   { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
-  { task: 'forget_deliveries', cron: '35 3 * * *', isMadeUpFor: true, work: forgetDeliveries },
-  { task: 'forget_people', cron: '25 3 * * *', isMadeUpFor: true, work: forgetPeople },
+  { task: 'forget_deliveries', cron: '35 3 * * *', work: forgetDeliveries },
+  { task: 'forget_people', cron: '25 3 * * *', work: forgetPeople },
   { task: 'forget_seen_links', cron: '55 * * * *', work: forgetSeenLinks },
 ]
 

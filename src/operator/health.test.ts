@@ -4,7 +4,6 @@ import { after, test } from 'node:test'
 import { startApi } from '../../test/support/api.ts'
 import { until } from '../../test/support/market.ts'
 import { makeNetworkApi } from '../../test/support/network-api.ts'
-import { recordJobEnd, recordJobStart } from '../jobs/job-run-store.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
 const SECRET = Buffer.alloc(32, 7).toString('base64')
@@ -33,16 +32,11 @@ test('a reconciliation runs now, on a worker, and its result is first in the lis
 test('a job that is running is not started again, and its error is shown', async () => {
   const { database: db } = api.app.node
   assert.equal((await post('jobs/none/run/')).status, 404)
-  await recordJobStart(db, 'guard_exploration')
-  await recordJobEnd(db, 'guard_exploration', 'out of luck')
+  await db.run(sql`
+    update job set worker = 'another', leased_until = now() + interval '1 minute',
+      next_at = 'infinity', error = 'out of luck'
+    where task = 'guard_exploration'`)
   assert.equal((await jobOf('guard_exploration'))?.error, 'out of luck')
-  await db.run(sql`
-    insert into graphile_worker._private_tasks (identifier) values ('guard_exploration')
-    on conflict do nothing`)
-  await db.run(sql`
-    insert into graphile_worker._private_jobs (task_id, locked_at, locked_by)
-    select id, now(), 'another' from graphile_worker._private_tasks
-    where identifier = 'guard_exploration'`)
   assert.equal((await jobOf('guard_exploration'))?.state, 'running')
   const refused = await post('jobs/guard_exploration/run/')
   assert.deepEqual([refused.status, refused.failure().code], [409, 4091])

@@ -2,13 +2,13 @@
 import Type from 'typebox'
 import { cursorId, pageOf, sliceOf } from '../accounts/id-pages.ts'
 import { action, type Call, list, type Operation } from '../accounts/operation.ts'
-import { type JobRun, listJobRuns, queueJob } from '../jobs/job-run-store.ts'
+import { type JobRun, listJobRuns, queueJob } from '../jobs/job-store.ts'
+import { nextRun } from '../jobs/next-run.ts'
 import { SCHEDULES, type Schedule } from '../jobs/schedules.ts'
 import { ApiError, notFound } from '../platform/errors/api-errors.ts'
 import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/http/field-types.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { listReconciliations } from '../reconcile/reconciliation-store.ts'
-import { nextRun } from './next-run.ts'
 
 const PATH = '/api/v1/network/jobs/'
 const RECONCILIATION_PATH = '/api/v1/network/reconciliation/'
@@ -16,16 +16,18 @@ const TASKS = SCHEDULES.map(({ task }) => task)
 
 const JobRecord = Type.Object({
   job: Type.String(),
-  schedule: Type.String({ description: 'Cron: minute, hour, day, month, weekday; UTC' }),
-  is_made_up_for: Type.Boolean({ description: 'Whether a missed run is done at the next start' }),
+  schedule: Type.String({
+    description:
+      'Cron: minute, hour, day, month, weekday; UTC. A missed run is done at the next start.',
+  }),
   state: Type.Enum(['idle', 'queued', 'running'], {
-    description: '`queued`: asked for, or a retry after an error',
+    description: '`queued`: due, and waiting for a worker',
   }),
   datetime_started: orNull(Time, 'Of the last run; null: none yet'),
   datetime_ended: TimeOrNull,
   datetime_succeeded: orNull(Time, 'End of the last run without an error'),
   error: orNull(Type.String(), 'Of the last run that ended; null: it succeeded'),
-  datetime_next: orNull(Time, 'The next run by schedule or in the queue'),
+  datetime_next: orNull(Time, 'The next run by schedule, or a retry after an error'),
 })
 
 const listJobs = list({
@@ -140,23 +142,21 @@ async function startJob(
   return [toRecord(schedule, run ?? null, now)]
 }
 
-function toRecord({ task, cron, isMadeUpFor = false }: Schedule, run: JobRun | null, now: Date) {
-  const scheduled = nextRun(cron, now.getTime())
-  const queuedAt = run?.queued_at ?? null
-  const isSooner = queuedAt !== null && (scheduled === null || queuedAt < scheduled)
+function toRecord({ task, cron }: Schedule, run: JobRun | null, now: Date) {
+  const nextAt = run?.next_at ?? nextRun(cron, now)
   return {
     job: task,
     schedule: cron,
-    is_made_up_for: isMadeUpFor,
-    state: run?.is_running
-      ? ('running' as const)
-      : queuedAt === null
-        ? ('idle' as const)
-        : ('queued' as const),
+    state: stateOf(run, now),
     datetime_started: formatTimestampOrNull(run?.started_at ?? null),
     datetime_ended: formatTimestampOrNull(run?.ended_at ?? null),
     datetime_succeeded: formatTimestampOrNull(run?.succeeded_at ?? null),
     error: run?.error ?? null,
-    datetime_next: formatTimestampOrNull(isSooner ? queuedAt : scheduled),
+    datetime_next: formatTimestampOrNull(nextAt),
   }
+}
+
+function stateOf(run: JobRun | null, now: Date): 'idle' | 'queued' | 'running' {
+  if (run?.is_running) return 'running'
+  return run?.next_at && run.next_at <= now ? 'queued' : 'idle'
 }

@@ -2,10 +2,16 @@
 import type { Db } from './postgres.ts'
 import { sql } from './sql.ts'
 
+/** The database's time. */
+export async function databaseTime(db: Db): Promise<Date> {
+  const row = await db.row<{ now: Date }>(sql`select clock_timestamp() as now`)
+  if (row === null) throw new Error('the database returned no time')
+  return row.now
+}
+
 /** How many milliseconds `nowMs` is ahead of the database's clock; 0 if it is behind. */
 export async function msAhead(db: Db, nowMs: number): Promise<number> {
-  const row = await db.row<{ now: Date }>(sql`select now() as now`)
-  return Math.max(0, nowMs - (row?.now.getTime() ?? nowMs))
+  return Math.max(0, nowMs - (await databaseTime(db)).getTime())
 }
 
 /**

@@ -26,7 +26,7 @@ test('every reason to reject a database is reported at once, each with its fix',
   assert.deepEqual(databaseFaults({ ...GOOD, ...wrong, may_create: false }), [
     'PostgreSQL 17.5: needs PostgreSQL 18 or later',
     `the database has the encoding SQL_ASCII: recreate it with encoding 'UTF8' template template0`,
-    'souk may not make schemas in exchange and tables in its schema public: ' +
+    'souk may not create tables in the schema public of exchange: ' +
       'alter database "exchange" owner to "souk"',
   ])
   assert.deepEqual(databaseFaults({ ...GOOD, may_use_temporary: false }), [

@@ -57,7 +57,7 @@ export function databaseFaults(facts: DatabaseFacts): string[] {
     faults.push(`no schema of the search path of ${role} is there: create one, or \`public\``)
   } else if (!facts.may_create) {
     faults.push(
-      `${role} may not make schemas in ${database} and tables in its schema ${schema}: ` +
+      `${role} may not create tables in the schema ${schema} of ${database}: ` +
         `alter database "${database}" owner to "${role}"`,
     )
   }
@@ -112,14 +112,11 @@ async function servedBy(client: pg.Client): Promise<number> {
   return rows[0].pid
 }
 
-// A role that may no longer create schemas can continue if the job queue's schema exists.
 const FACTS = `
   select current_setting('server_version') as version,
     current_setting('server_version_num')::int as version_number,
     current_setting('server_encoding') as encoding,
     current_setting('transaction_read_only')::boolean as is_read_only,
     current_user as role, current_database() as database, current_schema() as schema,
-    coalesce(has_schema_privilege(current_schema(), 'create'), false)
-      and (has_database_privilege(current_database(), 'create')
-        or to_regnamespace('graphile_worker') is not null) as may_create,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
     has_database_privilege(current_database(), 'temporary') as may_use_temporary`

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SCHEDULES } from '../jobs/schedules.ts'
 import { nextRun } from './next-run.ts'
+import { SCHEDULES } from './schedules.ts'
 
-const NOW = Date.UTC(2026, 1, 28, 23, 50, 30)
+const NOW = new Date(Date.UTC(2026, 1, 28, 23, 50, 30))
 
 test('the next run of a schedule is the first matching minute after now', () => {
   const next = (cron: string) => nextRun(cron, NOW)?.toISOString()
@@ -12,7 +12,7 @@ test('the next run of a schedule is the first matching minute after now', () => 
   assert.equal(next('*/10 * * * *'), '2026-03-01T00:00:00.000Z')
   assert.equal(next('15 */6 * * *'), '2026-03-01T00:15:00.000Z')
   assert.equal(next('30 2 * * *'), '2026-03-01T02:30:00.000Z')
-  assert.equal(nextRun('0 0 29 2 *', NOW), null)
+  assert.equal(nextRun('0 0 30 2 *', NOW), null)
 })
 
 test('every schedule has a next run', () => {
