@@ -120,7 +120,9 @@ function Outcome({ explanation }: { explanation: Explanation }) {
 
 /** The request and settings of the auction, and whether its replay still agrees. */
 function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explanation }) {
-  const { request, publisher, outcome, replay } = explanation
+  const { request, publisher, outcome, replay, candidates } = explanation
+  // Hidden bids enter it as the middles of their ranges.
+  const isEstimate = candidates.some(({ value_range }) => value_range !== null)
   const facts: [string, ReactNode][] = [
     ['When', `${date(explanation.at)}, ${time(explanation.at)} UTC`],
     ['Reader', `${request.device}, ${request.country ?? 'country unknown'}`],
@@ -132,7 +134,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     ['Your floor', amount(publisher?.floor ?? null)],
     ['Maximum price increase', percent(publisher?.tolerance ?? 0)],
     [
-      'Winner’s chance of winning',
+      `Winner’s chance of winning${isEstimate ? ' (estimate)' : ''}`,
       outcome.propensity === null ? '–' : percent(outcome.propensity, 1),
     ],
     ['Replay', replayWords(replay)],

@@ -12,7 +12,7 @@ import { LOSS } from './loss-code.ts'
 import type { Outcome } from './outcome.ts'
 import type { StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
-import { canReplay, offeredValue, pacedValue, reservePrice } from './run-auction.ts'
+import { canReplay, drawnPart, offeredValue, pacedValue, reservePrice } from './run-auction.ts'
 
 /** The lowest range ends at $0.01, below which no click sells; each next one is twice as wide. */
 const FIRST_MICROS = 10_000
@@ -142,12 +142,15 @@ function withMiddles(
   return { ...exact, set: { ...set, ...hidden } }
 }
 
-/** What pacing and a draw made of a candidate's value: what counted over what it offered. */
-function ratioOf({ set, outcome }: StoredAuction, i: number): number {
+/**
+ * The factor that pacing and a draw put on a candidate's value. It is computed from published
+ * numbers: value counted over value offered would differ in its last bit with the hidden value.
+ */
+function ratioOf({ set, outcome, resultNumber }: StoredAuction, i: number): number {
   const pace = set.state.paceFactor[set.campaign[i] as number] as number
-  const mean = set.value[i] as number
-  if (set.model[i] === MODEL.cpc || mean <= 0) return pace
-  const ratio = (outcome.values[i] as number) / mean
+  const isDrawn = outcome.explored && set.model[i] !== MODEL.cpc && isScored(outcome, i)
+  if (!isDrawn || (set.alpha[i] as number) <= 0) return pace
+  const ratio = drawnPart(set, i, resultNumber) * pace
   return ratio > 0 ? ratio : pace
 }
 
@@ -187,7 +190,7 @@ function middleWithin(
   const whole = (value: number, round: (of: number) => number) => (isCpc ? round(value) : value)
   const reserve = reservePrice(set, request, i)
   const ratio = ratioOf(exact, i)
-  if (!isCpc && (set.value[i] as number) <= 0) return 0 // No draw makes anything of it.
+  if (!isCpc && (set.alpha[i] as number) <= 0) return 0 // No draw makes anything of it.
   if (!isScored(outcome, i) || ratio <= 0) {
     if (outcome.losses[i] !== LOSS.paced || ratio <= 0)
       return whole((lowMicros + highMicros) / 2, Math.round)

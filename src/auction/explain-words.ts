@@ -105,11 +105,12 @@ function scoreDetail({ set, outcome, ranges, setter }: Rerun, i: number): string
   const own = set.merchId[i] === set.merchId[outcome.winner]
   const by = own ? 'another campaign of the same merchant' : 'the winner'
   const [score, best] = [outcome.scores[i] as number, outcome.score]
-  if (score === best) return `Its score equals that of ${by}, which won the tie.`
   if (ranges.has(outcome.winner)) {
+    // A tie would reveal the winner's bid, so it reads like any other lower score.
     const isSetter = i === outcome.runnerUp && setter === 'rival'
     return `Its score is ${dollars(score)}${isSetter ? ', which set the price' : ''}.`
   }
+  if (score === best) return `Its score equals that of ${by}, which won the tie.`
   return `Its score is ${dollars(score)} against ${dollars(best)} of ${by}.`
 }
 

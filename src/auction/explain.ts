@@ -69,7 +69,7 @@ export function explainAuction(
   const held: Rerun = { isOfOurRules, set, request, outcome, ranges, setter, seesTypedBids }
   const isMerchant = reader.kind === 'merchant'
   const audience: Audience = isMerchant ? 'merchant' : 'publisher'
-  const propensity = !isMerchant && isOfOurRules ? winnerPropensity(stored, auction) : null
+  const propensity = !isMerchant && isOfOurRules ? winnerPropensity(auction) : null
   const all = Array.from({ length: set.n }, (_, i) => i)
   const shown = all.filter((i) => !isMerchant || reader.merchIds.has(set.merchId[i] as number))
   return {

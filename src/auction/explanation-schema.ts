@@ -88,7 +88,9 @@ const ExplainedOutcome = Type.Object(
     explored: Type.Boolean(),
     propensity: orNull(
       Type.Number(),
-      'How likely the winner was to win, over all draws: what judges other policies on the log',
+      'How likely the winner was to win, over all draws. It weighs the result when other policies ' +
+        'are evaluated on the log. For the publisher an estimate from the ranges of hidden bids: ' +
+        'exact bids would show in it',
     ),
     eligible: IdOrNull,
     runner_up_campaign_id: IdOrNull,

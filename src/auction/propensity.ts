@@ -26,13 +26,11 @@ interface MeanAuction {
 }
 
 /**
- * The propensity of a stored auction's winner, 0 to 1; null without a winner. A publisher's is
- * computed from the bids as `disclosed`, because the share by draws would reveal them.
+ * The propensity of a stored auction's winner, 0 to 1; null without a winner. A publisher's is that
+ * of its disclosed auction (disclose.ts): whether the winner is also the best by means depends on
+ * exact bids if draws decided, and so does the share by draws.
  */
-export function winnerPropensity(
-  auction: StoredAuction,
-  disclosed: StoredAuction = auction,
-): number | null {
+export function winnerPropensity(auction: StoredAuction): number | null {
   const { winner } = auction.outcome
   if (winner < 0) return null
   const held = runByMeans(auction)
@@ -41,8 +39,7 @@ export function winnerPropensity(
   const { set, competing } = held
   const isDrawn = epsilon > 0 && competing.some((i) => set.model[i] !== MODEL.cpc)
   if (!isDrawn) return ofMeans
-  const ofDraws = shareOfDraws(disclosed === auction ? held : runByMeans(disclosed), winner)
-  return (1 - epsilon) * ofMeans + epsilon * ofDraws
+  return (1 - epsilon) * ofMeans + epsilon * shareOfDraws(held, winner)
 }
 
 function runByMeans({ set: stored, request: asked, resultNumber, outcome }: StoredAuction) {

@@ -263,6 +263,18 @@ function noteMean(i: number, value: number, weight: number): void {
   }
 }
 
+/**
+ * The part of its mean value that a candidate drew in an exploring auction: a function of the
+ * posterior and the result number, so it says nothing about the value of an order. For receipts.
+ */
+export function drawnPart(set: CandidateSet, i: number, resultNumber: Uint8Array): number {
+  const own = createSeed()
+  readSeed(resultNumber, own)
+  const alpha = set.alpha[i] as number
+  const bits = drawBits(own, set.campaignId[i] as number, PURPOSE.sample)
+  return gammaQuantile(alpha, normalQuantile(bits)) / alpha
+}
+
 /** A Thompson draw of a click's value: the order rate from its posterior. */
 function sampledValue(set: CandidateSet, i: number): number {
   const bits = drawBits(seed, set.campaignId[i] as number, PURPOSE.sample)

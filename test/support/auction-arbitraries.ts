@@ -66,7 +66,8 @@ export const request: fc.Arbitrary<RequestSpec> = fc.record({
   floorMicros: rarely(bidMicros, 0),
   tolerancePpm: fc.integer({ min: 0, max: 200_000 }),
   beta: evenly(0, 3),
-  epsilonPpm: fc.constantFrom(0, 50_000, 1_000_000),
+  // At 500,000, the auction by means counts as much as the drawn one in a propensity.
+  epsilonPpm: fc.constantFrom(0, 50_000, 500_000, 1_000_000),
   isPriceRequired: sometimes,
   allowMerchants: rarely(fc.subarray([1, 2, 3]), []),
   blockMerchants: rarely(fc.subarray([2, 3, 4]), []),
