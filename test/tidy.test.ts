@@ -242,7 +242,9 @@ test('every dependency is pinned, used, and has its reason in CONTRIBUTING.md', 
   const used = new Set(files.flatMap((file) => file.packages.map(packageName)))
   const reasons = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
   const faults = Object.entries(all).flatMap(([name, version]) => [
-    ...(/^\d+\.\d+\.\d+/.test(version) ? [] : [`${name}: ${version} is not an exact version`]),
+    ...(/^(\d+\.\d+\.\d+|file:)/.test(version)
+      ? []
+      : [`${name}: ${version} is not an exact version`]),
     ...(used.has(name) || isUsedByName(name) ? [] : [`${name}: nothing imports it`]),
     ...(reasons.includes(name) ? [] : [`${name}: CONTRIBUTING.md gives no reason for it`]),
   ])
@@ -319,7 +321,7 @@ test('the lockfile is complete, because npm ci refuses an incomplete one', () =>
 
 /** Commands that need one report how to install it. */
 const LOADED_IF_THERE = ['playwright-core']
-const PROGRAMS = ['typescript', '@biomejs/biome', 'vite', 'tailwindcss']
+const PROGRAMS = ['typescript', '@biomejs/biome', 'vite', 'tailwindcss', 'souk-client-generator']
 
 /** Programs and types are used without an import. */
 function isUsedByName(name: string): boolean {
