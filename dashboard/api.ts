@@ -258,10 +258,17 @@ export async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
   return (await ask<T>(path, init)).data
 }
 
+/** Reports an unreachable service; such calls are retried. */
+export function noAnswer(): never {
+  throw new CallError(0, 'The service does not respond. It may be restarting.')
+}
+
+/** Reports that the service no longer has this tab's version of the dashboard. */
+export function outdated(): never {
+  throw new CallError(404, 'This page is older than the service. Reload it.')
+}
+
 async function ask<T>(path: string, init: Sent = {}): Promise<Envelope<T>> {
-  const noAnswer = () => {
-    throw new CallError(0, 'The service does not respond. It may be restarting.')
-  }
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const headers = { ...init.headers, ...(csrfToken && { 'x-souk-csrf': csrfToken }) }
   const response = await fetch(path, { ...init, headers, signal }).catch(noAnswer)

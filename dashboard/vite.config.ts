@@ -64,6 +64,7 @@ export default defineConfig({
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // The content security policy allows neither inline code nor data: URLs.
     assetsInlineLimit: 0,
+    manifest: true, // The bundle budget reads it (bundle.test.ts).
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rollupOptions: {

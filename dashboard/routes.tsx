@@ -1,0 +1,77 @@
+/** The routes of the dashboard. Each page is its own chunk, loaded when somebody opens it. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  retainSearchParams,
+} from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { PATHS, readSearch } from './paths.ts'
+import { Frame } from './ui/frame.tsx'
+import { lazyPage } from './ui/lazy-page.tsx'
+import { BrokenPage, NothingHere } from './ui/notice.tsx'
+import { OfPublisher } from './ui/of-publisher.tsx'
+
+const root = createRootRoute({
+  component: Frame,
+  notFoundComponent: NothingHere,
+  validateSearch: readSearch,
+  search: { middlewares: [retainSearchParams(['pub', 'merch', 'org', 'from', 'to'])] },
+})
+
+type Load<N extends string> = () => Promise<Record<N, ComponentType>>
+
+/** A page, and the module that exports it under `name`. */
+function page<P extends string, N extends string>(path: P, load: Load<N>, name: N) {
+  return createRoute({ getParentRoute: () => root, path, component: lazyPage(load, name) })
+}
+
+function pageOfPublisher<P extends string, N extends string>(path: P, load: Load<N>, name: N) {
+  const Page = lazyPage(load, name)
+  const OwnPage = () => (
+    <OfPublisher>
+      <Page />
+    </OfPublisher>
+  )
+  const component = Object.assign(OwnPage, { preload: Page.preload })
+  return createRoute({ getParentRoute: () => root, path, component })
+}
+
+const routeTree = root.addChildren([
+  pageOfPublisher(PATHS.overview, () => import('./pages/overview-page.tsx'), 'OverviewPage'),
+  pageOfPublisher(PATHS.links, () => import('./pages/links-page.tsx'), 'LinksPage'),
+  pageOfPublisher(PATHS.clicks, () => import('./pages/clicks-page.tsx'), 'ClicksPage'),
+  pageOfPublisher(PATHS.orders, () => import('./pages/orders-page.tsx'), 'OrdersPage'),
+  pageOfPublisher(PATHS.unfilled, () => import('./pages/unfilled-page.tsx'), 'UnfilledPage'),
+  pageOfPublisher(PATHS.payments, () => import('./pages/payments-page.tsx'), 'PaymentsPage'),
+  pageOfPublisher(PATHS.receipt, () => import('./pages/receipt-page.tsx'), 'ReceiptPage'),
+  pageOfPublisher(PATHS.settings, () => import('./pages/settings-page.tsx'), 'SettingsPage'),
+  page(PATHS.merchant, () => import('./pages/merchant-page.tsx'), 'MerchantPage'),
+  page(PATHS.campaigns, () => import('./pages/campaigns-page.tsx'), 'CampaignsPage'),
+  page(PATHS.network, () => import('./pages/network-page.tsx'), 'NetworkPage'),
+  page(PATHS.developer, () => import('./pages/developer-page.tsx'), 'DeveloperPage'),
+  page(PATHS.members, () => import('./pages/members-page.tsx'), 'MembersPage'),
+  page(PATHS.audit, () => import('./pages/audit-page.tsx'), 'AuditPage'),
+  page(PATHS.invitation, () => import('./pages/invitation-page.tsx'), 'InvitationPage'),
+  page(
+    PATHS.forgotPassword,
+    () => import('./pages/forgot-password-page.tsx'),
+    'ForgotPasswordPage',
+  ),
+  page(PATHS.newPassword, () => import('./pages/new-password-page.tsx'), 'NewPasswordPage'),
+  page(PATHS.account, () => import('./pages/account-page.tsx'), 'AccountPage'),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/dashboard',
+  scrollRestoration: true,
+  defaultPreload: 'intent', // Loads a page's chunk when the pointer or the focus reaches its link.
+  defaultErrorComponent: BrokenPage,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
