@@ -5,16 +5,10 @@ import { Refusal } from '../platform/errors/refusal.ts'
 import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { nextMonth, previousMonth } from '../platform/time/calendar.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { listMerchantsOf, settleMerchant } from './debt-store.ts'
-import {
-  type Movement,
-  makeStatements,
-  monthOf,
-  nextMonth,
-  previousMonth,
-  type Statement,
-} from './statement.ts'
+import { type Movement, makeStatements, monthOf, type Statement } from './statement.ts'
 
 /** One day after the month's end, so that events from spools are in the log by then. */
 const GRACE_MS = DAY_MS

@@ -2,14 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
 import { micros } from '../platform/money/money.ts'
+import { nextMonth, previousMonth } from '../platform/time/calendar.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import {
-  MINIMUM_PAYOUT_MICROS,
-  makeStatements,
-  nextMonth,
-  previousMonth,
-  statementId,
-} from './statement.ts'
+import { MINIMUM_PAYOUT_MICROS, makeStatements, statementId } from './statement.ts'
 
 const on = (day: string, dollars: number) => ({
   atMs: Date.parse(`${day}T12:00:00Z`),

@@ -6,6 +6,7 @@
  * and payouts match the statements exactly.
  */
 import { MICROS_PER_CENT, type Micros, micros } from '../platform/money/money.ts'
+import { nextMonth } from '../platform/time/calendar.ts'
 
 /** Our choice: the smallest amount worth a bank transfer. */
 export const MINIMUM_PAYOUT_MICROS = micros(50_000_000)
@@ -86,16 +87,6 @@ function amountOf({ earningsMicros }: Movement): number {
 /** The UTC month of an instant, `2026-03`. */
 export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7)
-}
-
-export function nextMonth(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number)
-  // JavaScript counts months from 0, so this is the next one.
-  return monthOf(Date.UTC(year, number, 1))
-}
-
-export function previousMonth(month: string): string {
-  return monthOf(Date.parse(`${month}-01T00:00:00Z`) - 1)
 }
 
 /** A statement's id in reports: the publisher's number and the month. */

@@ -5,12 +5,11 @@ import { requireMerchant } from '../catalog/merchant-store.ts'
 import { MerchantParams } from '../catalog/own-merchant.ts'
 import { settleMerchant } from '../ledger/debt-store.ts'
 import { accountOf } from '../ledger/release.ts'
-import { nextMonth } from '../ledger/statement.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { pageOf, readCursor } from '../platform/http/list-cursor.ts'
 import { formatExact, sumExact } from '../platform/money/money.ts'
+import { endOfMonth, nextMonth } from '../platform/time/calendar.ts'
 import {
-  endOf,
   InvoiceDetail,
   InvoiceRecord,
   invoiceCsv,
@@ -66,7 +65,7 @@ const readInvoice = action({
         const { merch_id: merchId, month } = params
         const sums = await findMonth(tx, { merchId, month, next: nextMonth(month) })
         if (sums === null) throw notFound(`No entry of ${month} is in the ledger`)
-        const until = new Date(Math.min(endOf(month).getTime(), now.getTime()))
+        const until = new Date(Math.min(endOfMonth(month).getTime(), now.getTime()))
         const settled = await settleMerchant(tx, { merchId, until })
         const owed = sumExact(settled.open.map(({ owedMicros }) => owedMicros))
         const { owed_usd, credit_usd } = accountOf(settled)

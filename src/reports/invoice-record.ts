@@ -5,6 +5,7 @@ import { Dollars, orNull, Time } from '../platform/http/field-types.ts'
 import { formatExact } from '../platform/money/money.ts'
 import { csvFileHeaders, csvLine } from '../platform/text/csv.ts'
 import { html } from '../platform/text/html.ts'
+import { endOfMonth } from '../platform/time/calendar.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
 import type { InvoiceLine, MonthSums } from './invoice-store.ts'
 import {
@@ -67,7 +68,7 @@ interface Month {
 
 export function toInvoice(sums: MonthSums, { merchId, now }: Month): Static<typeof InvoiceRecord> {
   const { clicks_micros, orders_micros, returned_micros } = sums
-  const end = endOf(sums.month)
+  const end = endOfMonth(sums.month)
   return {
     invoice_id: `I${merchId}-${sums.month.replace('-', '')}`,
     merch_id: merchId,
@@ -83,12 +84,6 @@ export function toInvoice(sums: MonthSums, { merchId, now }: Month): Static<type
     datetime_created: `${sums.month}-01T00:00:00Z`,
     datetime_updated: formatTimestamp(end <= now ? end : now),
   }
-}
-
-/** The first moment after a month. */
-export function endOf(month: string): Date {
-  const [year = 0, number = 0] = month.split('-').map(Number)
-  return new Date(Date.UTC(year, number, 1))
 }
 
 export function toLine(line: InvoiceLine): Static<typeof Line> {
