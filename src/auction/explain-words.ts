@@ -4,7 +4,7 @@ import { deviceWord } from '../events/user-agent.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import type { PriceSetter, ValueRange } from './disclose.ts'
-import { LOSS } from './loss-code.ts'
+import { type LossName, lossName } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import type { Outcome } from './outcome.ts'
 import {
@@ -52,30 +52,38 @@ export function explainLoss(held: Rerun, i: number, audience: Audience): string 
 }
 
 function lossDetail(held: Rerun, i: number, audience: Audience): string | null {
-  const { set, request, outcome, isOfOurRules } = held
-  if (!isOfOurRules) return null
-  switch (outcome.losses[i]) {
-    case LOSS.device:
-      return `The reader's device: ${deviceWord(request.device)}.`
-    case LOSS.country:
-      return `The reader's country: ${countryCode(request.country) ?? 'unknown'}.`
-    case LOSS.confidence: {
-      const found = percent((set.confidencePpm[i] as number) / PPM)
-      return `It is ${found} certain; ${percent(CONFIDENCE_MIN_PPM / PPM)} is needed.`
-    }
-    case LOSS.price:
-      return priceDetail(held, i)
-    case LOSS.paced:
-      return pacedDetail(held, i)
-    case LOSS.belowFloor:
-      return held.ranges.has(i)
-        ? `The floor is ${floorWords(held, i)}.`
-        : `${worthWords(held, i)}; the floor is ${floorWords(held, i)}.`
-    case LOSS.outbid:
-      return audience === 'merchant' ? null : scoreDetail(held, i)
-    default:
-      return null
-  }
+  if (!held.isOfOurRules) return null
+  return DETAILS[lossName(held.outcome.losses[i] as number)](held, i, audience)
+}
+
+type Detail = (held: Rerun, i: number, audience: Audience) => string | null
+
+const noDetail: Detail = () => null
+
+/** The numbers behind each reason. */
+const DETAILS: Readonly<Record<LossName, Detail>> = {
+  none: noDetail,
+  noCandidates: noDetail,
+  inactive: noDetail,
+  outOfFlight: noDetail,
+  outOfStock: noDetail,
+  staleFeed: noDetail,
+  device: ({ request }) => `The reader's device: ${deviceWord(request.device)}.`,
+  country: ({ request }) => `The reader's country: ${countryCode(request.country) ?? 'unknown'}.`,
+  blocked: noDetail,
+  exclusive: noDetail,
+  confidence: ({ set }, i) => {
+    const found = percent((set.confidencePpm[i] as number) / PPM)
+    return `It is ${found} certain; ${percent(CONFIDENCE_MIN_PPM / PPM)} is needed.`
+  },
+  price: priceDetail,
+  paced: pacedDetail,
+  unfunded: noDetail,
+  belowFloor: (held, i) =>
+    held.ranges.has(i)
+      ? `The floor is ${floorWords(held, i)}.`
+      : `${worthWords(held, i)}; the floor is ${floorWords(held, i)}.`,
+  outbid: (held, i, audience) => (audience === 'merchant' ? null : scoreDetail(held, i)),
 }
 
 function pacedDetail(held: Rerun, i: number): string {

@@ -26,5 +26,19 @@ export const LOSS = {
   outbid: 102,
 } as const
 
+/** A rule that depends on the reason is a record by these names, so that none is forgotten. */
+export type LossName = keyof typeof LOSS
+
+const NAMES = new Map<number, LossName>(
+  (Object.keys(LOSS) as LossName[]).map((name) => [LOSS[name], name]),
+)
+
+/** The name of a code; throws RangeError for an unknown number. */
+export function lossName(code: number): LossName {
+  const name = NAMES.get(code)
+  if (name === undefined) throw new RangeError(`${code} is no loss code`)
+  return name
+}
+
 /** Every reason to lose; a later one means "came closer to winning". */
 export const LADDER: readonly number[] = Object.values(LOSS).filter((code) => code !== LOSS.none)

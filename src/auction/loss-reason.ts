@@ -3,7 +3,7 @@
  * for the publisher and the merchant.
  */
 import { snakeCase } from '../platform/text/snake-case.ts'
-import { LOSS } from './loss-code.ts'
+import { LOSS, type LossName, lossName } from './loss-code.ts'
 
 export interface LossReason {
   readonly code: number
@@ -13,7 +13,7 @@ export interface LossReason {
   readonly merchant: string
 }
 
-const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'word'>>> = {
+const REASONS: Readonly<Record<LossName, Omit<LossReason, 'code' | 'word'>>> = {
   none: {
     name: 'Won',
     publisher: 'The merchant won the auction.',
@@ -97,27 +97,22 @@ const REASONS: Readonly<Record<keyof typeof LOSS, Omit<LossReason, 'code' | 'wor
   },
 }
 
-const BY_CODE = new Map<number, LossReason>(
-  (Object.keys(LOSS) as (keyof typeof LOSS)[]).map((key) => [
-    LOSS[key],
-    { code: LOSS[key], word: snakeCase(key), ...REASONS[key] },
-  ]),
-)
+const ALL = Object.values(LOSS).map(lossReason)
 
 /** For the API reference: the complete list of words. */
-export const WORDS_TOLD = `Of its code, in the order of the checks: ${[...BY_CODE.values()]
-  .filter(({ code }) => code !== LOSS.none)
+export const WORDS_TOLD = `Of its code, in the order of the checks: ${ALL.filter(
+  ({ code }) => code !== LOSS.none,
+)
   .map(({ code, word }) => `${code} ${word}`)
   .join(', ')}`
 
-/** The words of a machine's word; undefined for one that this version does not know. */
+/** The reason with a machine's word; undefined for one that this version does not know. */
 export function lossReasonOf(word: string): LossReason | undefined {
-  return [...BY_CODE.values()].find((reason) => reason.word === word)
+  return ALL.find((reason) => reason.word === word)
 }
 
-/** The words of a code; throws RangeError for an unknown number. */
+/** The reason with a code; throws RangeError for an unknown number. */
 export function lossReason(code: number): LossReason {
-  const reason = BY_CODE.get(code)
-  if (reason === undefined) throw new RangeError(`${code} is no loss code`)
-  return reason
+  const name = lossName(code)
+  return { code, word: snakeCase(name), ...REASONS[name] }
 }

@@ -8,7 +8,7 @@
 import { LIVE } from './campaign-state.ts'
 import type { CandidateSet } from './candidate-set.ts'
 import { earningsPerClick } from './expected-earnings.ts'
-import { LOSS } from './loss-code.ts'
+import { LOSS, type LossName, lossName } from './loss-code.ts'
 import { lossReason } from './loss-reason.ts'
 import type { StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
@@ -98,67 +98,64 @@ function reasonsOf({ set, outcome }: StoredAuction): Set<number> {
 /** The publisher's micros per click if every candidate had passed this check. */
 function earningsWithout(auction: StoredAuction, code: number): number {
   if (!canReplay(auction.ruleVersion)) return 0
-  const set = { ...auction.set, ...waivedFields(auction, code) }
-  const request = { ...auction.request, ...waivedRequest(auction.request, code) }
+  const waived = WAIVERS[lossName(code)](auction)
+  const set = { ...auction.set, ...waived.set }
+  const request = { ...auction.request, ...waived.request }
   return earningsPerClick(set, request, rerun({ ...auction, set, request }))
 }
 
-function waivedFields(auction: StoredAuction, code: number): Partial<CandidateSet> {
-  const { set } = auction
-  const { state } = set
-  switch (code) {
-    case LOSS.inactive:
-    case LOSS.outOfFlight:
-    case LOSS.staleFeed:
-      return { state: { ...state, live: state.live.map((live) => waivedLive(live, code)) } }
-    case LOSS.outOfStock:
-      return { isInStock: set.isInStock.map(() => 1) }
-    case LOSS.device:
-      return { deviceMask: set.deviceMask.map(() => ANY_DEVICE) }
-    case LOSS.country:
-      return { countries: set.countries.map(() => null) }
-    case LOSS.blocked:
-      return { publishers: set.publishers.map(() => null) }
-    case LOSS.confidence:
-      return { confidencePpm: set.confidencePpm.map((ppm) => Math.max(ppm, CONFIDENCE_MIN_PPM)) }
-    case LOSS.price:
-      // Priced at the highest acceptable price.
-      return { price: set.price.map((price) => Math.min(price, priceMax(set, auction.request))) }
-    case LOSS.paced:
-      return {
-        state: { ...state, ptr: state.ptr.map(() => 1), paceFactor: state.paceFactor.map(() => 1) },
-      }
-    case LOSS.unfunded:
-      return { state: { ...state, budgetOk: state.budgetOk.map(() => 1) } }
-    case LOSS.belowFloor:
-      return { floors: set.floors.map(() => null) }
-    default:
-      return {} // `exclusive` is part of the request; without candidates there is nothing to waive.
+/** The fields of an auction in which every candidate passes a check. */
+interface Waived {
+  readonly set?: Partial<CandidateSet>
+  readonly request?: Partial<AuctionRequest>
+}
+
+/** How each check is waived. */
+const WAIVERS: Readonly<Record<LossName, (auction: StoredAuction) => Waived>> = {
+  none: () => ({}),
+  noCandidates: () => ({}), // Nothing to waive without candidates.
+  inactive: ({ set }) => ({ set: withoutStanding(set, LIVE.inactive) }),
+  outOfFlight: ({ set }) => ({ set: withoutStanding(set, LIVE.outOfFlight) }),
+  staleFeed: ({ set }) => ({ set: withoutStanding(set, LIVE.staleFeed) }),
+  outOfStock: ({ set }) => ({ set: { isInStock: set.isInStock.map(() => 1) } }),
+  device: ({ set }) => ({ set: { deviceMask: set.deviceMask.map(() => ANY_DEVICE) } }),
+  country: ({ set }) => ({ set: { countries: set.countries.map(() => null) } }),
+  blocked: ({ set, request }) => ({
+    set: { publishers: set.publishers.map(() => null) },
+    request: ofPublisher(request, { merchants: null }),
+  }),
+  exclusive: () => ({ request: { isExclusive: false } }),
+  confidence: ({ set }) => ({
+    set: { confidencePpm: set.confidencePpm.map((ppm) => Math.max(ppm, CONFIDENCE_MIN_PPM)) },
+  }),
+  // Priced at the highest acceptable price.
+  price: ({ set, request }) => ({
+    set: { price: set.price.map((price) => Math.min(price, priceMax(set, request))) },
+    request: ofPublisher(request, { isPriceRequired: false }),
+  }),
+  paced: ({ set: { state } }) => ({
+    set: {
+      state: { ...state, ptr: state.ptr.map(() => 1), paceFactor: state.paceFactor.map(() => 1) },
+    },
+  }),
+  unfunded: ({ set: { state } }) => ({
+    set: { state: { ...state, budgetOk: state.budgetOk.map(() => 1) } },
+  }),
+  // The platform's own floor stays.
+  belowFloor: ({ set, request }) => ({
+    set: { floors: set.floors.map(() => null) },
+    request: ofPublisher(request, { floorMicros: 0 }),
+  }),
+  outbid: () => ({}), // Somebody won.
+}
+
+function withoutStanding({ state }: CandidateSet, standing: number): Partial<CandidateSet> {
+  return {
+    state: { ...state, live: state.live.map((live) => (live === standing ? LIVE.live : live)) },
   }
 }
 
-function waivedRequest(request: AuctionRequest, code: number): Partial<AuctionRequest> {
-  const { publisher } = request
-  switch (code) {
-    case LOSS.blocked:
-      return { publisher: { ...publisher, merchants: null } }
-    case LOSS.exclusive:
-      return { isExclusive: false }
-    case LOSS.price:
-      return { publisher: { ...publisher, isPriceRequired: false } }
-    case LOSS.belowFloor:
-      return { publisher: { ...publisher, floorMicros: 0 } } // The platform's own floor stays.
-    default:
-      return {}
-  }
-}
-
-const WAIVED_LIVE: Readonly<Record<number, number>> = {
-  [LOSS.inactive]: LIVE.inactive,
-  [LOSS.outOfFlight]: LIVE.outOfFlight,
-  [LOSS.staleFeed]: LIVE.staleFeed,
-}
-
-function waivedLive(live: number, code: number): number {
-  return live === WAIVED_LIVE[code] ? LIVE.live : live
-}
+const ofPublisher = (
+  { publisher }: AuctionRequest,
+  changed: Partial<AuctionRequest['publisher']>,
+): Partial<AuctionRequest> => ({ publisher: { ...publisher, ...changed } })
