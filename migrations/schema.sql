@@ -1616,6 +1616,7 @@ create table webhook (
   failures integer not null default 0,
   notice text,
   datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
   constraint webhook_pkey PRIMARY KEY (webhook_id),
   constraint webhook_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
   constraint webhook_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),

@@ -1,6 +1,9 @@
 /** Commands on statements, payouts, who owes, webhooks and scheduled deliveries. */
 import { join, resolve } from 'node:path'
+import { toColumns, toOrganization } from '../accounts/membership-store.ts'
 import { perform } from '../accounts/operation.ts'
+import { organizationParams, pathOf } from '../accounts/organization-path.ts'
+import type { Organization } from '../accounts/permission.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { listAgeing } from '../ledger/ageing.ts'
 import { lastIssuableMonth, listStatements } from '../ledger/statement-store.ts'
@@ -9,15 +12,15 @@ import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { makeFolder } from '../platform/files/make-folder.ts'
 import { replaceText } from '../platform/files/whole-file.ts'
 import { formatExact } from '../platform/money/money.ts'
-import { parseWebUrl } from '../platform/net/url.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestampOrNull, parseTimestamp } from '../platform/time/timestamp.ts'
-import { deliverReports, readBucket } from '../reports/deliver-reports.ts'
+import { deliverReports } from '../reports/deliver-reports.ts'
 import {
-  deleteReportDelivery,
-  listReportDeliveries,
-  upsertReportDelivery,
-} from '../reports/delivery-store.ts'
+  createReportDelivery,
+  deleteReportDeliveryOf,
+  runReportDeliveriesBy,
+} from '../reports/delivery-operations.ts'
+import { findReportDelivery, listReportDeliveries } from '../reports/delivery-store.ts'
 import { payoutFile } from '../reports/payout-file.ts'
 import { statementPage } from '../reports/statement-page.ts'
 import {
@@ -25,18 +28,22 @@ import {
   statementCsv,
   toStatementRecord,
 } from '../reports/statement-record.ts'
-import { createWebhook } from '../webhooks/create-webhook.ts'
 import { issueWithNotices } from '../webhooks/make-notices.ts'
-import type { WebhookOwner } from '../webhooks/webhook.ts'
+import {
+  createWebhookOf,
+  deleteWebhookOf,
+  enableWebhookOf,
+  replayDeliveryOf,
+} from '../webhooks/webhook-operations.ts'
 import { toWebhookRecord } from '../webhooks/webhook-schema.ts'
 import {
-  deleteWebhook,
-  enableWebhook,
+  findWebhook,
+  findWebhookOfDelivery,
   listWebhooks,
-  replayDelivery,
+  type Webhook,
 } from '../webhooks/webhook-store.ts'
 import { requirePublisher } from './accounts.ts'
-import { asShell } from './as-shell.ts'
+import { asShell, namingOptions } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
 
 export async function issueStatementsCommand(context: CommandContext) {
@@ -111,32 +118,36 @@ interface OwnerOptions {
   readonly merchant?: number
 }
 
-async function ownerOf(context: CommandContext, options: OwnerOptions): Promise<WebhookOwner> {
-  const db = await context.database()
+async function ownerOf(db: Db, options: OwnerOptions): Promise<Organization> {
   if (options.publisher !== undefined) {
-    return { pubId: (await requirePublisher(db, options.publisher)).pub_id }
+    return { kind: 'publisher', id: (await requirePublisher(db, options.publisher)).pub_id }
   }
   const merchant = await requireMerchant(db, options.merchant ?? 0)
-  return { merchId: merchant.merch_id }
+  return { kind: 'merchant', id: merchant.merch_id }
 }
 
 export async function createWebhookCommand(
   context: CommandContext,
   options: OwnerOptions & { readonly url: string; readonly event: readonly string[] },
 ) {
-  const owner = await ownerOf(context, options)
+  const db = await context.database()
+  const organization = await ownerOf(db, options)
   const { url, event: events } = options
-  const { webhook, secret } = await createWebhook(await context.database(), { owner, url, events })
-  return { ...toWebhookRecord(webhook), ...ownerFields(webhook), secret }
+  const [created] = await perform(createWebhookOf(pathOf(organization.kind)), {
+    ...asShell(context, db),
+    params: organizationParams(organization),
+    body: { url, events: [...events] },
+  })
+  const { datetime_updated: _, secret, ...webhook } = created as NonNullable<typeof created>
+  return { ...webhook, ...toColumns(organization), secret }
 }
 
 export async function listWebhooksCommand(context: CommandContext) {
   const found = await listWebhooks(await context.database(), null)
-  return found.map((webhook) => ({ ...toWebhookRecord(webhook), ...ownerFields(webhook) }))
-}
-
-function ownerFields(webhook: { pub_id: number | null; merch_id: number | null }) {
-  return { pub_id: webhook.pub_id, merch_id: webhook.merch_id }
+  return found.map((webhook) => {
+    const { datetime_updated: _, ...record } = toWebhookRecord(webhook)
+    return { ...record, pub_id: webhook.pub_id, merch_id: webhook.merch_id }
+  })
 }
 
 export async function enableWebhookCommand(
@@ -144,9 +155,13 @@ export async function enableWebhookCommand(
   { webhook: webhookId }: { readonly webhook: number },
 ) {
   const db = await context.database()
-  const webhook = await enableWebhook(db, { webhookId, owner: null, now: context.now() })
-  if (webhook === null) throw notFound(`No webhook ${webhookId}`)
-  return toWebhookRecord(webhook)
+  const { path, params } = ownerPath(await findWebhook(db, { webhookId, owner: null }), {
+    otherwise: `No webhook ${webhookId}`,
+  })
+  const call = { ...asShell(context, db), params: { ...params, webhook_id: webhookId } }
+  const [enabled] = await perform(enableWebhookOf(path), call)
+  const { datetime_updated: _, ...webhook } = enabled as NonNullable<typeof enabled>
+  return webhook
 }
 
 export async function deleteWebhookCommand(
@@ -154,8 +169,12 @@ export async function deleteWebhookCommand(
   { webhook: webhookId }: { readonly webhook: number },
 ) {
   const db = await context.database()
-  if (await deleteWebhook(db, { webhookId, owner: null })) return { webhook_id: webhookId }
-  throw notFound(`No webhook ${webhookId}`)
+  const { path, params } = ownerPath(await findWebhook(db, { webhookId, owner: null }), {
+    otherwise: `No webhook ${webhookId}`,
+  })
+  const call = { ...asShell(context, db), params: { ...params, webhook_id: webhookId } }
+  await perform(deleteWebhookOf(path), call)
+  return { webhook_id: webhookId }
 }
 
 export async function replayWebhookCommand(
@@ -163,9 +182,19 @@ export async function replayWebhookCommand(
   { delivery: deliveryId }: { readonly delivery: string },
 ) {
   const db = await context.database()
-  const wanted = { deliveryId, owner: null, now: context.now() }
-  if (!(await replayDelivery(db, wanted))) throw notFound(`No delivery ${deliveryId}`)
+  const { path, params } = ownerPath(await findWebhookOfDelivery(db, deliveryId), {
+    otherwise: `No delivery ${deliveryId}`,
+  })
+  const call = { ...asShell(context, db), params: { ...params, delivery_id: deliveryId } }
+  await perform(replayDeliveryOf(path), call)
   return { delivery_id: deliveryId }
+}
+
+/** Commands name a webhook by its own id. */
+function ownerPath(webhook: Webhook | null, { otherwise }: { readonly otherwise: string }) {
+  if (webhook === null) throw notFound(otherwise)
+  const organization = toOrganization(webhook)
+  return { path: pathOf(organization.kind), params: organizationParams(organization) }
 }
 
 export async function createDeliveryCommand(
@@ -182,41 +211,19 @@ export async function createDeliveryCommand(
 ) {
   const db = await context.database()
   const { pub_id } = await requirePublisher(db, options.publisher)
-  const target = readTarget(options)
-  const delivery_id = await upsertReportDelivery(db, {
-    pub_id,
-    target,
-    endpoint: options.endpoint ?? null,
-    region: options.region ?? null,
-    access_key: options.accessKey ?? null,
-    secret_key: options.secretKey ?? null,
-    is_gzip: options.gzip === true,
-  })
-  return { delivery_id, pub_id, target }
-}
-
-function readTarget(options: {
-  readonly to: string
-  readonly endpoint?: string
-  readonly accessKey?: string
-  readonly secretKey?: string
-}): string {
-  const { to, endpoint, accessKey, secretKey } = options
-  if (!/^[a-z0-9]+:\/\//i.test(to)) return resolve(to)
-  if (readBucket(to) === null) {
-    throw badRequest([{ field: 'to', rule: 'must be a folder, or s3://bucket/prefix' }])
+  const { to, endpoint = null, region = null, accessKey = null, secretKey = null } = options
+  const call = {
+    ...asShell(context, db),
+    params: { pub_id },
+    body: {
+      target: /^[a-z0-9]+:\/\//i.test(to) ? to : resolve(to),
+      ...{ endpoint, region, access_key: accessKey, secret_key: secretKey },
+      is_gzip: options.gzip === true,
+    },
   }
-  // In a file's URL they would lead into another bucket.
-  if (to.split('/').some((part) => part === '.' || part === '..')) {
-    throw badRequest([{ field: 'to', rule: 'must be a prefix without the parts . and ..' }])
-  }
-  if (accessKey === undefined || secretKey === undefined) {
-    throw badRequest([{ field: 'access-key', rule: 'storage needs --access-key and --secret-key' }])
-  }
-  if (endpoint !== undefined && parseWebUrl(endpoint) === null) {
-    throw badRequest([{ field: 'endpoint', rule: 'must be an http(s) address' }])
-  }
-  return to.replace(/\/$/, '')
+  const names = { target: 'to', access_key: 'access-key' }
+  const [created] = await namingOptions(names, perform(createReportDelivery, call))
+  return created
 }
 
 export async function listDeliveriesCommand(context: CommandContext) {
@@ -232,16 +239,19 @@ export async function deleteDeliveryCommand(
   context: CommandContext,
   { delivery }: { readonly delivery: number },
 ) {
-  if (await deleteReportDelivery(await context.database(), delivery)) {
-    return { delivery_id: delivery }
-  }
-  throw notFound(`No delivery ${delivery}`)
+  const db = await context.database()
+  const found = await findReportDelivery(db, delivery)
+  if (found === null) throw notFound(`No delivery ${delivery}`)
+  const params = { pub_id: found.pub_id, delivery_id: delivery }
+  await perform(deleteReportDeliveryOf, { ...asShell(context, db), params })
+  return { delivery_id: delivery }
 }
 
 /** Runs the schedule's work now. */
 export async function runDeliveriesCommand(context: CommandContext) {
-  const delivered = await deliverReports(await context.database(), context.now())
-  return { deliveries: delivered }
+  const db = await context.database()
+  const operation = runReportDeliveriesBy((now) => deliverReports(db, now))
+  return { deliveries: await perform(operation, asShell(context, db)) }
 }
 
 function requireMonth(month: string): string {

@@ -45,6 +45,12 @@ export function listReportDeliveries(db: Db): Promise<ReportDelivery[]> {
     select ${COLUMNS} from report_delivery join publisher using (pub_id) order by delivery_id`)
 }
 
+export function findReportDelivery(db: Db, deliveryId: number): Promise<ReportDelivery | null> {
+  return db.row(sql`
+    select ${COLUMNS} from report_delivery join publisher using (pub_id)
+    where delivery_id = ${deliveryId}`)
+}
+
 /** False if there is no such target. */
 export async function deleteReportDelivery(db: Db, deliveryId: number): Promise<boolean> {
   return (await db.run(sql`delete from report_delivery where delivery_id = ${deliveryId}`)) === 1

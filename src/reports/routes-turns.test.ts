@@ -5,9 +5,10 @@ import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
+import { operationRoutes } from '../accounts/operation-routes.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { webhookRoutes } from '../webhooks/webhook-routes.ts'
+import { webhookOperations } from '../webhooks/webhook-operations.ts'
 import { reportRoutes } from './routes.ts'
 
 const PAYMENTS = 'reports/payments/?date_from=2026-03-01&date_to=2026-03-31'
@@ -25,7 +26,7 @@ async function start(t: TestContext) {
     now,
   })
   await http.register(reportRoutes({ db, keys, now }))
-  await http.register(webhookRoutes({ db, keys, now }))
+  await http.register(operationRoutes({ db, keys, now }, webhookOperations()))
   const path = `/api/v1/publishers/${publisher.pub_id}/`
   const get = async (rest: string) => {
     const answer = await http.inject({ url: path + rest, headers: { ...headers } })

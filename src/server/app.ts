@@ -50,7 +50,7 @@ import { findResultOfClick, listClicksOfResult } from '../stats/click-store.ts'
 import { reversalRoutes } from '../stats/reversal-routes.ts'
 import { statsRoutes } from '../stats/routes.ts'
 import { unsubscribeRoutes } from '../webhooks/unsubscribe-routes.ts'
-import { webhookRoutes } from '../webhooks/webhook-routes.ts'
+import { webhookOperations } from '../webhooks/webhook-operations.ts'
 import { edgeDocs } from './edge-docs.ts'
 import { baseRoutes, edgeRoutes, noteDestination } from './edge-routes.ts'
 import { figureRoutes } from './figure-routes.ts'
@@ -179,7 +179,7 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(statsRoutes({ db, keys }))
     await http.register(resultRoutes({ db, keys, ...CLICKS }))
     await http.register(dayRunRoutes({ db, keys, baseUrl, now, onError: onDayError(log) }))
-    for (const routes of [reportRoutes, webhookRoutes, merchantRoutes]) {
+    for (const routes of [reportRoutes, merchantRoutes]) {
       await http.register(routes({ db, keys, now }))
     }
     await http.register(unsubscribeRoutes({ db }))
@@ -221,6 +221,7 @@ function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
     ...operationsForMerchants(node, intake),
     readMerchantPerformance,
     ...operationsForPublishers(node),
+    ...webhookOperations(),
     ...networkOperations(node, intake),
     ...peopleOperations({ baseUrl: node.config.baseUrl, queueMail }),
   ]

@@ -39,11 +39,12 @@ export const WebhookRecord = Type.Object({
   state: Type.String({ description: 'active, disabled' }),
   notice: orNull(Type.String(), 'Why it was switched off'),
   datetime_created: Time,
+  datetime_updated: Time,
 })
 
 export const CreatedWebhook = Type.Object({
   ...WebhookRecord.properties,
-  secret: Type.String({ description: 'Signs each delivery; shown this once' }),
+  secret: orNull(Type.String(), 'Signs each delivery; shown this once, null in a repeated answer'),
 })
 
 /** The description for receivers (deliver-webhooks.ts). */
@@ -81,6 +82,11 @@ export const DeliveryRecord = Type.Object({
   status: orNull(Type.Integer(), 'Of the last answer'),
   error: TextOrNull,
   data: Type.Unknown({ description: DATA_TOLD }),
+  datetime_created: Time,
+  datetime_updated: Type.String({
+    format: 'date-time',
+    description: 'When it was delivered; else when it was created',
+  }),
 })
 
 export function toWebhookRecord(webhook: Webhook): Static<typeof WebhookRecord> {
@@ -92,6 +98,7 @@ export function toWebhookRecord(webhook: Webhook): Static<typeof WebhookRecord> 
     state,
     notice,
     datetime_created: formatTimestamp(webhook.datetime_created),
+    datetime_updated: formatTimestamp(webhook.datetime_updated),
   }
 }
 
@@ -106,5 +113,7 @@ export function toDeliveryRecord(row: DeliveryRow): Static<typeof DeliveryRecord
     status: row.status,
     error: row.error,
     data: row.payload,
+    datetime_created: formatTimestamp(row.created_at),
+    datetime_updated: formatTimestamp(row.delivered_at ?? row.created_at),
   }
 }

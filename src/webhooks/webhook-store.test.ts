@@ -9,7 +9,7 @@ import {
   deleteWebhook,
   disableWebhook,
   enableWebhook,
-  hasWebhook,
+  findWebhook,
   hasWebhooks,
   listDeliveries,
   listDueDeliveries,
@@ -43,14 +43,14 @@ test("an owner's webhooks and deliveries are invisible and immutable to others",
     const { webhook: theirs } = await createWebhook(db, own)
     assert.deepEqual(await listWebhooks(db, stranger), [theirs])
     assert.equal(await countWebhooks(db, stranger), 1)
-    assert.equal(await hasWebhook(db, { webhookId, owner: stranger }), false)
+    assert.equal(await findWebhook(db, { webhookId, owner: stranger }), null)
     assert.deepEqual(await listDeliveries(db, { webhookId, owner: stranger }), [])
     assert.equal(await enableWebhook(db, { ...wanted, owner: stranger }), null)
-    assert.equal(await replayDelivery(db, { ...wanted, owner: stranger }), false)
+    assert.equal(await replayDelivery(db, { ...wanted, owner: stranger }), null)
     assert.equal(await deleteWebhook(db, { webhookId, owner: stranger }), false)
   }
   assert.equal((await listWebhooks(db, owner)).length, 1)
-  assert.equal(await replayDelivery(db, { ...wanted, owner }), true)
+  assert.equal(await replayDelivery(db, { ...wanted, owner }), webhookId)
 })
 
 test('concurrent calls create no more webhooks of one owner than sequential ones', async (t) => {
@@ -151,7 +151,7 @@ test('a success ends a series of failures, and a replay counts as a first attemp
   assert.equal(await attempt(webhookId, b, 'down'), 1)
   assert.equal(await attempt(webhookId, a, null), 0)
   for (const deliveryId of [a, b]) {
-    assert.equal(await replayDelivery(db, { deliveryId, owner, now: LATER }), true)
+    assert.ok(await replayDelivery(db, { deliveryId, owner, now: LATER }))
   }
   const again = { attempts: 0, due_at: LATER, delivered_at: null }
   assert.deepEqual(await shown(webhookId), [again, again])

@@ -14,11 +14,13 @@ export interface Webhook {
   readonly failures: number
   readonly notice: string | null
   readonly datetime_created: Date
+  readonly datetime_updated: Date
 }
 
 const COLUMNS = sql`webhook_id, pub_id, merch_id, url, events, state, failures, notice,
-  datetime_created`
-export const ROWS_MAX = 1_000
+  datetime_created, datetime_updated`
+/** Of lists without pages. */
+const ROWS_MAX = 1_000
 
 /** Null means everybody's: the operator's view. */
 function isOwn(owner: WebhookOwner | null): Sql {
@@ -51,13 +53,32 @@ export function listWebhooks(db: Db, owner: WebhookOwner | null): Promise<Webhoo
     select ${COLUMNS} from webhook where ${isOwn(owner)} order by webhook_id limit ${ROWS_MAX}`)
 }
 
-export async function hasWebhook(
+/** A page of an owner's webhooks, the first ones first. */
+export function listWebhookPage(
   db: Db,
-  { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner },
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from webhook where webhook_id = ${webhookId} and ${isOwn(owner)}`)
-  return row !== null
+  asked: { readonly owner: WebhookOwner; readonly after: string | null; readonly limit: number },
+): Promise<Webhook[]> {
+  return db.rows(sql`
+    select ${COLUMNS} from webhook
+    where ${isOwn(asked.owner)} and webhook_id > coalesce(${asked.after}::bigint, 0)
+    order by webhook_id limit ${asked.limit}`)
+}
+
+/** A webhook; null if the owner has none with this id. */
+export function findWebhook(
+  db: Db,
+  { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
+): Promise<Webhook | null> {
+  return db.row(sql`
+    select ${COLUMNS} from webhook where webhook_id = ${webhookId} and ${isOwn(owner)}`)
+}
+
+/** The webhook of a delivery; null if there is no such delivery. */
+export function findWebhookOfDelivery(db: Db, deliveryId: string): Promise<Webhook | null> {
+  return db.row(sql`
+    select ${COLUMNS} from webhook
+    where webhook_id = (
+      select webhook_id from webhook_delivery where delivery_id = ${deliveryId})`)
 }
 
 /** Until the transaction ends, nobody else changes this owner or creates webhooks for it. */
@@ -92,7 +113,8 @@ export function enableWebhook(
 ): Promise<Webhook | null> {
   return db.transaction(async (tx) => {
     const row = await tx.row<Webhook>(sql`
-      update webhook set state = 'active', failures = 0, notice = null
+      update webhook set state = 'active', failures = 0, notice = null,
+        datetime_updated = ${wanted.now}
       where webhook_id = ${wanted.webhookId} and ${isOwn(wanted.owner)}
       returning ${COLUMNS}`)
     if (row === null) return null
@@ -231,7 +253,7 @@ export async function disableWebhook(
   { webhookId, notice }: { readonly webhookId: number; readonly notice: string },
 ): Promise<boolean> {
   const switched = await db.run(sql`
-    update webhook set state = 'disabled', notice = ${notice}
+    update webhook set state = 'disabled', notice = ${notice}, datetime_updated = now()
     where webhook_id = ${webhookId} and state = 'active'`)
   return switched === 1
 }
@@ -248,29 +270,37 @@ export interface DeliveryRow {
   readonly payload: object
 }
 
-/** The latest deliveries of an owner's webhook, newest first. */
+/** A page of the deliveries of an owner's webhook, newest first. */
 export function listDeliveries(
   db: Db,
-  { webhookId, owner }: { readonly webhookId: number; readonly owner: WebhookOwner | null },
+  asked: {
+    readonly webhookId: number
+    readonly owner: WebhookOwner | null
+    readonly before?: string | null
+    readonly limit?: number
+  },
 ): Promise<DeliveryRow[]> {
+  const { webhookId, owner, before = null, limit = ROWS_MAX } = asked
   return db.rows(sql`
     select delivery_id, event, created_at, attempts, delivered_at, due_at, status, error, payload
     from webhook_delivery join webhook using (webhook_id)
     where webhook_id = ${webhookId} and ${isOwn(owner)}
-    order by delivery_id desc limit ${ROWS_MAX}`)
+      and (${before}::bigint is null or delivery_id < ${before}::bigint)
+    order by delivery_id desc limit ${limit}`)
 }
 
-/** Makes a delivery due again, unchanged; false if the owner has none such. */
+/** Makes a delivery due again, unchanged. Returns its webhook; null if the owner has none such. */
 export async function replayDelivery(
   db: Db,
   wanted: { readonly deliveryId: string; readonly owner: WebhookOwner | null; readonly now: Date },
-): Promise<boolean> {
-  const replayed = await db.run(sql`
+): Promise<number | null> {
+  const row = await db.row<Pick<Webhook, 'webhook_id'>>(sql`
     update webhook_delivery set due_at = ${wanted.now}, attempts = 0, delivered_at = null
     from webhook
     where webhook.webhook_id = webhook_delivery.webhook_id
-      and delivery_id = ${wanted.deliveryId} and ${isOwn(wanted.owner)}`)
-  return replayed === 1
+      and delivery_id = ${wanted.deliveryId} and ${isOwn(wanted.owner)}
+    returning webhook.webhook_id`)
+  return row?.webhook_id ?? null
 }
 
 /**

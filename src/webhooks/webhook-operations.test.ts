@@ -4,9 +4,11 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
+import { operationRoutes } from '../accounts/operation-routes.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
-import { webhookRoutes } from './webhook-routes.ts'
+import { sql } from '../platform/postgres/sql.ts'
+import { webhookOperations } from './webhook-operations.ts'
 import { listWebhooks } from './webhook-store.ts'
 
 interface Answer {
@@ -26,7 +28,7 @@ async function startApi(t: TestContext) {
     now: () => new Date(),
   })
   const deps = { db, keys, now: () => new Date() }
-  await http.register(webhookRoutes(deps))
+  await http.register(operationRoutes(deps, webhookOperations()))
   const caller =
     (owner: string, headers = world.headers) =>
     async (method: 'GET' | 'POST' | 'DELETE', path: string, payload?: object) => {
@@ -67,7 +69,7 @@ test("only the key of a merchant's user can use its webhooks", async (t) => {
   assert.equal((await theirs('GET', '')).status, 403, 'another’s')
   await updateMerchant(s.db, { merchId, changes: { uid } })
   assert.equal((await theirs('GET', '')).status, 200)
-  assert.equal((await s.caller('merchants/999999/webhooks')('GET', '')).status, 404)
+  assert.equal((await s.caller('merchants/999999/webhooks')('GET', '')).status, 403)
   const nobody = { authorization: 'SERVICE-API-KEY wrong' }
   assert.equal((await s.caller('merchants/1/webhooks', nobody)('GET', '')).status, 401)
   const made = await theirs('POST', '', { url: s.url, events: ['order.locked'] })
@@ -87,6 +89,35 @@ test("the path decides a webhook's owner, whatever the body says", async (t) => 
     assert.deepEqual(await listWebhooks(s.db, owner), [])
   }
   assert.equal((await listWebhooks(s.db, { pubId: s.pubId })).length, 2)
+})
+
+test('each change is in the audit log, without secrets', async (t) => {
+  const s = await startApi(t)
+  const own = s.caller(`publishers/${s.pubId}/webhooks`)
+  const made = await own('POST', '', { url: s.url, events: ['order.locked'] })
+  const { webhook_id, secret } = made.json.data[0]
+  await own('POST', `${webhook_id}/enable/`)
+  await own('DELETE', `${webhook_id}/`)
+  const entries = await s.db.rows<{ action: string; target: string; pub_id: number }>(sql`
+    select action, target, pub_id, before, after from audit_entry order by audit_id`)
+  const of = { target: `webhook:${webhook_id}`, pub_id: s.pubId }
+  const shown = { host: 'hooks.example', events: ['order.locked'] }
+  assert.deepEqual(entries, [
+    { ...of, action: 'webhook.create', before: null, after: shown },
+    { ...of, action: 'webhook.enable', before: { state: 'active' }, after: { state: 'active' } },
+    { ...of, action: 'webhook.delete', before: shown, after: null },
+  ])
+  assert.ok(!JSON.stringify(entries).includes(secret))
+})
+
+test('webhooks are listed by pages', async (t) => {
+  const s = await startApi(t)
+  const own = s.caller(`publishers/${s.pubId}/webhooks`)
+  for (const _ of [1, 2]) await own('POST', '', { url: s.url, events: ['order.locked'] })
+  const { json: first } = await own('GET', '?limit=1')
+  const { json: last } = await own('GET', `?limit=1&cursor=${first.next_cursor}`)
+  assert.ok(last.data[0].webhook_id > first.data[0].webhook_id)
+  assert.equal(last.next_cursor, null)
 })
 
 test('deliveries of an unknown or foreign webhook are a 404', async (t) => {

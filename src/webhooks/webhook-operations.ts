@@ -1,0 +1,184 @@
+/**
+ * Webhooks of a publisher or a merchant: create, list, enable, delete; list and replay deliveries.
+ * Routes and commands run these.
+ */
+import Type from 'typebox'
+import { cursorId, pageOf } from '../accounts/id-pages.ts'
+import { action, list, type Operation } from '../accounts/operation.ts'
+import { type OrganizationPath, paramsOf, pathOf } from '../accounts/organization-path.ts'
+import type { Organization } from '../accounts/permission.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
+import { createWebhook } from './create-webhook.ts'
+import { DELIVERY_DAYS, type WebhookOwner } from './webhook.ts'
+import {
+  CreatedWebhook,
+  DELIVERIES_TOLD,
+  DeliveryRecord,
+  deliveryId,
+  toDeliveryRecord,
+  toWebhookRecord,
+  WebhookBody,
+  WebhookRecord,
+  webhookId,
+} from './webhook-schema.ts'
+import {
+  deleteWebhook,
+  enableWebhook,
+  findWebhook,
+  listDeliveries,
+  listWebhookPage,
+  replayDelivery,
+  type Webhook,
+} from './webhook-store.ts'
+
+export function webhookOperations(): Operation[] {
+  return [pathOf('publisher'), pathOf('merchant')].flatMap((path) => [
+    createWebhookOf(path),
+    listWebhooksOf(path),
+    enableWebhookOf(path),
+    deleteWebhookOf(path),
+    listDeliveriesOf(path),
+    replayDeliveryOf(path),
+  ])
+}
+
+/** Of operation ids, which began with publishers only. */
+const nounOf = ({ kind, noun }: OrganizationPath) => (kind === 'publisher' ? '' : noun)
+
+const specOf = ({ tag }: OrganizationPath) => ({ tag, permission: 'webhooks.write' }) as const
+
+/** Paths without a merchant or publisher have no webhooks. */
+function ownerOf({ kind, id }: Organization): WebhookOwner {
+  return kind === 'merchant' ? { merchId: id } : { pubId: id ?? 0 }
+}
+
+export const createWebhookOf = (path: OrganizationPath) =>
+  action({
+    ...specOf(path),
+    id: `create${nounOf(path)}Webhook`,
+    method: 'POST',
+    path: `${path.base}/webhooks/`,
+    summary: 'Create a webhook; the answer alone shows its secret',
+    description: DELIVERIES_TOLD,
+    status: 201,
+    secretFields: ['secret'],
+    params: paramsOf(path, {}),
+    body: WebhookBody,
+    entry: CreatedWebhook,
+    run: async ({ db, organization, body, audit }) => {
+      const wanted = { ...body, owner: ownerOf(organization) }
+      const { webhook, secret } = await createWebhook(db, wanted)
+      await audit({ ...change('create', webhook), after: withoutSecret(webhook) })
+      return [{ ...toWebhookRecord(webhook), secret }]
+    },
+  })
+
+const listWebhooksOf = (path: OrganizationPath) =>
+  list({
+    ...specOf(path),
+    id: `list${nounOf(path)}Webhooks`,
+    path: `${path.base}/webhooks/`,
+    summary: 'List webhooks',
+    params: paramsOf(path, {}),
+    entry: WebhookRecord,
+    run: async ({ db, organization, query }) => {
+      const page = { after: cursorId(query), limit: query.limit + 1 }
+      const rows = await listWebhookPage(db, { owner: ownerOf(organization), ...page })
+      return pageOf(rows, query.limit, {
+        idOf: ({ webhook_id: id }) => id,
+        toEntry: toWebhookRecord,
+      })
+    },
+  })
+
+export const enableWebhookOf = (path: OrganizationPath) =>
+  action({
+    ...specOf(path),
+    id: `enable${nounOf(path)}Webhook`,
+    method: 'POST',
+    path: `${path.base}/webhooks/:webhook_id/enable/`,
+    summary: 'Switch a webhook on again, and send its waiting deliveries',
+    params: paramsOf(path, webhookId),
+    entry: WebhookRecord,
+    run: async ({ db, organization, params, now, audit }) => {
+      const wanted = { webhookId: params.webhook_id, owner: ownerOf(organization) }
+      const before = await findWebhook(db, wanted)
+      const webhook = await enableWebhook(db, { ...wanted, now })
+      if (before === null || webhook === null) throw noWebhook(wanted)
+      await audit({
+        ...change('enable', webhook),
+        before: { state: before.state },
+        after: { state: webhook.state },
+      })
+      return [toWebhookRecord(webhook)]
+    },
+  })
+
+export const deleteWebhookOf = (path: OrganizationPath) =>
+  action({
+    ...specOf(path),
+    id: `delete${nounOf(path)}Webhook`,
+    method: 'DELETE',
+    path: `${path.base}/webhooks/:webhook_id/`,
+    summary: 'Delete a webhook with its deliveries',
+    params: paramsOf(path, webhookId),
+    entry: Type.Object({}),
+    run: async ({ db, organization, params, audit }) => {
+      const wanted = { webhookId: params.webhook_id, owner: ownerOf(organization) }
+      const webhook = await findWebhook(db, wanted)
+      if (webhook === null || !(await deleteWebhook(db, wanted))) throw noWebhook(wanted)
+      await audit({ ...change('delete', webhook), before: withoutSecret(webhook) })
+      return []
+    },
+  })
+
+const listDeliveriesOf = (path: OrganizationPath) =>
+  list({
+    ...specOf(path),
+    id: `list${nounOf(path)}Deliveries`,
+    path: `${path.base}/webhooks/:webhook_id/deliveries/`,
+    summary: 'List the deliveries of a webhook and their answers, the newest first',
+    description: `Of the last ${DELIVERY_DAYS} days.`,
+    params: paramsOf(path, webhookId),
+    entry: DeliveryRecord,
+    run: async ({ db, organization, params, query }) => {
+      const wanted = { webhookId: params.webhook_id, owner: ownerOf(organization) }
+      if ((await findWebhook(db, wanted)) === null) throw noWebhook(wanted)
+      const page = { before: cursorId(query), limit: query.limit + 1 }
+      return pageOf(await listDeliveries(db, { ...wanted, ...page }), query.limit, {
+        idOf: ({ delivery_id: id }) => id,
+        toEntry: toDeliveryRecord,
+      })
+    },
+  })
+
+export const replayDeliveryOf = (path: OrganizationPath) =>
+  action({
+    ...specOf(path),
+    id: `replay${nounOf(path)}Delivery`,
+    method: 'POST',
+    path: `${path.base}/webhook_deliveries/:delivery_id/replay/`,
+    summary: 'Send a delivery again',
+    params: paramsOf(path, deliveryId),
+    entry: Type.Object({}),
+    run: async ({ db, organization, params, now, audit }) => {
+      const { delivery_id } = params
+      const owner = ownerOf(organization)
+      const webhookId = await replayDelivery(db, { deliveryId: delivery_id, owner, now })
+      if (webhookId === null) throw notFound(`No delivery ${delivery_id}`)
+      await audit({ ...change('replay', { webhook_id: webhookId }), after: { delivery_id } })
+      return []
+    },
+  })
+
+const noWebhook = ({ webhookId: id }: { readonly webhookId: number }) =>
+  notFound(`No webhook ${id}`)
+
+function change(verb: string, { webhook_id }: Pick<Webhook, 'webhook_id'>) {
+  return { action: `webhook.${verb}`, target: `webhook:${webhook_id}` }
+}
+
+/** A receiver may recognize its sender by the path of the URL alone. */
+function withoutSecret({ url, events }: Webhook) {
+  return { host: new URL(url).host, events }
+}
