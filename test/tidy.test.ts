@@ -164,6 +164,20 @@ test('SQL is only in stores, folds and the event log', () => {
   )
 })
 
+test('commands change the database through operations, never by a store', () => {
+  const fromStore = /import \{([^}]*)\} from '[^']*store\.ts'/g
+  const change =
+    /^(insert|update|upsert|delete|drop|set|save|keep|add|remove|create|enable|disable|replay|write)[A-Z]/
+  report(
+    product.filter(({ path }) => path.startsWith('src/cli/')),
+    ({ text }) =>
+      [...text.matchAll(fromStore)]
+        .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
+        .filter((name) => change.test(name))
+        .map((name) => `calls ${name}: make it an operation (src/accounts/operation.ts)`),
+  )
+})
+
 test('only routes and the server know fastify', () => {
   const isRoute =
     /(routes|docs|require-key|raw-body)\.ts$|^src\/platform\/http\/(http-server|validation)\.ts$/

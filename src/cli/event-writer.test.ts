@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { openProxy } from '../../test/support/proxy.ts'
+import { writeAudit } from '../accounts/audit-store.ts'
+import { SHELL } from '../accounts/caller.ts'
+import { NETWORK } from '../accounts/permission.ts'
+import { moneyEvents } from '../events/append-money.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { readConfig } from '../node/config.ts'
-import { type Database, openDatabase } from '../platform/postgres/postgres.ts'
+import { type Database, type Db, openDatabase } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import type { CommandContext } from './command.ts'
 import { withEventWriter } from './event-writer.ts'
@@ -36,6 +40,29 @@ test("a command's events are folded when it says so, even if the last append was
       where lane = ${MONEY_LANE}`)
   })
   assert.deepEqual(folded, { are_all: true })
+})
+
+test('a file whose append is cut off leaves neither events nor an audit entry', async (t) => {
+  const db = await testDatabase(t)
+  const rows = () => db.rows(sql`select from event union all select from audit_entry`)
+  const also = (tx: Db) =>
+    writeAudit(
+      tx,
+      { caller: SHELL, organization: NETWORK, requestId: null },
+      { action: 'orders.import', target: 'merchant:1' },
+    )
+  await withEventWriter(contextOver(db), async (writer) => {
+    const orders = Array.from({ length: 5_001 }, (_, index) => ({
+      merchId: 1,
+      body: { order_id: `o${index}` },
+    }))
+    const events = moneyEvents(writer, EVENT_TYPE.order, orders)
+    const broken = events.map((event, at) => (at === 5_000 ? { ...event, body: '{' } : event))
+    await assert.rejects(writer.appendWhole(broken, also), /invalid input syntax/)
+    assert.equal((await rows()).length, 0)
+    await writer.appendWhole(events, also)
+    assert.equal((await rows()).length, events.length + 1)
+  })
 })
 
 test('a command reports its result even if the database fails during clean-up', async (t) => {

@@ -5,6 +5,8 @@
  * the same lock, so that its result is complete when it is printed.
  */
 import { hostname } from 'node:os'
+import { appendInTransaction } from '../events/append-in-transaction.ts'
+import type { AppendWhole } from '../events/append-money.ts'
 import { type LogEvent, MONEY_LANE } from '../events/event.ts'
 import { ensureEventPartitions } from '../events/partitions.ts'
 import { FoldLoop } from '../fold/fold-loop.ts'
@@ -22,10 +24,14 @@ const FOLD_MS_MAX = 60_000
 /** More for a file of orders, because a slow machine needs this per event. */
 const FOLD_MS_PER_EVENT = 5
 
+export interface CommandWriter extends FoldedIntake {
+  readonly appendWhole: AppendWhole
+}
+
 /** Lends a writer to `work` and then releases its node number. */
 export async function withEventWriter<T>(
   context: CommandContext,
-  work: (writer: FoldedIntake) => Promise<T>,
+  work: (writer: CommandWriter) => Promise<T>,
 ): Promise<T> {
   const db = await context.database()
   const problems: unknown[] = []
@@ -65,11 +71,23 @@ export async function withEventWriter<T>(
     )
   }
   await ensureEventPartitions(db, now())
-  const append: IntakeDeps['append'] = async (events) => {
+  const isAppended = (events: readonly LogEvent[]) => {
     if (events.length === 0) return // The earlier ones are still waited for.
-    await log.append(events)
     last = events
     appended += events.length
   }
-  return await work({ db, append, nextId: () => ids.next(), now, folded })
+  const append: IntakeDeps['append'] = async (events) => {
+    await log.append(events)
+    isAppended(events)
+  }
+  const appendWhole: AppendWhole = async (events, also) => {
+    await db.transaction(async (tx) => {
+      await also(tx)
+      // A stream takes a file in parts. After a stop, the same file again appends the rest.
+      if (context.config.natsUrl !== null) await log.append(events)
+      else await appendInTransaction(tx, events)
+    })
+    isAppended(events)
+  }
+  return await work({ db, append, appendWhole, nextId: () => ids.next(), now, folded })
 }

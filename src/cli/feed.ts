@@ -1,7 +1,11 @@
 /** `souk feed import`: a merchant's feed into the catalogue, with progress and its rejects. */
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { writeAudit } from '../accounts/audit-store.ts'
+import { perform } from '../accounts/operation.ts'
+import {
+  beginCommandImport,
+  keepImportedSource,
+} from '../catalog/feeds/command-import-operations.ts'
 import { type FeedFile, openFeedFile } from '../catalog/feeds/feed-file.ts'
 import type { FeedFormat } from '../catalog/feeds/feed-format.ts'
 import {
@@ -10,15 +14,12 @@ import {
   requireCurrency,
   requireElement,
 } from '../catalog/feeds/feed-options.ts'
-import { dropFeedSource, keepFeedSource } from '../catalog/feeds/feed-source-store.ts'
 import { fetchFeed, isWebAddress, requireFetchable } from '../catalog/feeds/fetch-feed.ts'
 import type { ImportProgress, RejectedRow } from '../catalog/feeds/import-feed.ts'
 import { hasGoodRow } from '../catalog/feeds/import-result.ts'
-import { beginRun, RecordedRun } from '../catalog/feeds/record-import.ts'
+import { RecordedRun } from '../catalog/feeds/record-import.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { feedPriceRates } from '../orders/feed-rates.ts'
-import { withoutPassword } from '../platform/net/fetch-guard.ts'
-import type { Database } from '../platform/postgres/postgres.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import { asShell } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
@@ -54,11 +55,10 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
       read: options.map === undefined ? [path] : [path, options.map],
     })
     const at = context.now()
-    const importId = await begin(context, db, {
-      merchId,
-      url: fetched === null ? null : options.file,
-    })
-    const run = new RecordedRun(db, importId, 'importing')
+    const url = fetched === null ? null : options.file
+    const call = { ...asShell(context, db), params: { merch_id: merchId } }
+    const [begun] = await perform(beginCommandImport, { ...call, body: { url } })
+    const run = new RecordedRun(db, begun?.import_id ?? '', 'importing')
     const importing = {
       merchId,
       file,
@@ -73,38 +73,12 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     const result = await run.during(() => run.import(importing))
     // A feed without a good row has changed nothing, and leaves the address of the good one.
     if (hasGoodRow(result)) {
-      if (fetched === null) await dropFeedSource(db, merchId)
-      else await keepFeedSource(db, { merch_id: merchId, url: options.file, ...said, at })
+      await perform(keepImportedSource, { ...call, now: at, body: { url, ...said } })
     }
     return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
   } finally {
     await fetched?.remove()
   }
-}
-
-/** The operator's import appears in the merchant's list and in its audit log. */
-function begin(
-  { now }: CommandContext,
-  db: Database,
-  { merchId, url }: { merchId: number; url: string | null },
-): Promise<string> {
-  const shown = url === null ? null : withoutPassword(new URL(url))
-  return db.transaction(async (tx) => {
-    const importId = await beginRun(tx, {
-      ...{ merch_id: merchId, source: 'command', is_dry_run: false, state: 'importing' },
-      url: shown,
-    })
-    const context = {
-      caller: asShell({ now }, db).caller,
-      organization: { kind: 'merchant', id: merchId },
-      requestId: null,
-    } as const
-    const after = { source: 'command', url: shown }
-    await writeAudit(tx, context, {
-      ...{ action: 'feed.import', target: `feed_import:${importId}`, after },
-    })
-    return importId
-  })
 }
 
 async function readOptions(options: FeedImportOptions): Promise<FeedOptions> {

@@ -1,21 +1,17 @@
 /** Commands on smart links. */
-import { writeAudit } from '../accounts/audit-store.ts'
-import { SHELL } from '../accounts/caller.ts'
-import { NETWORK } from '../accounts/permission.ts'
-import { disableLink, listLinks } from '../links/store.ts'
+import { perform } from '../accounts/operation.ts'
+import { disableLinkByOperator } from '../links/disable-link.ts'
+import { listLinks } from '../links/store.ts'
 import { listUnattributed, toUnattributed } from '../links/unattributed-store.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
+import { asShell } from './as-shell.ts'
 import type { CommandContext } from './command.ts'
 
 export async function disableLinkCommand(context: CommandContext, options: { auctionId: string }) {
   const db = await context.database()
-  return db.transaction(async (tx) => {
-    const link = await disableLink(tx, options.auctionId)
-    const audit = { caller: SHELL, organization: NETWORK, requestId: null }
-    const target = `smart_link:${link.auction_id}`
-    await writeAudit(tx, audit, { action: 'smart_link.disable', target, after: link })
-    return link
-  })
+  const params = { auction_id: options.auctionId }
+  const [link] = await perform(disableLinkByOperator, { ...asShell(context, db), params })
+  return link
 }
 
 export async function listLinksCommand(context: CommandContext) {

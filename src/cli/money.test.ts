@@ -382,6 +382,23 @@ test('an export of days whose impressions were dropped says so', async () => {
   await db.run(sql`truncate view_day`)
 })
 
+test('each change of these commands is one entry of the audit log', async () => {
+  const entries = await db.rows<{ action: string; after: { file_name?: string } | null }>(sql`
+    select action, after from audit_entry where through = 'cli' order by audit_id`)
+  const imported = entries.filter(({ action }) => action === 'orders.import')
+  assert.deepEqual(imported.filter(({ after }) => after?.file_name === 'orders.csv').length, 2)
+  assert.deepEqual(imported.find(({ after }) => after?.file_name === 'orders.csv')?.after, {
+    ...{ file_name: 'orders.csv', rows: 4, imported: 1, rejected: 2 },
+  })
+  const actions = new Set(entries.map(({ action }) => action))
+  for (const action of [
+    ...['returns.import', 'network_report.import', 'order.reject', 'click.reverse'],
+    ...['report_delivery.create', 'report_delivery.run', 'report_delivery.delete'],
+  ]) {
+    assert.ok(actions.has(action), action)
+  }
+})
+
 test('all of this reconciles with the event log', async () => {
   const result = await done('reconcile')
   assert.deepEqual(result.differences, [])

@@ -1,10 +1,11 @@
 /** Commands on rates, orders, other networks, payments and reversals. */
 import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { perform } from '../accounts/operation.ts'
 import { feedDecoder } from '../catalog/feeds/feed-text.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { findPayment, listPayments } from '../ledger/payment-store.ts'
-import { importNetwork } from '../networks/import-network.ts'
+import { importNetworkBy } from '../networks/import-operation.ts'
 import { type NetworkMap, readNetworkMap } from '../networks/network-map.ts'
 import { lockNetwork } from '../networks/network-store.ts'
 import { READY_MAPS } from '../networks/ready-network-maps.ts'
@@ -12,7 +13,7 @@ import { approveOrderBy, rejectOrderBy } from '../operator/held-order-operations
 import { recordPaymentBy, reversePaymentBy } from '../operator/payment-operations.ts'
 import { setRatesBy } from '../operator/rate-operations.ts'
 import { reverseClicksBy } from '../operator/reversal-operations.ts'
-import { importOrders, importReturns } from '../orders/import-orders.ts'
+import { importOrdersBy, importReturnsBy } from '../orders/import-operations.ts'
 import type { FoldedIntake } from '../orders/intake.ts'
 import { decisionRefusal } from '../orders/order-states.ts'
 import { readRates } from '../orders/read-rates.ts'
@@ -57,27 +58,31 @@ interface ImportOptions {
 }
 
 export const importOrdersCommand = (context: CommandContext, options: ImportOptions) =>
-  importFile(context, options, importOrders)
+  importFile(context, options, importOrdersBy)
 
 export const importReturnsCommand = (context: CommandContext, options: ImportOptions) =>
-  importFile(context, options, importReturns)
+  importFile(context, options, importReturnsBy)
 
 async function importFile(
   context: CommandContext,
   options: ImportOptions,
-  run: typeof importOrders | typeof importReturns,
+  operationBy: typeof importOrdersBy | typeof importReturnsBy,
 ) {
   const text = await readText(options.file)
-  const merchant = await requireMerchant(await context.database(), options.merchant)
+  const { merch_id } = await requireMerchant(await context.database(), options.merchant)
   await using rejects = await openRejects(options.rejects, { read: [options.file] })
   return await withEventWriter(context, async (writer) => {
-    const { rejected, ...imported } = await run(writer, merchant, text)
+    const body = { file_name: basename(options.file), text }
+    const call = { ...asShell(context, writer.db), params: { merch_id }, body }
+    const operation = operationBy(() => writer)
+    const [{ rejected, ...imported } = NOTHING] = await perform(operation, call)
     await rejects.add(rejected) // first: `folded` rejects when it takes too long
     await writer.folded()
     return { ...imported, rejected: rejected.length, rejects: rejected.slice(0, REJECTS_SHOWN) }
   })
 }
 
+const NOTHING = { rows: 0, imported: 0, rejected: [] }
 const REJECTS_SHOWN = 100 // The file that --rejects names has all of them.
 
 export async function importNetworkCommand(
@@ -96,13 +101,15 @@ export async function importNetworkCommand(
   const text = await readText(options.file)
   const read = [options.file, options.map].filter((path) => path !== undefined)
   await using rejects = await openRejects(options.rejects, { read })
-  const { replaceDays: replacesDays = false } = options
+  const { replaceDays: replaces_days = false } = options
   const db = await context.database()
   return await withSessionLocks(db, IMPORT_SILENCE_MS_MAX, async (session) => {
     await lockNetwork(session, network)
     return await withEventWriter(context, async (writer) => {
-      const file = { network, map, text, replacesDays }
-      const { rejects: rejected, ...imported } = await importNetwork(writer, file)
+      const body = { network, file_name: basename(options.file), text, replaces_days }
+      const operation = importNetworkBy({ open: () => writer, map })
+      const [done] = await perform(operation, { ...asShell(context, writer.db), body })
+      const { rejects: rejected, ...imported } = done as NonNullable<typeof done>
       await rejects.add(rejected)
       await writer.folded()
       return { ...imported, rejects: rejected.slice(0, REJECTS_SHOWN) }

@@ -1,4 +1,5 @@
 /** Appends money reports to the log: one body each, in the money lane. */
+import type { Db } from '../platform/postgres/postgres.ts'
 import { type DurableAppend, REPORT_PATIENCE_MS } from './durable-append.ts'
 import { type LogEvent, MONEY_LANE, newEvent } from './event.ts'
 
@@ -21,10 +22,28 @@ export async function appendMoney(
   type: LogEvent['type'],
   news: readonly MoneyNews[],
 ): Promise<LogEvent[]> {
-  const shared = { atMs: now(), lane: MONEY_LANE, type }
-  const events = news.map(({ id = nextId(), body, ...subject }) =>
-    newEvent({ ...shared, ...subject, id, body: JSON.stringify(body) }),
-  )
+  const events = moneyEvents({ nextId, now }, type, news)
   await append(events, { patienceMs: REPORT_PATIENCE_MS })
   return events
 }
+
+/** The events of money reports, to be appended. */
+export function moneyEvents(
+  { nextId, now }: Pick<MoneyWriter, 'nextId' | 'now'>,
+  type: LogEvent['type'],
+  news: readonly MoneyNews[],
+): LogEvent[] {
+  const shared = { atMs: now(), lane: MONEY_LANE, type }
+  return news.map(({ id = nextId(), body, ...subject }) =>
+    newEvent({ ...shared, ...subject, id, body: JSON.stringify(body) }),
+  )
+}
+
+/**
+ * Appends the events of a whole file, or none of them, with what `also` writes: a stopped import
+ * leaves nothing.
+ */
+export type AppendWhole = (
+  events: readonly LogEvent[],
+  also: (tx: Db) => Promise<void>,
+) => Promise<void>

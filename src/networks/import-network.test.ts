@@ -52,7 +52,8 @@ async function load(network: string, text: string, options: Options = {}): Promi
   const map = options.map ?? READY_MAPS[network.split('-')[0] ?? ''] ?? OWN
   const { replacesDays = false } = options
   const filled = text.replaceAll('{cid}', cid)
-  const imported = await importNetwork(deps, { network, map, text: filled, replacesDays })
+  const file = { network, map, text: filled, replacesDays }
+  const imported = await importNetwork(deps, file, (events) => log.append(events))
   await log.fold()
   return imported
 }

@@ -2,12 +2,12 @@
  * Publishers' earnings in other networks, from those networks' reports (docs/spec/networks.md).
  *
  * The lines of one account on one day are a partition. An import reads the partitions that its file
- * touches, replaces the lines that the file contains, and appends each changed partition as a
+ * touches, replaces the lines that the file contains, and appends the changed partitions as a
  * whole. The same file again changes nothing.
  */
 import { createHash } from 'node:crypto'
-import { appendMoney } from '../events/append-money.ts'
-import { EVENT_TYPE } from '../events/event.ts'
+import { moneyEvents } from '../events/append-money.ts'
+import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import type { NetworkBody, NetworkPartitionBody, NetworkRowBody } from '../fold/fold-networks.ts'
 import { formatMinor, toMicros } from '../orders/currency.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
@@ -30,7 +30,6 @@ import type { ReadRow, RejectedRow, RowRejection, StatedAmount } from './read-ne
 
 /** The millionths in which amounts are read: six decimals of any currency. */
 const MILLIONTHS_EXPONENT = 6
-const EVENTS_PER_APPEND = 500
 
 export interface NetworkImport {
   readonly rows: number
@@ -54,6 +53,9 @@ export interface ReadAs {
   readonly currencies: Readonly<Record<string, number>>
 }
 
+/** Appends what a file changes, or nothing of it. */
+export type AppendNetwork = (events: readonly LogEvent[], imported: NetworkImport) => Promise<void>
+
 export interface NetworkFile {
   readonly network: string
   readonly map: NetworkMap
@@ -66,7 +68,11 @@ export interface NetworkFile {
  * Imports a report. Throws a 400 when the file as a whole is unreadable, or when stored lines of
  * its days would vanish.
  */
-export async function importNetwork(deps: IntakeDeps, file: NetworkFile): Promise<NetworkImport> {
+export async function importNetwork(
+  deps: IntakeDeps,
+  file: NetworkFile,
+  append: AppendNetwork,
+): Promise<NetworkImport> {
   const read = readNetworkReport(file.text, file.map)
   if (await isImportWaiting(deps.db)) {
     throw badRequest([
@@ -90,8 +96,9 @@ export async function importNetwork(deps: IntakeDeps, file: NetworkFile): Promis
   })
   if (vanished.length > 0) throw vanishing(vanished, stored)
   const counted = lines.filter(({ isDeclined }) => !isDeclined)
-  const changed = await appendPartitions(deps, file.network, { stored, kept, lines: counted })
-  return {
+  const lists = { stored, kept, lines: counted }
+  const { changed, news } = await changePartitions(deps, file.network, lists)
+  const imported = {
     rows: read.rows.length + read.rejected.length,
     imported: counted.length,
     unchanged: counted.filter((line) => !changed.has(partitionOf(line))).length,
@@ -105,6 +112,8 @@ export async function importNetwork(deps: IntakeDeps, file: NetworkFile): Promis
     },
     rejects: rejected.map(({ names: _, ...reject }) => reject),
   }
+  await append(moneyEvents(deps, EVENT_TYPE.networkRow, news), imported)
+  return imported
 }
 
 function countOf(words: readonly string[]): Record<string, number> {
@@ -278,13 +287,14 @@ interface PartitionLines {
   readonly lines: readonly NetworkLine[]
 }
 
-/** Appends the partitions that changed, and returns them. */
-async function appendPartitions(
+/** The partitions that change, and their new content. */
+async function changePartitions(
   deps: IntakeDeps,
   network: string,
   { stored, kept, lines }: PartitionLines,
-): Promise<ReadonlySet<string>> {
+): Promise<{ readonly changed: ReadonlySet<string>; readonly news: readonly NetworkNews[] }> {
   const changed = new Set<string>()
+  const news: NetworkNews[] = []
   const wanted = Map.groupBy([...kept, ...lines], partitionOf)
   const isKept = new Set<NetworkLine>(kept)
   const removed = stored.filter((line) => !isKept.has(line))
@@ -305,9 +315,14 @@ async function appendPartitions(
       rows: bodies.length,
       rows_hash: rowsHash,
     }
-    await append(deps, [...bodies, { body: end, pubId: null }])
+    news.push(...bodies, { body: end, pubId: null })
   }
-  return changed
+  return { changed, news }
+}
+
+interface NetworkNews {
+  readonly body: NetworkBody
+  readonly pubId: number | null
 }
 
 interface RowNews {
@@ -364,14 +379,4 @@ function derivedSales(line: NetworkLine, row: number, counted: Set<string>): num
   if (counted.has(order)) return 0
   counted.add(order)
   return worth
-}
-
-async function append(
-  deps: IntakeDeps,
-  bodies: readonly { readonly body: NetworkBody; readonly pubId: number | null }[],
-): Promise<void> {
-  for (let start = 0; start < bodies.length; start += EVENTS_PER_APPEND) {
-    const batch = bodies.slice(start, start + EVENTS_PER_APPEND)
-    await appendMoney(deps, EVENT_TYPE.networkRow, batch)
-  }
 }

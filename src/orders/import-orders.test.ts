@@ -1,7 +1,7 @@
 /** Imports of orders from files: accepted entries, and rejected ones with line and reason. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startIntakeApp as start } from '../../test/support/intake-app.ts'
+import { fileOf, startIntakeApp as start } from '../../test/support/intake-app.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { importOrders, importReturns } from './import-orders.ts'
 
@@ -22,7 +22,7 @@ test('rejects rows of one order that contradict each other', async (t) => {
     'd,20.00,,,,,,,B,10.00',
   ]
   const file = [HEADER, ...rows].join('\n')
-  const { imported, rejected } = await importOrders(deps, merchant, file)
+  const { imported, rejected } = await importOrders(deps, merchant, fileOf(deps, file))
   assert.equal(imported, 2)
   const differ = (lines: string, ...fields: string[]) =>
     fields.map((field) => ({
@@ -55,18 +55,24 @@ test('a fault names a field of its entry and the entry itself', async (t) => {
   const orders = await importOrders(
     deps,
     merchant,
-    [
-      'order_id,value,currency,status,product_id,quantity,price',
-      'a,many,USD,,,,',
-      'b,1.00,USD,gone,A,none,1.00',
-      'c,10000000.01,USD,,,,',
-      'd,5.00,USD,,socks,1,5.00',
-    ].join('\n'),
+    fileOf(
+      deps,
+      [
+        'order_id,value,currency,status,product_id,quantity,price',
+        'a,many,USD,,,,',
+        'b,1.00,USD,gone,A,none,1.00',
+        'c,10000000.01,USD,,,,',
+        'd,5.00,USD,,socks,1,5.00',
+      ].join('\n'),
+    ),
   )
   const returns = await importReturns(
     deps,
     merchant,
-    'return_id,order_id,product_id,quantity\nx,d,,1\nok,d,socks,1\ny,d,socks,1\nz,d,shoes,0\n',
+    fileOf(
+      deps,
+      'return_id,order_id,product_id,quantity\nx,d,,1\nok,d,socks,1\ny,d,socks,1\nz,d,shoes,0\n',
+    ),
   )
   const told = [...orders.rejected, ...returns.rejected].map(({ id, faults }) => [
     id,

@@ -9,15 +9,17 @@
  * reason.
  */
 
+import { moneyEvents } from '../events/append-money.ts'
+import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
 import type { Fault } from '../platform/errors/api-errors.ts'
 import { compileCheck } from '../platform/http/validation.ts'
 import { type CsvRow, hasColumns, readCsv, requireColumns } from '../platform/text/csv.ts'
 import {
-  acceptGoodOrders,
-  acceptGoodReturns,
   type IntakeDeps,
   type IntakeMerchant,
   type Judged,
+  judgeGoodOrders,
+  judgeReturns,
 } from './intake.ts'
 import { type BodyCheck, orderFaults, returnFaults } from './intake-faults.ts'
 import { type ReadOrder, type ReturnBody, readOrder, readReturn } from './read-order.ts'
@@ -35,6 +37,9 @@ export interface ImportedFile {
   readonly rejected: readonly RejectedEntry[] // likewise
 }
 
+/** Appends what a file brings, or nothing of it. */
+export type AppendFile = (events: readonly LogEvent[], file: ImportedFile) => Promise<void>
+
 const ORDER_COLUMNS = ['order_id', 'value', 'currency']
 const RETURN_COLUMNS = ['return_id', 'order_id']
 
@@ -42,7 +47,7 @@ const RETURN_COLUMNS = ['return_id', 'order_id']
 export async function importOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
-  text: string,
+  { text, append }: { readonly text: string; readonly append: AppendFile },
 ): Promise<ImportedFile> {
   const table = readCsv(text, hasColumns(ORDER_COLUMNS))
   requireColumns(table, ORDER_COLUMNS)
@@ -57,14 +62,19 @@ export async function importOrders(
       return { line: lines[0]?.line ?? 0, id, read }
     },
   )
-  return importEntries(rows.length, entries, (orders) => acceptGoodOrders(deps, merchant, orders))
+  const { bodies, ...file } = await judgeEntries(rows.length, entries, {
+    batchOf: ({ id }) => id,
+    judge: (orders) => judgeGoodOrders(deps, merchant, orders),
+  })
+  await append(eventsOf(deps, merchant, { type: EVENT_TYPE.order, bodies }), file)
+  return file
 }
 
 /** Imports returns of one merchant. */
 export async function importReturns(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
-  text: string,
+  { text, append }: { readonly text: string; readonly append: AppendFile },
 ): Promise<ImportedFile> {
   const table = readCsv(text, hasColumns(RETURN_COLUMNS))
   requireColumns(table, RETURN_COLUMNS)
@@ -85,9 +95,12 @@ export async function importReturns(
     const faults = faultsOf(entry, RETURN, { nowMs })
     return { line, id, read: faults.length > 0 ? faults : readReturn(entry as ReturnEntry, nowMs) }
   })
-  return importEntries(rows.length, entries, (returns) =>
-    acceptGoodReturns(deps, merchant, returns),
-  )
+  const { bodies, ...file } = await judgeEntries(rows.length, entries, {
+    batchOf: ({ read }) => read.order_id,
+    judge: (returns) => judgeReturns(deps, merchant, returns),
+  })
+  await append(eventsOf(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies }), file)
+  return file
 }
 
 interface Entry<T> {
@@ -108,29 +121,56 @@ function faultsOf(
   return found.length > 0 ? found : entryFaults(entry, context)
 }
 
-/** Accepts the valid entries in batches of the event log. */
-async function importEntries<T>(
+interface Judging<T, Body> {
+  /** Entries of one batch are judged together, so that each knows the ones before it. */
+  readonly batchOf: (entry: Entry<T> & { readonly read: T }) => string
+  readonly judge: (batch: readonly T[]) => Promise<readonly Judged<Body>[]>
+}
+
+/** Judges every entry before anything is appended. */
+async function judgeEntries<T, Body>(
   rows: number,
   entries: readonly Entry<T>[],
-  accept: (batch: readonly T[]) => Promise<readonly Judged<unknown>[]>,
-): Promise<ImportedFile> {
+  { batchOf, judge }: Judging<T, Body>,
+): Promise<ImportedFile & { readonly bodies: readonly Body[] }> {
   const rejected: RejectedEntry[] = []
   const good: (Entry<T> & { readonly read: T })[] = []
   for (const { line, id, read } of entries) {
     if (Array.isArray(read)) rejected.push({ line, id, faults: read })
     else good.push({ line, id, read: read as T })
   }
-  let imported = 0
-  for (let start = 0; start < good.length; start += BATCH_MAX) {
-    const batch = good.slice(start, start + BATCH_MAX)
-    const outcomes = await accept(batch.map(({ read }) => read))
+  const bodies: Body[] = []
+  for (const batch of batchesOf([...Map.groupBy(good, batchOf).values()])) {
+    const outcomes = await judge(batch.map(({ read }) => read))
     outcomes.forEach((outcome, index) => {
       const { line = 0, id = '' } = batch[index] ?? {}
       if ('fault' in outcome) rejected.push({ line, id, faults: [outcome.fault] })
-      else imported += 1
+      else bodies.push(outcome.accepted)
     })
   }
-  return { rows, imported, rejected: rejected.sort((a, b) => a.line - b.line) }
+  rejected.sort((a, b) => a.line - b.line)
+  return { rows, imported: bodies.length, rejected, bodies }
+}
+
+/** Whole groups together, until they are enough for a batch. */
+function* batchesOf<T>(groups: readonly (readonly T[])[]): Generator<readonly T[]> {
+  let batch: T[] = []
+  for (const group of groups) {
+    batch.push(...group)
+    if (batch.length < BATCH_MAX) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+function eventsOf(
+  deps: IntakeDeps,
+  { merch_id: merchId }: IntakeMerchant,
+  { type, bodies }: { readonly type: LogEvent['type']; readonly bodies: readonly object[] },
+): LogEvent[] {
+  const news = bodies.map((body) => ({ merchId, body }))
+  return moneyEvents(deps, type, news)
 }
 
 const OF_THE_WHOLE = 'value currency status click_id click_ids ordered_at updated_at'.split(' ')

@@ -1,7 +1,12 @@
 /** Repeated reports of one order: its time and its money stay. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkoutOf, orderEntry, startIntakeApp as start } from '../../test/support/intake-app.ts'
+import {
+  checkoutOf,
+  fileOf,
+  orderEntry,
+  startIntakeApp as start,
+} from '../../test/support/intake-app.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
@@ -69,7 +74,7 @@ test('ignores spaces around an id, in orders and returns of every source', async
   const printed = orderEntry('\n o1 ', { click_id: `${click_id}\n`, currency: 'USD' }, products)
   await app.checkout(checkoutOf(merchant.merch_id, [printed]))
   await app.post('orders', { orders: [printed] })
-  await importOrders(deps, merchant, 'order_id,value,currency\n o1 ,100.00,USD')
+  await importOrders(deps, merchant, fileOf(deps, 'order_id,value,currency\n o1 ,100.00,USD'))
   const back = { id: 'r1 ', order_id: 'o1 ', product_id: 'socks\t' }
   assert.equal((await app.post('returns', { returns: [back] })).status, 201)
   await app.fold()
@@ -185,7 +190,11 @@ test('after that day, a repeat, an older report and a browser’s report are not
   assert.equal(await tell({ value: '50.00', updated_at: '2026-04-13T11:00:00Z' }), null)
   const page = checkoutOf(app.merchant.merch_id, [order('o1', { currency: 'USD', value: '7.00' })])
   assert.equal((await app.checkout(page)).status, 201)
-  const file = await importOrders(app.deps, app.merchant, 'order_id,value,currency\no1,50,USD\n')
+  const file = await importOrders(
+    app.deps,
+    app.merchant,
+    fileOf(app.deps, 'order_id,value,currency\no1,50,USD\n'),
+  )
   assert.equal(file.imported, 1, 'a file does not override the server’s earlier report')
 })
 
@@ -223,13 +232,17 @@ test('a report may withdraw a cancellation until the order would have locked', a
 test('an import leaves out orders with final amounts, and says why', async (t) => {
   const { app } = await startClosed(t)
   const rows = 'order_id,value,currency,status\no1,100.00,USD,cancelled\nnew,5.00,USD,\n'
-  const { imported, rejected } = await importOrders(app.deps, app.merchant, rows)
+  const { imported, rejected } = await importOrders(app.deps, app.merchant, fileOf(app.deps, rows))
   assert.deepEqual([imported, rejected], [2, []], 'the server is believed more')
   const told = 'order_id,value,currency\nfiled,5.00,USD\n'
-  await importOrders(app.deps, app.merchant, told)
+  await importOrders(app.deps, app.merchant, fileOf(app.deps, told))
   await app.fold()
   app.clock.nowMs += AMOUNTS_OPEN_MS
-  const later = await importOrders(app.deps, app.merchant, told.replace('5.00', '6.00'))
+  const later = await importOrders(
+    app.deps,
+    app.merchant,
+    fileOf(app.deps, told.replace('5.00', '6.00')),
+  )
   assert.equal(later.imported, 0)
   assert.match(later.rejected[0]?.faults[0]?.rule ?? '', /amounts closed on 2026-10-10/)
 })

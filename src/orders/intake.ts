@@ -113,19 +113,17 @@ export async function acceptOrders(
   })
 }
 
-/** The same, but an invalid or late order does not prevent the others. */
-export async function acceptGoodOrders(
+/** Judges orders without accepting any: an invalid or late one does not prevent the others. */
+export async function judgeGoodOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
   orders: readonly ReadOrder[],
 ): Promise<Judged<OrderBody>[]> {
-  const judged = (await judgeOrders(deps, merchant, orders)).map((one): Judged<OrderBody> => {
+  return (await judgeOrders(deps, merchant, orders)).map((one) => {
     if ('fault' in one) return one
     const { body, late } = one.accepted
     return late === null ? { accepted: body } : { fault: late }
   })
-  await append(deps, merchant, { type: EVENT_TYPE.order, bodies: acceptedOf(judged) })
-  return judged
 }
 
 /**
@@ -137,37 +135,15 @@ export async function acceptReturns(
   merchant: IntakeMerchant,
   returns: readonly ReturnBody[],
 ): Promise<void> {
-  await appendReturns(deps, merchant, returns, (judged) => allGood(judged, 'returns'))
-}
-
-/** The same, but an invalid return does not prevent the others. */
-export async function acceptGoodReturns(
-  deps: IntakeDeps,
-  merchant: IntakeMerchant,
-  returns: readonly ReturnBody[],
-): Promise<Judged<ReturnBody>[]> {
-  return appendReturns(deps, merchant, returns, acceptedOf)
-}
-
-/**
- * Judges returns and appends those that `choose` selects. Calls about one order run one at a time
- * across processes, so that each gets a correct answer.
- */
-function appendReturns(
-  deps: IntakeDeps,
-  merchant: IntakeMerchant,
-  returns: readonly ReturnBody[],
-  choose: (judged: readonly Judged<ReturnBody>[]) => readonly ReturnBody[],
-): Promise<Judged<ReturnBody>[]> {
   const merchId = merchant.merch_id
   const keys = returns.map(({ order_id: orderId }) => keyText({ merchId, orderId }))
-  return deps.db.transaction(async (tx) => {
+  // Calls about one order run one at a time across processes, so that each gets a correct answer.
+  await deps.db.transaction(async (tx) => {
     await lockOrders(tx, keys)
     const judged = await judgeReturns({ ...deps, db: tx }, merchant, returns)
-    const bodies = choose(judged)
+    const bodies = allGood(judged, 'returns')
     const events = await append(deps, merchant, { type: EVENT_TYPE.orderReturn, bodies })
     await untilLogged(tx, events)
-    return judged
   })
 }
 
@@ -275,7 +251,7 @@ function isSameReturn(one: Omit<ReturnBody, 'order_id'>, other: Omit<ReturnBody,
 }
 
 /** Judges returns against what is known of their orders, including earlier returns of the batch. */
-async function judgeReturns(
+export async function judgeReturns(
   deps: IntakeDeps,
   { merch_id: merchId }: IntakeMerchant,
   returns: readonly ReturnBody[],

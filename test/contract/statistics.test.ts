@@ -357,13 +357,9 @@ test('without a limit 10,000 rows are returned', async () => {
 test("out_of_network adds other networks' rows, and is off by default", async () => {
   const day = '2026-02-10'
   const { node } = api.app
+  const { append } = node.appender
   const imported = await importNetwork(
-    {
-      db: api.db,
-      append: node.appender.append,
-      nextId: () => node.ids.next(),
-      now: node.now,
-    },
+    { db: api.db, append, nextId: () => node.ids.next(), now: node.now },
     {
       network: 'other',
       map: {
@@ -375,6 +371,7 @@ test("out_of_network adds other networks' rows, and is off by default", async ()
       },
       text: `day,who,shop,sold,won\n${day},${bob.publishers[0]?.slug},Elsewhere,20,1.50\n`,
     },
+    (events) => append(events, { patienceMs: 5_000 }),
   )
   assert.equal(imported.imported, 1)
   await api.app.settled()

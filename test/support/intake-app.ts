@@ -5,6 +5,7 @@
 
 import { MERCHANT_DEFAULTS } from '../../src/catalog/merchant.ts'
 import { insertMerchant, type Merchant } from '../../src/catalog/merchant-store.ts'
+import type { LogEvent } from '../../src/events/event.ts'
 import { STORAGE_QUOTAS } from '../../src/node/storage-quotas.ts'
 import { checkoutRoutes } from '../../src/orders/checkout-routes.ts'
 import type { IntakeDeps } from '../../src/orders/intake.ts'
@@ -52,6 +53,12 @@ export interface Answer {
 export const orderEntry = (id: string, changes: object = {}, products?: readonly object[]) => ({
   order: { id, value: '550.00', currency: 'USD', ...changes },
   ...(products === undefined ? {} : { products }),
+})
+
+/** A file to import into this intake. */
+export const fileOf = ({ append }: Pick<IntakeDeps, 'append'>, text: string) => ({
+  text,
+  append: (events: readonly LogEvent[]) => append(events, { patienceMs: 5_000 }),
 })
 
 /** What the merchant tag sends about a reader's checkout. */
