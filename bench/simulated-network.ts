@@ -3,12 +3,12 @@
  * every merchant and pair, and the clicks and orders that they bring, in order of time.
  */
 
-import { EVENT_TYPE, MODEL } from '../src/events/event.ts'
+import { EVENT_TYPE } from '../src/events/event.ts'
 import { lessonChange } from '../src/fold/order-lesson.ts'
 import { type OrderEvent, tellEvent } from '../src/orders/order-event.ts'
 import type { OrderRecord } from '../src/orders/order-store.ts'
 import { emptyOrder } from '../src/orders/order-store.ts'
-import { MICROS_PER_DOLLAR, micros } from '../src/platform/money/money.ts'
+import { MICROS_PER_DOLLAR } from '../src/platform/money/money.ts'
 import { DAY_MS, HOUR_MS } from '../src/platform/time/timestamp.ts'
 import { clickEvidence } from '../src/prediction/evidence.ts'
 import type { PairEvidence } from '../src/prediction/evidence-store.ts'
@@ -306,7 +306,7 @@ function tell(record: OrderRecord, order: Order, event: OrderEvent): OrderRecord
     model: 'exact' as const,
     owner: {
       ...{ clickId: '', clickAtMs: order.clickAtMs, pubId: order.pubId, articleId: 0 },
-      ...{ campaignId: 1, model: MODEL.cpa, priceMicros: micros(80_000), sharePpm: 750_000 },
+      ...{ campaignId: 1, terms: { model: 'cpa' as const, ratePpm: 80_000 }, sharePpm: 750_000 },
     },
   }
   return { ...record, account: tellEvent(record.account, event, { attribution }) }

@@ -6,6 +6,7 @@ import { LeaseBook, UNCAPPED_LEASE } from '../budgets/lease.ts'
 import { PacingBook } from '../budgets/pacing-book.ts'
 import { HOURS_PER_WEEK } from '../budgets/traffic-curve.ts'
 import { CONSENT } from '../events/consent.ts'
+import { packTerms } from '../events/pay-terms.ts'
 import { DEVICE } from '../events/user-agent.ts'
 import { OutlookBook } from '../prediction/outlook.ts'
 import { Decider, type DeciderOptions } from './decide.ts'
@@ -65,8 +66,8 @@ function makeDecider(market: Market, some: Partial<DeciderOptions> = {}) {
 
 /** The winner of the link's auction, and the sealed terms. */
 function outcomeOf(decider: Decider, data: LinkData, unfunded: readonly number[] = []) {
-  const { winner, priceMicros } = decided(decider, data, unfunded)
-  return [winner?.merchant.merch_id, priceMicros / DOLLAR] as const
+  const { winner, terms } = decided(decider, data, unfunded)
+  return [winner?.merchant.merch_id, packTerms(terms).amount / DOLLAR] as const
 }
 
 const CONTEXT = {

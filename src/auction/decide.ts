@@ -2,11 +2,13 @@
  * From a link and a market to a decision: compiles the market once per snapshot, lays out a link's
  * candidates once per link, runs the core, and packs the receipt.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { LeaseBook } from '../budgets/lease.ts'
 import type { PacingBook } from '../budgets/pacing-book.ts'
 import { roasCeiling } from '../budgets/roas.ts'
-import { type Micros, micros, PPM, publisherPart as partOf } from '../platform/money/money.ts'
+import { NO_TERMS, type PayTerms } from '../events/pay-terms.ts'
+import { micros, PPM, publisherPart as partOf } from '../platform/money/money.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
 import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
 import { orderTerms, perOrderMicros } from '../prediction/predict.ts'
@@ -199,7 +201,7 @@ export class Decider {
         standings: standingsOf(set, outcome),
       },
       winner: isWon ? { campaign, merchant, offer } : null,
-      priceMicros: isWon ? sealedPrice(campaign, outcome) : micros(0),
+      terms: isWon ? sealedTerms(campaign, outcome) : NO_TERMS,
       runnerUpMicros: micros(Math.floor(outcome.runnerUpScore)),
       receipt: {
         resultNumber,
@@ -269,15 +271,14 @@ function makeLaidOut(): LRUCache<LinkData, LinkCandidates> {
   })
 }
 
-/**
- * The sealed price in the winner's unit: micros per click (CPC), per dollar of sale (CPA) or per
- * purchase (EPP). So a sale is paid by the terms of its auction, whatever the campaign says later.
- */
-function sealedPrice(campaign: Campaign, { priceMicros, ratePpm }: Outcome): Micros {
-  if (campaign.model === 'cpc') return micros(priceMicros)
-  // A commission of p ppm is p micros per dollar.
-  const contract = campaign.model === 'cpa' ? campaign.rate_ppm : campaign.payment_micros
-  return partOf(micros(Number(contract)), ratePpm)
+/** The terms to seal: a sale is paid by those of its auction, whatever the campaign says later. */
+function sealedTerms(campaign: Campaign, { priceMicros, ratePpm }: Outcome): PayTerms {
+  const { model } = campaign
+  if (model === 'cpc') return { model, pricePerClickMicros: micros(priceMicros) }
+  const terms = orderTerms(model, campaign)
+  return terms.model === 'cpa'
+    ? { ...terms, ratePpm: partOf(micros(terms.ratePpm), ratePpm) }
+    : { ...terms, paymentMicros: partOf(terms.paymentMicros, ratePpm) }
 }
 
 function perOrder(campaign: Campaign, outlook: PairOutlook): number {

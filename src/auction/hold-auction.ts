@@ -4,8 +4,9 @@
  * Between the pure core (run-auction.ts: numbers in, an index out) and HTTP. It knows links,
  * merchants and URLs; it neither decides nor answers.
  */
+
 import { CONSENT } from '../events/consent.ts'
-import { MODEL } from '../events/event.ts'
+import { NO_TERMS, type PayTerms } from '../events/pay-terms.ts'
 import { type Micros, micros } from '../platform/money/money.ts'
 import { parseWebUrl, siteHost } from '../platform/net/url.ts'
 import { isAllowedTarget } from './allowed-target.ts'
@@ -18,7 +19,7 @@ import type { SealedResult } from './seal.ts'
 /** The core's decision about one result number. */
 export interface Decision {
   readonly winner: Winner | null
-  readonly priceMicros: Micros
+  readonly terms: PayTerms
   readonly runnerUpMicros: Micros
   readonly receipt: Receipt | null // Null if no auction ran.
   readonly counted: CountedAuction | null // The same.
@@ -75,8 +76,7 @@ export function heldAuction(
       merchId: winner?.merchant.merch_id ?? merchantOfUrl(market, url),
       campaignId: winner?.campaign.campaign_id ?? 0,
       offerId: product?.offer_id ?? '0',
-      model: winner === null ? MODEL.none : MODEL[winner.campaign.model],
-      priceMicros: decision.priceMicros,
+      terms: decision.terms,
       sharePpm: market.publishers.get(link.pub_id)?.share_ppm ?? 0,
       isExclusive: link.is_exclusive,
       isKeylessForeign: isForeign,
@@ -91,7 +91,7 @@ export function heldAuction(
 /** The link's own destination, which nobody pays for. */
 export const NOBODY: Decision = {
   winner: null,
-  priceMicros: micros(0),
+  terms: NO_TERMS,
   runnerUpMicros: micros(0),
   receipt: null,
   counted: null,

@@ -10,7 +10,8 @@ import {
 } from '../../test/support/auction-world.ts'
 import fc from '../../test/support/fast-check.ts'
 import { sized } from '../../test/support/soak.ts'
-import { MODEL } from '../events/event.ts'
+import { MODEL, type Model } from '../events/event.ts'
+import { NO_TERMS, packTerms, unpackTerms } from '../events/pay-terms.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { LOSS } from './loss-code.ts'
 import { packReceipt, type StoredAuction, unpackReceipt } from './receipt.ts'
@@ -37,7 +38,8 @@ function termsOf({ set, request, outcome }: StoredAuction): ClickTerms {
   const { winner, priceMicros } = outcome
   const { pubId, sharePpm } = request.publisher
   const [merchId, campaignId] = [set.merchId[winner] ?? 0, set.campaignId[winner] ?? 0]
-  return { pubId, merchId, campaignId, model: set.model[winner] ?? 0, priceMicros, sharePpm }
+  const terms = unpackTerms({ model: set.model[winner] as Model, amount: priceMicros })
+  return { pubId, merchId, campaignId, terms, sharePpm }
 }
 
 const replay = (packed: Buffer) => replayStored(unpackReceipt(packed))
@@ -144,13 +146,19 @@ test("each term of a click is compared with its receipt, except a commission's w
   const auction = stored([{ name: 'A' }, { name: 'B' }])
   const click = termsOf(auction)
   assert.equal(compareClick(auction, click), null)
-  for (const [field, was] of Object.entries(click)) {
+  const { terms, ...numbers } = click
+  for (const [field, was] of Object.entries(numbers)) {
     const found = compareClick(auction, { ...click, [field]: was + 1 })
     assert.deepEqual(found, { field, stored: was, clicked: was + 1 })
   }
+  const { model, amount } = packTerms(terms)
+  const dearer = { ...click, terms: unpackTerms({ model, amount: amount + 1 }) }
+  const found = { field: 'priceMicros', stored: amount, clicked: amount + 1 }
+  assert.deepEqual(compareClick(auction, dearer), found)
+  const free = { field: 'model', stored: MODEL.cpc, clicked: MODEL.none }
+  assert.deepEqual(compareClick(auction, { ...click, terms: NO_TERMS }), free)
   const sale = stored([{ name: 'A', model: 'cpa', valuePerOrderMicros: 10_000_000 }])
-  const sold = { ...termsOf(sale), priceMicros: 123 }
-  assert.equal(sold.model, MODEL.cpa)
+  const sold = { ...termsOf(sale), terms: { model: 'cpa', ratePpm: 123 } as const }
   assert.equal(compareClick(sale, sold), null)
 })
 

@@ -4,7 +4,9 @@
  * The core uses no arithmetic that engines may round differently (draw.ts), so a receipt replays on
  * every machine. A difference names the engine because it would be the first suspect.
  */
+
 import { MODEL } from '../events/event.ts'
+import { type PayTerms, packTerms } from '../events/pay-terms.ts'
 import type { Replay } from './explanation-schema.ts'
 import { createOutcome, type Outcome } from './outcome.ts'
 import type { StoredAuction } from './receipt.ts'
@@ -50,8 +52,7 @@ export interface ClickTerms {
   readonly pubId: number
   readonly merchId: number
   readonly campaignId: number
-  readonly model: number
-  readonly priceMicros: number
+  readonly terms: PayTerms
   readonly sharePpm: number
 }
 
@@ -66,17 +67,17 @@ export function compareClick(
 ): { readonly field: string; readonly stored: number; readonly clicked: number } | null {
   const { winner, priceMicros } = outcome
   const { pubId, sharePpm } = request.publisher
-  const stored: ClickTerms = {
-    pubId,
-    merchId: set.merchId[winner] ?? 0,
-    campaignId: set.campaignId[winner] ?? 0,
-    model: set.model[winner] ?? MODEL.none,
-    priceMicros: click.model === MODEL.cpc ? priceMicros : click.priceMicros,
-    sharePpm,
-  }
-  for (const field of Object.keys(stored) as (keyof ClickTerms)[]) {
-    const [was, is] = [stored[field], click[field]]
-    if (was !== is) return { field, stored: was, clicked: is }
+  const { model, amount } = packTerms(click.terms)
+  const pairs = {
+    pubId: [pubId, click.pubId],
+    merchId: [set.merchId[winner] ?? 0, click.merchId],
+    campaignId: [set.campaignId[winner] ?? 0, click.campaignId],
+    model: [set.model[winner] ?? MODEL.none, model],
+    priceMicros: [model === MODEL.cpc ? priceMicros : amount, amount],
+    sharePpm: [sharePpm, click.sharePpm],
+  } as const
+  for (const [field, [stored, clicked]] of Object.entries(pairs)) {
+    if (stored !== clicked) return { field, stored, clicked }
   }
   return null
 }

@@ -8,8 +8,10 @@
  *
  *   version 1 · key id 1 · result number 16 │ ciphertext 59 │ mac 16   = 93 bytes, 124 characters
  */
+
 import { timingSafeEqual } from 'node:crypto'
 import type { Model } from '../events/event.ts'
+import { type PayTerms, packTerms, unpackTerms } from '../events/pay-terms.ts'
 import {
   type CounterCipher,
   counterCipher,
@@ -38,8 +40,7 @@ export interface SealedResult {
   readonly merchId: number // 0 for the original destination, which nobody pays for.
   readonly campaignId: number // 0 for none.
   readonly offerId: string // '0' for none.
-  readonly model: Model
-  readonly priceMicros: Micros
+  readonly terms: PayTerms
   readonly sharePpm: number
   readonly isExclusive: boolean
   // Created without a key, and leads off the network: no open redirect.
@@ -132,7 +133,8 @@ function pack(result: SealedResult): Buffer {
   packed.writeUInt32BE(result.merchId, 10)
   packed.writeUInt32BE(result.campaignId, 14)
   packed.writeBigUInt64BE(BigInt(result.offerId), 18)
-  packed.writeUInt8(result.model, 26)
+  const { model, amount } = packTerms(result.terms)
+  packed.writeUInt8(model, 26)
   packed.writeUInt8(
     (result.isExclusive ? FLAG_EXCLUSIVE : 0) |
       (result.isKeylessForeign ? FLAG_KEYLESS_FOREIGN : 0) |
@@ -140,7 +142,7 @@ function pack(result: SealedResult): Buffer {
       (result.consent << CONSENT_SHIFT),
     27,
   )
-  packed.writeBigUInt64BE(BigInt(result.priceMicros), 28)
+  packed.writeBigUInt64BE(BigInt(amount), 28)
   packed.writeUInt32BE(result.sharePpm, 36)
   packed.writeBigUInt64BE(BigInt(result.runnerUpMicros), 40)
   packed.writeUInt32BE(result.snapshotVersion, 48)
@@ -156,12 +158,14 @@ function unpack(packed: Buffer, resultNumber: Buffer): SealedResult {
     merchId: packed.readUInt32BE(10),
     campaignId: packed.readUInt32BE(14),
     offerId: String(packed.readBigUInt64BE(18)),
-    model: packed.readUInt8(26) as Model,
     isExclusive: (flags & FLAG_EXCLUSIVE) !== 0,
     isKeylessForeign: (flags & FLAG_KEYLESS_FOREIGN) !== 0,
     isAtClick: (flags & FLAG_AT_CLICK) !== 0,
     consent: flags >> CONSENT_SHIFT,
-    priceMicros: micros(Number(packed.readBigUInt64BE(28))),
+    terms: unpackTerms({
+      model: packed.readUInt8(26) as Model,
+      amount: Number(packed.readBigUInt64BE(28)),
+    }),
     sharePpm: packed.readUInt32BE(36),
     runnerUpMicros: micros(Number(packed.readBigUInt64BE(40))),
     snapshotVersion: packed.readUInt32BE(48),

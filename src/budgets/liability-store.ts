@@ -1,6 +1,7 @@
 /** The budgets of campaigns that pay per order, and their clicks whose orders may still come. */
 import { MODEL } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
+import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
@@ -126,7 +127,7 @@ async function findOpenClicks(
     const terms =
       row.model === MODEL.cpa
         ? { model: 'cpa' as const, ratePpm: price }
-        : { model: 'epp' as const, paymentMicros: price }
+        : { model: 'epp' as const, paymentMicros: micros(price) }
     const open = {
       campaignId: row.campaign_id,
       orderRate: outlook.rate.rate,

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Sealer } from '../auction/seal.ts'
 import { checkPage } from '../check-page/check-page.ts'
 import { MODEL, type Model } from '../events/event.ts'
+import { unpackTerms } from '../events/pay-terms.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { micros } from '../platform/money/money.ts'
 import { earningsUnder } from './check-page.ts'
@@ -17,7 +18,8 @@ test('the earnings of a paid click are exact, and a commission has none', () => 
         ...{ resultNumber: randomBytes(16), issuedAtMs: 1_790_000_000_123, offerId: '1' },
         ...{ pubId: 7, merchId: 9, campaignId: 11, snapshotVersion: 42, consent: 1 },
         ...{ isExclusive: false, isKeylessForeign: false, isAtClick: false },
-        ...{ model, priceMicros: micros(80_005), runnerUpMicros: micros(0), sharePpm: 750_000 },
+        terms: unpackTerms({ model, amount: 80_005 }),
+        ...{ runnerUpMicros: micros(0), sharePpm: 750_000 },
       },
       binding,
     )

@@ -7,7 +7,6 @@ import { readRedirectQuery } from '../auction/redirect-query.ts'
 import { Sealer } from '../auction/seal.ts'
 import { type CheckPageResult, checkPage } from '../check-page/check-page.ts'
 import { findChromium } from '../check-page/find-chromium.ts'
-import { MODEL } from '../events/event.ts'
 import { ownSealingKeys } from '../node/sealing-keys.ts'
 import { badRequest } from '../platform/errors/api-errors.ts'
 import { formatExact, publisherPart } from '../platform/money/money.ts'
@@ -66,7 +65,7 @@ export function earningsUnder(
   return (redirectUrl) => {
     const { id, binding } = readRedirectQuery(new URL(redirectUrl).search, [brand])
     const result = sealer.open(id, binding)
-    if (result?.model !== MODEL.cpc) return null
-    return formatExact(publisherPart(result.priceMicros, result.sharePpm))
+    if (result?.terms.model !== 'cpc') return null
+    return formatExact(publisherPart(result.terms.pricePerClickMicros, result.sharePpm))
   }
 }

@@ -62,9 +62,8 @@ export const FIELD_TYPES = {
   merchId: 'integer',
   campaignId: 'integer',
   offerId: 'id',
+  // The sealed pay terms as two numbers: pay-terms.ts.
   model: 'smallint',
-  // The sealed terms in micros: per click (CPC), per purchase (EPP), or per dollar of sale (CPA:
-  // its rate).
   priceMicros: 'bigint',
   sharePpm: 'integer',
   leaseId: 'id',

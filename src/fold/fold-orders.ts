@@ -7,7 +7,7 @@
  * figures before and after is posted on the event's own day.
  */
 
-import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
+import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { attribute } from '../orders/attribute.ts'
 import type { Owner } from '../orders/order-account.ts'
 import { type Found, type OrderEvent, tellEvent } from '../orders/order-event.ts'
@@ -22,7 +22,6 @@ import {
   saveOrders,
 } from '../orders/order-store.ts'
 import { clickIdsOf, type OrderBody } from '../orders/read-order.ts'
-import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { addPairEvidence, type PairEvidence } from '../prediction/evidence-store.ts'
 import type { FigureChange } from './figures.ts'
@@ -112,5 +111,5 @@ function attributionOf(merchId: number, body: OrderBody, clicks: Clicks): Found 
  * rate for it, outside every campaign and its budget.
  */
 function seenOwner(owner: Owner, ratePpm: number): Owner {
-  return { ...owner, campaignId: null, model: MODEL.cpa, priceMicros: micros(ratePpm) }
+  return { ...owner, campaignId: null, terms: { model: 'cpa', ratePpm } }
 }

@@ -7,7 +7,9 @@
  * edge did not reserve. Only valid clicks count towards a rule, and every window is measured over
  * accepted-at times, in either direction: another node's clock may be behind.
  */
-import { MODEL, type StoredEvent } from '../events/event.ts'
+
+import type { StoredEvent } from '../events/event.ts'
+import { pricePerClick, termsOf } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import { type Micros, micros, publisherPart } from '../platform/money/money.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
@@ -64,8 +66,7 @@ export function judgeClicks(events: readonly StoredEvent[], history: ClickHistor
     const isLate = !takeFrom(rests, event)
     const reason = judge(event, { isFirst, isLate, earlier })
     if (isFirst) reserved.add(result)
-    const isPaid = reason === REASON.ok && event.model === MODEL.cpc
-    const paidMicros = micros(isPaid ? (event.priceMicros ?? 0) : 0)
+    const paidMicros = reason === REASON.ok ? pricePerClick(termsOf(event)) : micros(0)
     return {
       event,
       reason,

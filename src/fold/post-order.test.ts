@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
 import { MoneyEvents, orderLine, START_MS } from '../../test/support/money-events.ts'
 import { EVENT_TYPE, MODEL } from '../events/event.ts'
+import { unpackTerms } from '../events/pay-terms.ts'
 import {
   addDecision,
   addReport,
@@ -12,7 +13,6 @@ import {
 } from '../orders/order-account.ts'
 import { figuresOf } from '../orders/order-figures.ts'
 import { emptyOrder, type OrderRecord } from '../orders/order-store.ts'
-import { micros } from '../platform/money/money.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { noPostings, type Postings, postChange } from './post-order.ts'
 
@@ -30,8 +30,12 @@ const attributionArbitrary: fc.Arbitrary<OrderAttribution | null> = fc.option(
           clickId: fc.constantFrom('a', 'b').map((name) => name.repeat(32)),
           clickAtMs: fc.constant(START_MS),
           campaignId: fc.constantFrom(null, 1, 2),
-          model: fc.constantFrom(MODEL.cpc, MODEL.cpa, MODEL.epp),
-          priceMicros: fc.constantFrom(70_001, 1_500_001).map(micros),
+          terms: fc
+            .record({
+              model: fc.constantFrom(MODEL.cpc, MODEL.cpa, MODEL.epp),
+              amount: fc.constantFrom(70_001, 1_500_001),
+            })
+            .map(unpackTerms),
           sharePpm: fc.constantFrom(750_000, 333_333),
         }),
       ),

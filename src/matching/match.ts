@@ -10,7 +10,12 @@ import { PLATFORM_RESERVE } from '../campaigns/campaign.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR, PPM } from '../platform/money/money.ts'
 import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
-import { orderTerms, type PayTerms, type Prediction, predictCpc } from '../prediction/predict.ts'
+import {
+  type OfferedTerms,
+  orderTerms,
+  type Prediction,
+  predictCpc,
+} from '../prediction/predict.ts'
 import type { MatchedProduct, MatchQuery } from './schema.ts'
 import type { ListingRow, PayingCampaignRow } from './store.ts'
 
@@ -87,7 +92,7 @@ function bestPrediction(
 
 interface Offer {
   readonly campaign: PayingCampaignRow
-  readonly terms: PayTerms
+  readonly terms: OfferedTerms
   // The value that the auction ranks by; share and validity apply to all.
   readonly valueMicros: number
 }
@@ -112,7 +117,7 @@ function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow
 }
 
 /** Exclusive links are sold at a posted price, never above the ceiling of a ROAS goal. */
-function payTerms(campaign: PayingCampaignRow, outlook: PairOutlook): PayTerms {
+function payTerms(campaign: PayingCampaignRow, outlook: PairOutlook): OfferedTerms {
   const { model, roas: goal, roas_multiplier: multiplier } = campaign
   if (model !== 'cpc') return orderTerms(model, campaign)
   const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)

@@ -13,7 +13,7 @@ import {
   tell,
 } from '../../test/support/order-account.ts'
 import { kitPath } from '../../test/support/shared-data.ts'
-import { MODEL } from '../events/event.ts'
+import { NO_TERMS } from '../events/pay-terms.ts'
 import { micros } from '../platform/money/money.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import {
@@ -27,6 +27,9 @@ import {
 import { figuresOf, NOTHING } from './order-figures.ts'
 import type { OrderReport } from './order-merge.ts'
 import { AMOUNTS_OPEN_MS, locksAt, orderState } from './order-states.ts'
+
+const CPC = { model: 'cpc', pricePerClickMicros: micros(100_000) } as const
+const CPA = { model: 'cpa', ratePpm: 100_000 } as const
 
 test('the example of the report documents: lines, returns over two days, and the rest (data kit)', (t) => {
   const path = kitPath(t, 'oracles/orders-returns.json')
@@ -150,7 +153,10 @@ test('a full return leaves no sale, no revenue and no commission', () => {
 })
 
 test('a fixed payment stays when the goods are returned', () => {
-  const epp = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 750_000 })
+  const epp = attribution({
+    terms: { model: 'epp', paymentMicros: micros(1_500_000) },
+    sharePpm: 750_000,
+  })
   const { net } = figuresOf(
     tell([{ report: report(), attribution: epp }, { back: goodsBack({ quantity: 4 }) }]),
   )
@@ -160,7 +166,7 @@ test('a fixed payment stays when the goods are returned', () => {
 })
 
 test('a sale after a paid click counts as a sale and costs nothing more', () => {
-  const cpc = attribution({ model: MODEL.cpc })
+  const cpc = attribution({ terms: CPC })
   const { net } = figuresOf(tell([{ report: report(), attribution: cpc }]))
   assert.deepEqual(net, { ...NOTHING, sales: 1, revenueMicros: micros(550_000_000) })
 })
@@ -177,7 +183,7 @@ test('the first attribution stays, unless an exact click arrives while the order
   assert.equal(clickOf(tell([guess, exact, other])), 'cc')
 
   const first = tell([guess])
-  const lockedMs = locksAt(NOW_MS, MODEL.cpa)
+  const lockedMs = locksAt(NOW_MS, 'cpa')
   const before = addReport(first, { ...exact, atMs: lockedMs - 1 }).account
   const after = addReport(first, { ...exact, atMs: lockedMs }).account
   assert.equal(clickOf(before), 'cc')
@@ -221,7 +227,7 @@ test('a held order counts only after approval, or a report of a trusted source',
 })
 
 test('an order reported as cancelled from the start is not a sale under any model', () => {
-  for (const owner of [EPP, attribution(), attribution({ model: MODEL.cpc }), null]) {
+  for (const owner of [EPP, attribution(), attribution({ terms: CPC }), null]) {
     const first = tell([{ report: report({ is_cancelled: true }), attribution: owner }])
     assert.deepEqual(first.rejection, { reason: 'cancelled', atMs: NOW_MS })
     const placed = report({ source: 'pixel', event_id: '2' })
@@ -233,8 +239,8 @@ test('an order reported as cancelled from the start is not a sale under any mode
 test('a named click takes over from a guess for which nothing is owed (P41)', () => {
   const exact = { ...attribution({ clickId: 'bb', pubId: 6 }), model: 'exact' as const }
   const server = { report: report({ event_id: '2' }), attribution: exact, atMs: NOW_MS + DAY_MS }
-  for (const model of [MODEL.none, MODEL.cpc, MODEL.cpa]) {
-    const guess = { report: report({ source: 'pixel' }), attribution: attribution({ model }) }
+  for (const terms of [NO_TERMS, CPC, CPA]) {
+    const guess = { report: report({ source: 'pixel' }), attribution: attribution({ terms }) }
     const { account } = addReport(tell([guess]), server)
     assert.deepEqual(account.attribution, exact)
     assert.deepEqual(figuresOf(account), figuresOf(tell([server, guess])))
@@ -275,7 +281,7 @@ test('a held order stays open under any model, and locks when the hold ends', ()
   assert.equal(stateOf(tellServer({ is_cancelled: true }), laterMs), 'REJECTED')
 
   const sale = tell([{ report: doubtful, attribution: attribution() }])
-  const lockedMs = locksAt(NOW_MS, MODEL.cpa)
+  const lockedMs = locksAt(NOW_MS, 'cpa')
   const inTime = addDecision(sale, { kind: 'approve' }, laterMs)
   assert.equal(datesOf(inTime).locksAtMs, lockedMs, 'a decision within the lock does not extend it')
 })
@@ -331,7 +337,7 @@ test('an order without a rate counts when the same report arrives with one', () 
 test('a pending order can be cancelled or rejected, and a locked one keeps its commission', () => {
   const open = tell([{ report: report(), attribution: attribution() }])
   const cancel = report({ event_id: '2', is_cancelled: true })
-  const lockedMs = locksAt(NOW_MS, MODEL.cpa)
+  const lockedMs = locksAt(NOW_MS, 'cpa')
   const cancelled = addReport(open, { report: cancel, attribution: null, atMs: lockedMs - 1 })
   assert.deepEqual(cancelled.account.rejection, { reason: 'cancelled', atMs: lockedMs - 1 })
   assert.deepEqual(figuresOf(cancelled.account).net, NOTHING)

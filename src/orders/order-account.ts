@@ -5,8 +5,7 @@
  * attribution. Money is recomputed whenever something is added (order-figures.ts). The difference
  * to the previous figures is the effect of the event.
  */
-import type { Model } from '../events/event.ts'
-import type { Micros } from '../platform/money/money.ts'
+import type { PayTerms } from '../events/pay-terms.ts'
 import type { AttributionModel, TouchEvidence } from './attribute.ts'
 import {
   endIn,
@@ -26,8 +25,7 @@ export interface Owner {
   readonly pubId: number
   readonly articleId: number
   readonly campaignId: number | null
-  readonly model: Model
-  readonly priceMicros: Micros // EPP: per purchase; CPA: per dollar of sale; CPC: paid at the click
+  readonly terms: PayTerms
   readonly sharePpm: number
 }
 
@@ -245,7 +243,7 @@ function lockOf(account: OrderAccount): number {
     return Number.POSITIVE_INFINITY
   }
   return Math.max(
-    locksAt(acceptedAtMs, attribution.owner.model),
+    locksAt(acceptedAtMs, attribution.owner.terms.model),
     attributedAtMs ?? acceptedAtMs,
     wait?.endedAtMs ?? acceptedAtMs,
   )

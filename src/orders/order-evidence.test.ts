@@ -1,7 +1,7 @@
 /** The clicks that an order stores as evidence, report by report. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MODEL, type Model } from '../events/event.ts'
+import type { PayTerms } from '../events/pay-terms.ts'
 import { micros } from '../platform/money/money.ts'
 import type { TouchEvidence } from './attribute.ts'
 import {
@@ -20,11 +20,12 @@ const report: OrderReport = {
   ...{ is_new_customer: null, is_cancelled: false },
 }
 
+const EPP: PayTerms = { model: 'epp', paymentMicros: micros(1_500_000) }
+
 /** Locked at once by default, because returns do not reduce EPP. */
-function owedTo(clickId: string, model: Model = MODEL.epp): OrderAttribution {
+function owedTo(clickId: string, terms: PayTerms = EPP): OrderAttribution {
   const owner = { clickId, clickAtMs: NOW_MS - 1000, pubId: 5, articleId: 9, campaignId: 1 }
-  const terms = { model, priceMicros: micros(1_500_000), sharePpm: 1_000_000 }
-  return { model: 'visitor', owner: { ...owner, ...terms } }
+  return { model: 'visitor', owner: { ...owner, terms, sharePpm: 1_000_000 } }
 }
 
 test('evidence stays with its attribution, and without one the last report with clicks counts', () => {
@@ -63,7 +64,11 @@ test('an order locked at once keeps its click, also when another one is named', 
 test('no later report restores a cancelled order whose click was reversed', () => {
   const tell = (account: OrderAccount, atMs: number, changes: Partial<OrderReport> = {}) => {
     const told = { ...report, event_id: `${atMs}`, updated_at_ms: atMs, ...changes }
-    return addReport(account, { report: told, attribution: owedTo('aa', MODEL.cpa), atMs })
+    return addReport(account, {
+      report: told,
+      attribution: owedTo('aa', { model: 'cpa', ratePpm: 1_500_000 }),
+      atMs,
+    })
   }
   const cancelled = tell(EMPTY_ACCOUNT, NOW_MS, { is_cancelled: true }).account
   const reversed = addReversal(cancelled, NOW_MS + 1)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
-import { MODEL } from '../events/event.ts'
 import { micros } from '../platform/money/money.ts'
 import {
   addReport,
@@ -24,7 +23,7 @@ function line(cents: number, quantity: number): ReportedLine {
 /** The lines of an order of so many micros, with this owner's share. */
 function linesOf(
   order: { value_micros: number; lines: readonly ReportedLine[] },
-  terms: Pick<Owner, 'model' | 'priceMicros' | 'sharePpm'>,
+  terms: Pick<Owner, 'terms' | 'sharePpm'>,
 ) {
   const click = { clickId: 'aa', clickAtMs: NOW_MS - 1000 }
   const owner = { ...click, pubId: 5, articleId: 9, campaignId: 1, ...terms }
@@ -39,7 +38,10 @@ function linesOf(
 
 test('divides commission and earnings by price × quantity, not by rounded parts', () => {
   const lines = [line(6000, 1), line(1500, 2), line(1000, 1)]
-  const epp = { model: MODEL.epp, priceMicros: micros(1_500_000), sharePpm: 600_000 }
+  const epp = {
+    terms: { model: 'epp', paymentMicros: micros(1_500_000) } as const,
+    sharePpm: 600_000,
+  }
   // A voucher covered all but five cents, or everything.
   for (const value_micros of [50_000, 0]) {
     const divided = linesOf({ value_micros, lines }, epp)
@@ -54,7 +56,7 @@ test('divides commission and earnings by price × quantity, not by rounded parts
   }
 
   // 4.349995 over 23.00, 310.00 and 0.03: the revenue’s cents are 18.03, 242.95 and 0.02.
-  const cpa = { model: MODEL.cpa, priceMicros: micros(50_000), sharePpm: 333_333 }
+  const cpa = { terms: { model: 'cpa', ratePpm: 50_000 } as const, sharePpm: 333_333 }
   const basket = [line(1150, 2), line(15_500, 2), line(1, 3)]
   const divided = linesOf({ value_micros: 261_000_000, lines: basket }, cpa)
   assert.deepEqual(
@@ -64,7 +66,7 @@ test('divides commission and earnings by price × quantity, not by rounded parts
 })
 
 test('rounds a commission once to the micro-dollar, half to even, and the publisher’s share down', () => {
-  const half = { model: MODEL.cpa, priceMicros: micros(500_000), sharePpm: 500_000 }
+  const half = { terms: { model: 'cpa', ratePpm: 500_000 } as const, sharePpm: 500_000 }
   const told = [1, 3, 4, 5].map((value_micros) => linesOf({ value_micros, lines: [] }, half))
   assert.deepEqual(
     told.map(([line]) => [line?.commissionMicros, line?.earningsMicros]),
@@ -84,7 +86,7 @@ function leftAfter(
 ): { net: Totals; refused: number } {
   const total = cents.reduce((sum, one) => sum + one, 0)
   const click = { clickId: 'aa', clickAtMs: NOW_MS - 1000, pubId: 5, articleId: 9, campaignId: 1 }
-  const terms = { model: MODEL.cpa, priceMicros: micros(100_000), sharePpm: 750_000 }
+  const terms = { terms: { model: 'cpa', ratePpm: 100_000 } as const, sharePpm: 750_000 }
   const report: OrderReport = {
     ...{ source: 's2s' as const, event_id: '1', updated_at_ms: NOW_MS, ordered_at_ms: NOW_MS },
     ...{ currency: 'USD', value: (total / 100).toFixed(2), value_micros: total * 10_000 },

@@ -6,9 +6,8 @@
  * no special rule.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { MODEL } from '../events/event.ts'
 import { ISO_4217 } from '../platform/money/iso4217.ts'
-import { MICROS_PER_DOLLAR, type Micros, micros, publisherPart } from '../platform/money/money.ts'
+import { type Micros, micros, PPM, publisherPart } from '../platform/money/money.ts'
 import { divideHalfEven } from '../platform/money/round.ts'
 import { allocate, allocateUnits } from './allocate.ts'
 import { parseMinor } from './currency.ts'
@@ -126,16 +125,16 @@ function grossOf(order: MergedOrder, owner: Owner | null): Totals {
   }
 }
 
-function commissionOf(revenueMicros: Micros, { model, priceMicros }: Owner): Micros {
-  switch (model) {
-    case MODEL.cpa: {
-      const exact = BigInt(revenueMicros) * BigInt(priceMicros)
-      return micros(Number(divideHalfEven(exact, BigInt(MICROS_PER_DOLLAR))))
+function commissionOf(revenueMicros: Micros, { terms }: Owner): Micros {
+  switch (terms.model) {
+    case 'cpa': {
+      const exact = BigInt(revenueMicros) * BigInt(terms.ratePpm)
+      return micros(Number(divideHalfEven(exact, BigInt(PPM))))
     }
-    case MODEL.epp:
-      return priceMicros
-    case MODEL.cpc:
-    case MODEL.none:
+    case 'epp':
+      return terms.paymentMicros
+    case 'cpc':
+    case 'none':
       return ZERO
   }
 }
@@ -283,7 +282,7 @@ function worthGone(line: StandingLine, { isNet }: MergedOrder, owner: Owner | nu
   const back: LineBack = isNet
     ? { quantity: 1, returned: 0, valueMinor: netMinor, refundedMinor: takenMinor }
     : line
-  const isPaidBack = owner?.model === MODEL.cpa
+  const isPaidBack = owner?.terms.model === 'cpa'
   return {
     revenueMicros: goneOf(worth.revenueMicros, back),
     commissionMicros: isPaidBack ? goneOf(worth.commissionMicros, back) : ZERO,

@@ -9,7 +9,6 @@ import {
   report,
   tell,
 } from '../../test/support/order-account.ts'
-import { micros } from '../platform/money/money.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import {
   addDecision,
@@ -62,7 +61,10 @@ const HEARD: Readonly<Record<string, Hear>> = {
   $100: hear({ value: '100.00', value_micros: 100_000_000 }),
   cancelled: hear({ is_cancelled: true }),
   doubtful: hear({ value: '9000.00', value_micros: 9_000_000_000, hold: 'review' }),
-  'named 20 %': hear({}, { ...attribution({ priceMicros: micros(200_000) }), model: 'exact' }),
+  'named 20 %': hear(
+    {},
+    { ...attribution({ terms: { model: 'cpa', ratePpm: 200_000 } }), model: 'exact' },
+  ),
   '$100 back': (order) => addReturn(order, goodsBack()),
   approved: (order, atMs) => addDecision(order, { kind: 'approve' }, atMs),
   rejected: (order, atMs) => addDecision(order, { kind: 'reject', reason: 'fraud' }, atMs),

@@ -11,7 +11,7 @@
  * negative line on the next statement. States are never stored; they follow from stored dates.
  * order-life.test.ts lists the effect of each event in each state.
  */
-import { MODEL, type Model } from '../events/event.ts'
+import type { PayTerms } from '../events/pay-terms.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import type { HoldReason } from './order-merge.ts'
 
@@ -22,11 +22,11 @@ export type OrderState = 'PENDING' | 'LOCKED' | 'PAID' | 'REJECTED'
  * is owed (its click was paid, or it has none) stays open as long as any. The tag often reports it
  * first, and it may be owed to the click that the merchant's server names later.
  */
-const LOCK_DAYS: Readonly<Record<Model, number>> = {
-  [MODEL.none]: 90,
-  [MODEL.cpc]: 90,
-  [MODEL.cpa]: 90,
-  [MODEL.epp]: 0,
+const LOCK_DAYS: Readonly<Record<PayTerms['model'], number>> = {
+  none: 90,
+  cpc: 90,
+  cpa: 90,
+  epp: 0,
 }
 
 /**
@@ -37,7 +37,7 @@ const LOCK_DAYS: Readonly<Record<Model, number>> = {
 export const AMOUNTS_OPEN_MS = 90 * DAY_MS
 
 /** When an order accepted at this time can no longer be rejected, if it was never held. */
-export function locksAt(acceptedAtMs: number, model: Model): number {
+export function locksAt(acceptedAtMs: number, model: PayTerms['model']): number {
   return acceptedAtMs + LOCK_DAYS[model] * DAY_MS
 }
 

@@ -2,10 +2,11 @@
  * Orders in SQL. The fold loads them and writes them back as a whole, with one round trip per table
  * for any number of orders. Only the fold writes here.
  */
+
 import { clickIdBytes } from '../events/click-id.ts'
 import { MODEL, MONEY_LANE, type Model } from '../events/event.ts'
+import { unpackTerms } from '../events/pay-terms.ts'
 import { verdictOf } from '../events/reason.ts'
-import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { identifier, type Sql, sql } from '../platform/postgres/sql.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
@@ -167,8 +168,7 @@ function toFoundClick(row: ClickRow): FoundClick {
       pubId: row.pub_id,
       articleId: row.article_id,
       campaignId: row.campaign_id,
-      model: row.model,
-      priceMicros: micros(Number(row.price_micros)),
+      terms: unpackTerms({ model: row.model, amount: Number(row.price_micros) }),
       sharePpm: row.share_ppm,
     },
   }
@@ -254,7 +254,7 @@ function headOf({ merchId, orderId, eventId, day, isPosted, account, figures }: 
     pub_id: owner?.pubId ?? null,
     article_id: owner?.articleId ?? null,
     campaign_id: owner?.campaignId ?? null,
-    model: owner?.model ?? MODEL.none,
+    model: MODEL[owner?.terms.model ?? 'none'],
     locks_at: Number.isFinite(locksAtMs) ? instant(locksAtMs) : null,
     rejected_at: instant(account.rejection?.atMs ?? null),
     reject_reason: account.rejection?.reason ?? null,

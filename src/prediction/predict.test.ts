@@ -5,6 +5,7 @@ import fc from '../../test/support/fast-check.ts'
 import { beta, gamma, normal, poisson, seededRandom } from '../../test/support/seeded-random.ts'
 import { kitPath } from '../../test/support/shared-data.ts'
 import { evenly } from '../../test/support/uniform-numbers.ts'
+import { micros } from '../platform/money/money.ts'
 import { clickEvidence, countsOf, noEvidence } from './evidence.ts'
 import { fitConcentration, fitModel } from './fit.ts'
 import { logGamma, logGammaRise } from './log-gamma.ts'
@@ -16,7 +17,7 @@ import {
   estimateRate,
   estimateValue,
   gammaQuantile,
-  type PayTerms,
+  type OfferedTerms,
   predictCpc,
   predictPerOrder,
   shown,
@@ -322,12 +323,14 @@ test('each model pays by its terms', () => {
     validShare: 0.9,
     fundedShare: 0.5,
   }
-  const cpc = (terms: PayTerms) => predictCpc(terms, outlook).meanMicros
+  const cpc = (terms: OfferedTerms) => predictCpc(terms, outlook).meanMicros
   assert.equal(cpc({ model: 'cpc', bidMicros: 600_000 }), 600_000 * 0.75 * 0.9 * 0.5)
   assert(
     Math.abs(cpc({ model: 'cpa', ratePpm: 80_000 }) - 0.02 * 50e6 * 0.08 * 0.9 * 0.8 * 0.75) < 1e-6,
   )
-  assert(Math.abs(cpc({ model: 'epp', paymentMicros: 1_500_000 }) - 0.02 * 1.5e6 * 0.75) < 1e-6)
+  assert(
+    Math.abs(cpc({ model: 'epp', paymentMicros: micros(1_500_000) }) - 0.02 * 1.5e6 * 0.75) < 1e-6,
+  )
 })
 
 test('order value makes a commission uncertain, but not a fixed payment', () => {
@@ -335,14 +338,14 @@ test('order value makes a commission uncertain, but not a fixed payment', () => 
     ...{ share: 0.75, returnShare: 0, approvedShare: 1, validShare: 1, fundedShare: 1 },
     rate: { merchantRate: 0.02, merchantError: 0, alpha: 20, nEff: 1000, rate: 0.02 },
   }
-  const width = (terms: PayTerms, logVariance: number) => {
+  const width = (terms: OfferedTerms, logVariance: number) => {
     const value = { meanMicros: 50e6, logVariance }
     const { lowMicros, highMicros } = predictCpc(terms, { ...outlook, value })
     return highMicros - lowMicros
   }
   const [rate, fixed] = [
     { model: 'cpa', ratePpm: 80_000 },
-    { model: 'epp', paymentMicros: 4_000_000 },
+    { model: 'epp', paymentMicros: micros(4_000_000) },
   ] as const
   assert(width(rate, 0.04) > 1.1 * width(rate, 0))
   assert.equal(width(fixed, 0.04), width(fixed, 0))

@@ -7,7 +7,8 @@
  * (y_m − y_mp + K0 θ0) / (n_m − n_mp + K0),  θ = (y_mp + K1 θ_m) / (n_mp + K1). K0 and K1 are
  * fitted nightly (fit.ts). Pure: counts in, figures out.
  */
-import { PPM } from '../platform/money/money.ts'
+import type { OrderTerms } from '../events/pay-terms.ts'
+import { micros, PPM } from '../platform/money/money.ts'
 
 /**
  * Ripe clicks of a pair, or of a whole merchant, and their orders, which never exceed the clicks.
@@ -239,20 +240,17 @@ function around(meanMicros: number, low: number, high: number) {
   return { lowMicros: Math.min(low, meanMicros), highMicros: Math.max(high, meanMicros) }
 }
 
-/** The terms under which a campaign pays, as far as a prediction needs them. */
-export type PayTerms =
-  | { readonly model: 'cpc'; readonly bidMicros: number }
-  | { readonly model: 'cpa'; readonly ratePpm: number }
-  | { readonly model: 'epp'; readonly paymentMicros: number }
+/** The terms that a campaign offers. */
+export type OfferedTerms = { readonly model: 'cpc'; readonly bidMicros: number } | OrderTerms
 
 /** The pay terms from the columns of a campaign that pays per order. */
 export function orderTerms(
   model: 'cpa' | 'epp',
   campaign: { readonly rate_ppm: number | null; readonly payment_micros: string | null },
-): Exclude<PayTerms, { model: 'cpc' }> {
+): OrderTerms {
   return model === 'cpa'
     ? { model, ratePpm: campaign.rate_ppm ?? 0 }
-    : { model, paymentMicros: Number(campaign.payment_micros) }
+    : { model, paymentMicros: micros(Number(campaign.payment_micros)) }
 }
 
 export interface ClickOutlook {
@@ -269,7 +267,7 @@ export interface ClickOutlook {
  * The merchant's expected final payment for an order, in micros; the auction multiplies it by θ.
  */
 export function perOrderMicros(
-  terms: Exclude<PayTerms, { model: 'cpc' }>,
+  terms: OrderTerms,
   {
     value,
     returnShare,
@@ -281,7 +279,7 @@ export function perOrderMicros(
 }
 
 /** `best_effort_cpc` of one campaign for one publisher, in micros, with its interval. */
-export function predictCpc(terms: PayTerms, outlook: ClickOutlook): Prediction {
+export function predictCpc(terms: OfferedTerms, outlook: ClickOutlook): Prediction {
   const { share, validShare, fundedShare } = outlook
   if (terms.model === 'cpc') {
     const meanMicros = terms.bidMicros * share * validShare * fundedShare

@@ -4,8 +4,9 @@ import { BROWSER } from '../../test/support/app.ts'
 import type { Merchant } from '../auction/market.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import type { LeaseBook } from '../budgets/lease.ts'
-import { type LogEvent, MODEL } from '../events/event.ts'
+import type { LogEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
+import { pricePerClick } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money/money.ts'
 import { AddressReservations } from './address-reservations.ts'
@@ -22,7 +23,7 @@ import { ReservedResults } from './reserved-results.ts'
 const NOON_MS = Date.UTC(2026, 2, 2, 12)
 const result: SealedResult = {
   ...{ resultNumber: Buffer.alloc(16, 1), issuedAtMs: NOON_MS, pubId: 1, merchId: 2 },
-  ...{ campaignId: 3, offerId: '4', model: MODEL.cpc, priceMicros: micros(500_000) },
+  ...{ campaignId: 3, offerId: '4', terms: { model: 'cpc', pricePerClickMicros: micros(500_000) } },
   ...{ sharePpm: 750_000, isExclusive: false, isKeylessForeign: false, isAtClick: false },
   ...{ consent: 1, runnerUpMicros: micros(0), snapshotVersion: 1 },
 }
@@ -155,7 +156,7 @@ test('counts a click on a page’s result once for the reserve, and a click with
       {
         nowMs: NOON_MS + 1_000,
         ageMs: 1_000,
-        priceMicros: result.priceMicros,
+        priceMicros: pricePerClick(result.terms),
         address: '203.0.113.7',
       },
     ],

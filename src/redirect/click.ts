@@ -5,14 +5,16 @@
  * lease), appends one event with all facts and its own verdict, and redirects the reader. The fold
  * decides whether the click is paid (docs/decisions/0020-the-fold.md).
  */
+
 import type { Edge } from '../auction/edge.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import type { LeaseBook } from '../budgets/lease.ts'
 import type { LeaseLoop } from '../budgets/lease-loop.ts'
 import { type DurableAppend, REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
-import { EVENT_TYPE, type LogEvent, MODEL, MONEY_LANE, newEvent } from '../events/event.ts'
+import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
+import { packTerms, pricePerClick } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { ClickLabels } from '../links/link-url.ts'
@@ -87,7 +89,7 @@ export async function answerClick(deps: ClickDeps, click: Click): Promise<HotRep
 
 /** Whether the click is, or may become, durable. */
 async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<boolean> {
-  const { campaignId, priceMicros } = click.result
+  const { campaignId, terms } = click.result
   const reservation = click.reservation ?? (await reserved(deps, click))
   const event = clickEvent(deps, click, { clickId, ...reservation })
   try {
@@ -100,7 +102,7 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
     const isLost = isNeverWritten(error)
     if (event.reservedMicros !== null) deps.reservedResults.delete(click.result.resultNumber)
     if (event.leaseId !== null && isLost) {
-      deps.book.release(campaignId, Number(event.leaseId), priceMicros)
+      deps.book.release(campaignId, Number(event.leaseId), pricePerClick(terms))
     }
     deps.onUnrecorded(error)
     return !isLost
@@ -175,7 +177,7 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
   deps.book.recordClick(result.campaignId, {
     nowMs,
     ageMs: nowMs - result.issuedAtMs,
-    priceMicros: result.priceMicros,
+    priceMicros: pricePerClick(result.terms),
     address: addressUnit(click.request.address),
   })
   const reservation = await reserveFromBudget(deps, click, FUND_PATIENCE_MS)
@@ -200,8 +202,8 @@ export function mayReserve(
 }
 
 /** Whether the click itself costs its merchant something. */
-export function hasPrice({ model, priceMicros }: SealedResult): boolean {
-  return model === MODEL.cpc && priceMicros > 0
+export function hasPrice(result: SealedResult): boolean {
+  return pricePerClick(result.terms) > 0
 }
 
 /**
@@ -213,7 +215,8 @@ export async function reserveFromBudget(
   { nowMs, result }: Pick<Click, 'nowMs' | 'result'>,
   patienceMs: number,
 ): Promise<Reservation> {
-  const { campaignId, priceMicros } = result
+  const { campaignId, terms } = result
+  const priceMicros = pricePerClick(terms)
   let leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   if (leaseId === null) {
     const funding = deps.fund(campaignId, priceMicros)
@@ -232,6 +235,7 @@ function clickEvent(
   const { request, nowMs, result } = click
   const agent = readUserAgent(request.headers['user-agent'])
   const isReserved = leaseId !== null
+  const { model, amount } = packTerms(result.terms)
   const unit = addressUnit(request.address)
   const campaign = deps.edge.market.campaigns.get(result.campaignId)
   return newEvent({
@@ -248,12 +252,12 @@ function clickEvent(
     merchId: result.merchId,
     campaignId: result.campaignId === 0 ? null : result.campaignId,
     offerId: result.offerId === '0' ? null : result.offerId,
-    model: result.model,
-    priceMicros: result.priceMicros,
+    model,
+    priceMicros: amount,
     sharePpm: result.sharePpm,
     // Lease 0 means a campaign without a cap: there is nothing to release.
     leaseId: isReserved && leaseId !== 0 ? String(leaseId) : null,
-    reservedMicros: isReserved ? result.priceMicros : null,
+    reservedMicros: isReserved ? pricePerClick(result.terms) : null,
     clickId,
     visitorKey:
       click.visitorId === null ? null : deps.hashKeys.hash('visitor', click.visitorId, nowMs),

@@ -4,7 +4,7 @@ import { BROWSER } from '../../test/support/app.ts'
 import { indexMarket } from '../auction/market.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import { CONSENT } from '../events/consent.ts'
-import { MODEL } from '../events/event.ts'
+import { NO_TERMS } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import type { HotRequest } from '../platform/http/hot-http.ts'
 import { micros } from '../platform/money/money.ts'
@@ -19,7 +19,7 @@ const [SHOP, ELSEWHERE] = ['https://shop.example/1', 'https://elsewhere.example/
 
 const result: SealedResult = {
   ...{ resultNumber: Buffer.alloc(16, 1), issuedAtMs: NOON_MS, pubId: 1, merchId: 0 },
-  ...{ campaignId: 0, offerId: '0', model: MODEL.none, priceMicros: micros(0) },
+  ...{ campaignId: 0, offerId: '0', terms: NO_TERMS },
   ...{ sharePpm: 750_000, isExclusive: false, isKeylessForeign: true, isAtClick: false },
   ...{ consent: CONSENT.contextual, runnerUpMicros: micros(0), snapshotVersion: 1 },
 }
@@ -106,9 +106,9 @@ async function clickAmong(
   const reasons: unknown[] = []
   const holdAtClick = (_link: unknown, _request: unknown, { unfunded }: { unfunded: number[] }) => {
     const campaignId = bidders.find((id) => !unfunded.includes(id)) ?? 0
-    const model = campaignId === 0 ? MODEL.none : MODEL.cpc
-    const priceMicros = micros(campaignId === 0 ? 0 : 500_000)
-    const made = { ...result, campaignId, model, priceMicros, isKeylessForeign: false }
+    const paid = { model: 'cpc', pricePerClickMicros: micros(500_000) } as const
+    const terms = campaignId === 0 ? NO_TERMS : paid
+    const made = { ...result, campaignId, terms, isKeylessForeign: false }
     return {
       result: { ...made, isAtClick: true },
       url: `${SHOP}${campaignId}`,

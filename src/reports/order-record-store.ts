@@ -4,7 +4,6 @@
  */
 
 import { clickIdBytes } from '../events/click-id.ts'
-import { MODEL, modelWord } from '../events/event.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfKey } from '../ledger/store.ts'
@@ -258,12 +257,12 @@ async function explained(db: Db, row: OrderRow, now: Date) {
 /** The terms sealed at the click, from which commission and the publisher's part follow. */
 function termsOf({ attribution }: OrderAccount) {
   if (attribution === null) return null
-  const { campaignId, model, priceMicros, sharePpm } = attribution.owner
+  const { campaignId, terms, sharePpm } = attribution.owner
   return {
     campaign_id: campaignId, // Null for the merchant's own rate for links that were only seen.
-    model: modelWord(model),
-    rate: model === MODEL.cpa ? priceMicros / PPM : null,
-    payment_usd: model === MODEL.epp ? formatExact(priceMicros) : null,
+    model: terms.model,
+    rate: terms.model === 'cpa' ? terms.ratePpm / PPM : null,
+    payment_usd: terms.model === 'epp' ? formatExact(terms.paymentMicros) : null,
     share: sharePpm / PPM,
   }
 }

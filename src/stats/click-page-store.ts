@@ -1,7 +1,9 @@
 /**
  * Lists a publisher's clicks for the dashboard, newest first, with earnings or the reason for none.
  */
-import { modelWord } from '../events/event.ts'
+
+import { type Model, modelWord } from '../events/event.ts'
+import { pricePerClick } from '../events/pay-terms.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
 import { cutPage, PAGE_ROWS_READ } from '../platform/http/page.ts'
@@ -9,7 +11,7 @@ import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
-import { clickPrice, explainVerdict, RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
+import { explainVerdict, RESERVED_FIRST, RESULT_CLICKS_MAX, termsOfRow } from './click-store.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage, ReasonCount } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
@@ -25,7 +27,7 @@ interface ClickRow {
   readonly at: Date
   readonly auction_id: string
   readonly result_number: Buffer
-  readonly model: number
+  readonly model: Model
   readonly price_micros: string
   readonly paid_micros: string
   readonly publisher_micros: string
@@ -116,7 +118,7 @@ function toClickEntry(row: ClickRow): ClickEntry {
     merchant_name: row.merchant_name,
     product_name: row.product_name,
     model: modelWord(row.model),
-    price: clickPrice(row),
+    price: formatExact(pricePerClick(termsOfRow(row))),
     paid: formatExact(row.paid_micros),
     earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),
     is_counted: row.verdict === REASON.ok,

@@ -1,6 +1,7 @@
 /** Reads clicks after the fold has judged them. */
 import { clickIdBytes } from '../events/click-id.ts'
-import { MODEL, modelWord } from '../events/event.ts'
+import type { Model } from '../events/event.ts'
+import { type PayTerms, pricePerClick, unpackTerms } from '../events/pay-terms.ts'
 import { REASON, reasonName, verdictOf } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
@@ -19,7 +20,7 @@ interface ClickRow {
   readonly auction_id: string
   readonly merch_id: number
   readonly campaign_id: number | null
-  readonly model: number
+  readonly model: Model
   readonly price_micros: string
   readonly paid_micros: string
   readonly publisher_micros: string
@@ -43,9 +44,7 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     auction_id: row.auction_id,
     merch_id: row.merch_id,
     campaign_id: row.campaign_id,
-    model: modelWord(row.model),
-    price: clickPrice(row),
-    ...termsOfOrders(row),
+    ...termsRecord(termsOfRow(row)),
     paid: formatExact(row.paid_micros),
     publisher_earns: formatExact(row.publisher_micros),
     reason: reasonName(row.reason),
@@ -89,22 +88,25 @@ export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
     pubId: row.pub_id,
     merchId: row.merch_id,
     campaignId: row.campaign_id,
-    model: row.model,
-    priceMicros: Number(row.price_micros),
+    terms: termsOfRow(row),
     sharePpm: row.share_ppm,
   }))
 }
 
-/** For other models the column contains terms: a rate, or a payment per order. */
-export function clickPrice(click: Pick<ClickRow, 'model' | 'price_micros'>): string {
-  return formatExact(click.model === MODEL.cpc ? click.price_micros : 0)
+/** The terms of a row of `click`, whose `price_micros` is the amount of its model. */
+export function termsOfRow({ model, price_micros }: TermsRow): PayTerms {
+  return unpackTerms({ model, amount: Number(price_micros) })
 }
 
-/** The terms for the click's orders, as sealed in its auction. */
-function termsOfOrders({ model, price_micros }: Pick<ClickRow, 'model' | 'price_micros'>) {
+type TermsRow = Pick<ClickRow, 'model' | 'price_micros'>
+
+/** The fields of a click's terms: the price of the click, or the terms for its orders. */
+function termsRecord(terms: PayTerms) {
   return {
-    rate: model === MODEL.cpa ? Number(price_micros) / PPM : null,
-    payment: model === MODEL.epp ? formatExact(price_micros) : null,
+    model: terms.model,
+    price: formatExact(pricePerClick(terms)),
+    rate: terms.model === 'cpa' ? terms.ratePpm / PPM : null,
+    payment: terms.model === 'epp' ? formatExact(terms.paymentMicros) : null,
   }
 }
 

@@ -1,10 +1,11 @@
 /** I5: no reader is stranded with the database down or silent; and nothing is lost (I2, I3). */
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CONSENT } from '../../src/events/consent.ts'
-import { MODEL } from '../../src/events/event.ts'
+import { NO_TERMS } from '../../src/events/pay-terms.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { startApi } from '../support/api.ts'
@@ -166,8 +167,7 @@ test('an old keyless seal does not redirect off the network, also with the link 
       merchId: 0,
       campaignId: 0,
       offerId: '0',
-      model: MODEL.none,
-      priceMicros: micros(0),
+      terms: NO_TERMS,
       sharePpm: 0,
       isExclusive: false,
       isKeylessForeign: true,

@@ -1,6 +1,5 @@
 /** An order's account, built by hand: a report, its click, returns. */
 
-import { MODEL } from '../../src/events/event.ts'
 import {
   addReport,
   addReturn,
@@ -24,15 +23,14 @@ export function attribution(changes: Partial<OrderAttribution['owner']> = {}): O
       pubId: 5,
       articleId: 9,
       campaignId: 1,
-      model: MODEL.cpa,
-      priceMicros: micros(100_000), // 10 %.
+      terms: { model: 'cpa', ratePpm: 100_000 },
       sharePpm: 1_000_000,
       ...changes,
     },
   }
 }
 
-export const EPP = attribution({ model: MODEL.epp, priceMicros: micros(1_500_000) })
+export const EPP = attribution({ terms: { model: 'epp', paymentMicros: micros(1_500_000) } })
 
 export function line(product_id: string, cents: number, quantity: number): ReportedLine {
   return { product_id, name: null, brand: null, price: null, price_minor: `${cents}`, quantity }
