@@ -105,16 +105,19 @@ export async function handOver(
  * counts in every organization, so it does not show that there is one.
  */
 export async function requireOrganization(db: Db, organization: Organization): Promise<void> {
-  const { kind, id } = organization
-  if (kind === 'network' || !Number.isInteger(id)) return // A schema refuses other ids.
-  const rows = canBeSmallId(id)
-    ? await db.rows(
-        kind === 'publisher'
-          ? sql`select from publisher where pub_id = ${id}`
-          : sql`select from merchant where merch_id = ${id}`,
-      )
-    : []
-  if (rows.length === 0) throw new ApiError('notYours')
+  if (!(await isOrganization(db, organization))) throw new ApiError('notYours')
+}
+
+/** Whether there is an organization with this id. A schema refuses what is no integer. */
+export async function isOrganization(db: Db, { kind, id }: Organization): Promise<boolean> {
+  if (kind === 'network' || !Number.isInteger(id)) return true
+  if (!canBeSmallId(id)) return false
+  const row = await db.row(
+    kind === 'publisher'
+      ? sql`select from publisher where pub_id = ${id}`
+      : sql`select from merchant where merch_id = ${id}`,
+  )
+  return row !== null
 }
 
 /** The organizations of a user with their names; the network has the name of the service. */

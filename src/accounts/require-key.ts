@@ -7,12 +7,18 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { LRUCache } from 'lru-cache'
-import { ApiError } from '../platform/errors/api-errors.ts'
+import { ApiError, notFound } from '../platform/errors/api-errors.ts'
 import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { hashApiKey, isSameHash, readAuthorization } from './api-key.ts'
-import { authorize, type Caller, ownIds } from './caller.ts'
-import { boundOrganization, type MembershipJson, toMemberships } from './membership-store.ts'
+import { authorize, type Caller, ownIds, permissionsIn } from './caller.ts'
+import {
+  boundOrganization,
+  isOrganization,
+  type MembershipJson,
+  toMemberships,
+} from './membership-store.ts'
+import { organizationOf } from './operation.ts'
 import type { Organization, Permission } from './permission.ts'
 import { readSessionCookie, requireCsrfToken, requireSession, sessionCaller } from './session.ts'
 import { updateSessionUse } from './session-store.ts'
@@ -40,6 +46,11 @@ declare module 'fastify' {
 
 /** The part of a request that is read; any Fastify request has it. */
 interface KeyedRequest {
+  readonly params?: unknown
+  readonly routeOptions?: {
+    readonly url?: string | undefined
+    readonly config: { readonly permission?: Permission | null }
+  }
   readonly method: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>> & {
     readonly authorization?: string | undefined
@@ -63,6 +74,11 @@ export interface KeyGuard {
   require(request: KeyedRequest): Promise<void>
   /** A hook for endpoints with an optional key: a key that is sent must be valid. */
   accept(request: KeyedRequest): Promise<void>
+  /**
+   * A hook after these: throws unless the caller has the route's permission in the organization of
+   * the path. So what a caller sends is checked only where it has the right to send it.
+   */
+  admit(request: KeyedRequest): Promise<void>
 }
 
 /** The security entry in the schema of an endpoint that `require` guards. */
@@ -118,7 +134,44 @@ export function makeKeyGuard(options: {
     accept: async (request) => {
       if ((request.headers.authorization ?? '') !== '') await require(request)
     },
+    admit: (request) => admitToPath(db, request),
   }
+}
+
+async function admitToPath(
+  db: Db,
+  { keyHolder: holder, params, routeOptions }: KeyedRequest,
+): Promise<void> {
+  const permission = routeOptions?.config.permission ?? null
+  if (holder === undefined || permission === null) return
+  const path = routeOptions?.url ?? ''
+  const organization = organizationOf(path, (params ?? {}) as Record<string, unknown>)
+  if (organization.kind === 'network' && !OF_NETWORK.test(permission)) {
+    requireSomewhere(holder, permission)
+    return
+  }
+  if (organization.id !== null && !Number.isInteger(organization.id)) return // The schema refuses.
+  if (permissionsIn(holder, organization)?.has(permission) === true) return
+  // These routes are older than roles: an unknown id is a 404.
+  if (!(await isOrganization(db, organization))) {
+    throw notFound(`No ${organization.kind} ${organization.id}`)
+  }
+  authorize(holder, organization, permission)
+}
+
+const OF_NETWORK = /^network\./
+
+/**
+ * Throws a 403 for a caller that has the permission nowhere. The others name their publisher in
+ * what they send.
+ */
+function requireSomewhere(holder: KeyHolder, permission: Permission): void {
+  const own = holder.memberships
+    .map(({ organization }) => organization)
+    .filter((organization) => permissionsIn(holder, organization) !== null)
+  const [first] = own
+  const has = own.some((organization) => permissionsIn(holder, organization)?.has(permission))
+  if (first !== undefined && !has) authorize(holder, first, permission)
 }
 
 /**
@@ -130,6 +183,7 @@ export function needPermission(
   { keys, permission }: { readonly keys: KeyGuard; readonly permission: Permission | null },
 ): void {
   app.addHook('onRequest', keys.require)
+  app.addHook('onRequest', keys.admit)
   declarePermission(app, permission)
 }
 

@@ -128,7 +128,7 @@ const linkMateRoute =
       '/api/v1/publishers/:pub_id/linkmate/smart_links/',
       {
         config: { cors: 'open', charge },
-        onRequest: keys.accept,
+        onRequest: [keys.accept, keys.admit],
         schema: {
           operationId: 'retrieveSmartLinks',
           summary: 'Retrieve smart links for raw URLs (partner program)',

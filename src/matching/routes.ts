@@ -35,7 +35,7 @@ export const matchRoutes =
       '/api/v1/product_match/clickmate/exclusive_links/',
       {
         config: { rules: (request) => matchFaults(request.query as object) },
-        onRequest: keys.accept,
+        onRequest: [keys.accept, keys.admit],
         schema: {
           operationId: 'matchProduct',
           summary: 'Match a product to monetized links',
