@@ -28,7 +28,7 @@ export interface Link {
   _changes?: [Attributes, Attributes, ReplacedText[]]
 }
 
-/** The values of what an outcome changes. */
+/** The values that an outcome changes. */
 export type Attributes = (string | null)[]
 
 /** An element whose text was replaced, with the old and the new text. */

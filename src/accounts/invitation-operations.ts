@@ -40,7 +40,7 @@ const INVITATION = {
   invitation_id: Type.Integer(),
   email: Type.String(),
   role: Type.Enum([...ROLES]),
-  invited_by: orNull(Type.Integer(), 'The `uid` of who invited; null: the operator'),
+  invited_by: orNull(Type.Integer(), 'The `uid` of the inviter; null: the operator'),
   datetime_created: Time,
   datetime_updated: Time,
   datetime_expires: Time,

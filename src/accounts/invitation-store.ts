@@ -1,4 +1,4 @@
-/** Invitations in SQL. Of a link's token only the SHA-256 is stored. */
+/** Invitations in SQL. Only the SHA-256 of a link's token is stored. */
 import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'

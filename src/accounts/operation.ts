@@ -20,10 +20,10 @@ const Nothing = Type.Object({})
 
 /** What an operation gets to know about its call. */
 export interface Call<Params, Query, Body> {
-  /** The transaction of a change; the database itself for what only reads. */
+  /** The transaction of a change; the database itself for reading operations. */
   readonly db: Db
   readonly caller: Caller
-  /** The organization that the path names; the network's for what concerns oneself. */
+  /** The organization that the path names; the network's for operations on one's own account. */
   readonly organization: Organization
   readonly params: Params
   readonly query: Query
@@ -191,12 +191,12 @@ export function admit(
   if (permission === null) return
   const organization = organizationOf(path, params)
   const isOneself = selfParam !== undefined && Number(params[selfParam]) === caller.uid
-  // Scopes limit a key also in what its user may do without a permission.
+  // Scopes also limit a key in operations that need no permission.
   if (isOneself && caller.scopes === null && permissionsIn(caller, organization) !== null) return
   authorize(caller, organization, permission)
 }
 
-/** What the edge of an operation knows: who calls, when, and what was sent. */
+/** The input of an operation from its edge: caller, time, and request. */
 export interface Asked {
   readonly db: Db
   readonly caller: Caller

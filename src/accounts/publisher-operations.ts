@@ -107,7 +107,7 @@ const updateSettings = action({
 
 export const publisherOperations: readonly Operation[] = [readSettings, updateSettings]
 
-/** The settings of a body, and what of it cannot be read. Ranges are checked with the change. */
+/** The settings of a body, and its unreadable fields. Ranges are checked with the change. */
 function readChanges(body: SettingsBody): {
   readonly changes: Partial<PublisherSettings>
   readonly faults: Fault[]

@@ -44,7 +44,7 @@ export async function insertSession(
   return begun === 1
 }
 
-/** The user of a live session, and what it gives access to. */
+/** The user of a live session, and its access. */
 export function findSessionUser(
   db: Db,
   { tokenHash, now }: { tokenHash: Buffer; now: Date },

@@ -25,7 +25,7 @@ export function sessionCookieName(isSecure: boolean): string {
   return isSecure ? '__Host-souk_session' : 'souk_session'
 }
 
-/** Who starts a session, and what shows it among the user's sessions. */
+/** The client that starts a session, as shown among the user's sessions. */
 export interface SessionStart {
   readonly uid: number
   /** The hash of the password that was checked; null if another service signed the user in. */

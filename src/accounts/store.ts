@@ -198,7 +198,7 @@ export function disableApiKey(
   `)
 }
 
-/** The enabled key with this hash, its user and what it gives access to. */
+/** The enabled key with this hash, its user and its access. */
 export function findKeyHolder(
   db: Db,
   { keyHash, now }: { keyHash: Buffer; now: Date },

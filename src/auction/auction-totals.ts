@@ -1,9 +1,9 @@
 /**
  * Counts every auction of every campaign: entered, won or lost and why, bids and prices.
  *
- * Receipts are sampled under load; these totals are not. A process gathers them in memory and adds
- * them to the daily totals in numbered batches, each exactly once. What a process had gathered when
- * it was killed is lost: some seconds of counts, never money.
+ * Receipts are sampled under load; these totals are not. A process gathers them in memory and
+ * adds them to the daily totals in numbered batches, each exactly once. A killed process loses
+ * its latest counts: some seconds of them, never money.
  */
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import type { CandidateSet } from './candidate-set.ts'

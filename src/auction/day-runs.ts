@@ -58,7 +58,7 @@ export class DayRuns {
     // Without the flags of this process: a test runner's mean nothing to the thread.
     const thread = new Worker(THREAD, { workerData, execArgv: [] })
     this.#threads.add(thread)
-    const ended = once(thread, 'exit') // Rejects with what broke the thread, should anything.
+    const ended = once(thread, 'exit') // Rejects with the error that broke the thread, if any.
     let report: DayReports[keyof DayReports] | undefined
     // Under `node --watch` Node sends its own messages the same way.
     thread.on('message', (news: DayNews | { readonly kind?: never }) => {

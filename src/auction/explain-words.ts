@@ -182,7 +182,7 @@ function typedWords({ set, request, outcome, seesTypedBids }: Rerun): string {
   if (pacedValue(typed, factor, MODEL.cpc) === priceMicros) {
     return `, ${dollars(typed)}, lowered so that its daily budget lasts the day`
   }
-  return `, ${dollars(typed)}, lowered to what its ROAS goal allows`
+  return `, ${dollars(typed)}, lowered to the maximum that its ROAS goal allows`
 }
 
 /** Why the link kept its own destination. */

@@ -334,7 +334,7 @@ test('a bid that its ROAS goal lowered is not shown as the cost of the click', (
     return explainAuction(held).outcome.price_why ?? ''
   }
   const [exclusive, firstPrice] = [{ isExclusive: true }, { isFirstPrice: true }]
-  const lowered = 'lowered to what its ROAS goal allows'
+  const lowered = 'lowered to the maximum that its ROAS goal allows'
   const posted = "an exclusive link costs the campaign's posted price"
   assert.equal(why(exclusive, 300_000), `$0.15: ${posted}, $0.80, ${lowered}.`)
   assert.equal(why(exclusive, 1_600_000), `$0.80: ${posted}.`)

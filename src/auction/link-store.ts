@@ -81,7 +81,7 @@ export async function loadLinks(
   )
 }
 
-/** Stored as the publisher wrote them; readers are redirected to what a browser makes of them. */
+/** Stored as the publisher wrote them; readers are redirected to the form a browser makes. */
 function withUsableUrls(link: LinkRow): LinkRow {
   const url = link.url === null ? null : trimUrl(link.url)
   return { ...link, url, article_url: trimUrl(link.article_url) }

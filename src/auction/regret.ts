@@ -36,7 +36,7 @@ function clip(epsilonPpm: number): number {
 }
 
 /**
- * What exploring cost a publisher and what it earned, as if each auction were clicked once.
+ * The cost of exploring for a publisher, and its earnings, as if each auction were clicked once.
  *
  * Computed from disclosed auctions: the publisher sees the share that follows, and on a day with
  * one exploring auction the exact regret would reveal a bid. Over many auctions the two agree: in

@@ -23,7 +23,7 @@ export async function loadRoasMultipliers(db: Db): Promise<Map<number, number>> 
 }
 
 /**
- * Moves each multiplier by what the campaign's clicks cost and brought; returns how many. Once an
+ * Moves each multiplier by the cost and orders of the campaign's clicks; returns how many. Once an
  * hour, also if the job runs again because its worker died before it could report.
  */
 export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number> {

@@ -1,10 +1,10 @@
 /**
  * How much does a CPC campaign bid so that its return on ad spend meets its goal on average?
  *
- * `bid = min(typed bid, θ·A/τ · m)`: the order value expected of a click over the goal τ, times a
- * multiplier. Second prices lie below bids, so a campaign with m = 1 returns more than its goal and
- * buys half of what it could. A worker moves `m` once an hour until the mean price of a click is
- * what the goal allows: docs/spec/budgets.md#roas-goals.
+ * `bid = min(typed bid, θ·A/τ · m)`: the order value expected of a click over the goal τ, times
+ * a multiplier. Second prices lie below bids, so a campaign with m = 1 returns more than its
+ * goal and buys half of the clicks that it could. A worker moves `m` once an hour until the mean
+ * price of a click is the one that the goal allows: docs/spec/budgets.md#roas-goals.
  *
  * Pure: what was seen goes in, the next multiplier comes out.
  */
@@ -61,7 +61,7 @@ const HALF_GAIN_CLICKS = 10
  */
 const FORGOTTEN_PER_HOUR = 1 - 0.5 ** (1 / (7 * 24))
 
-/** Clicks of a campaign in ROAS_SPAN_HOURS, and what is known of their orders by now. */
+/** Clicks of a campaign in ROAS_SPAN_HOURS, and their known orders. */
 export interface RoasSpan {
   readonly clicks: number // paid
   /** Clicks times the share of their orders that has come by their age. */
@@ -133,7 +133,7 @@ export function clickValue({
 
 /**
  * A sum of order values scatters as a Poisson count of such units does: their variance over their
- * mean, drawn to what is usual.
+ * mean, shrunk towards the usual one.
  */
 function valueUnit(spans: readonly RoasSpan[], squaredValue: number, orderMicros: number): number {
   const orders = sumOf(spans, (of) => of.orders) + FORECAST_VALUES

@@ -13,7 +13,7 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** The browser's path; if there is none, throws with what to do. */
+/** The browser's path; if there is none, throws an error that names the fix. */
 export function findChromium(): string {
   const found = PLACES.find(existsSync)
   if (found !== undefined) return found

@@ -20,7 +20,7 @@ export async function explainCommand(context: CommandContext, options: { auction
   throw notFound(message)
 }
 
-/** Also checks that the clicks on these auctions cost the computed price, and who receives it. */
+/** Also checks that the clicks on these auctions cost the computed price, and the publisher. */
 export async function replayCommand(context: CommandContext, options: { date: string }) {
   const db = await context.database()
   const differences: object[] = []

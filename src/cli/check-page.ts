@@ -1,4 +1,4 @@
-/** `souk check-page URL`: what the page tag would do there, and what a click would earn. */
+/** `souk check-page URL`: the page tag's view of a page, and the earnings of a click. */
 
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -24,7 +24,7 @@ interface EvaluateOptions {
 }
 
 /**
- * Both days are included. Each day (each hour of a young log) is predicted from what came before.
+ * Both days are included. Each day (each hour of a young log) is predicted from the data before it.
  */
 export async function evaluateCommand(
   context: Pick<CommandContext, 'database' | 'now'>,

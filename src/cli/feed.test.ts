@@ -302,7 +302,7 @@ test('stores a map, a currency and an element with the URL of a feed', async (t)
   assert.equal((await record()).feed_error, null)
 })
 
-test('refuses an unsupported scheme, an invalid map and an unknown currency with what works', async (t) => {
+test('refuses an unsupported scheme, an invalid map and an unknown currency, and names valid values', async (t) => {
   const { run, folder } = await makeShop(t)
   const map = join(folder, 'map.json')
   await writeFile(map, '{"flavour": "x", "price": 7}')

@@ -1,4 +1,4 @@
-/** The commands on who belongs to an organization, with their options. */
+/** The commands on members of organizations, with their options. */
 import { ROLES } from '../accounts/permission.ts'
 import { type CommandSpec, commandsOf } from './command.ts'
 import { type OptionSpec, readWord } from './option.ts'

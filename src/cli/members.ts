@@ -1,4 +1,4 @@
-/** Commands on who belongs to an organization. */
+/** Commands on members of organizations. */
 import { createInvitationOf, type InvitationDeps } from '../accounts/invitation-operations.ts'
 import { queueMail } from '../accounts/mail-store.ts'
 import { addMemberOf, removeMemberOf, toMember } from '../accounts/member-operations.ts'

@@ -132,7 +132,7 @@ test('orders and returns come from files; the same file again changes nothing (P
   )
 })
 
-test('an order can be rejected while it is pending, by who says why', async () => {
+test('an order can be rejected while it is pending, with a reason', async () => {
   await tellClicks(['bad', {}])
   const orders = await file(
     'bad.csv',

@@ -95,7 +95,7 @@ export async function importNetworkCommand(
     readonly replaceDays?: boolean
   },
 ) {
-  // One network whatever the case: its name is part of what an import replaces.
+  // One network whatever the case: an import replaces rows by its name.
   const network = requireText('network', options.network, NAME_LENGTH_MAX).toLowerCase()
   const map = await findMap(network, options.map)
   const text = await readText(options.file)

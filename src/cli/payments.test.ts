@@ -110,7 +110,7 @@ test('of two concurrent payments with one reference, one is recorded and the oth
   assert.match(other?.err ?? '', /recorded already/)
 })
 
-test('a payment is reversed once: it is owed again, and what it released stays', async () => {
+test('a payment is reversed once: it is owed again, and the earnings that it released stay released', async () => {
   const made = await souk('merchant', 'create', '--name', 'Owing', '--domain', 'owing.example')
   const shop: number = made.json.merch_id
   await tellClick('owed', { merchId: shop })

@@ -1,4 +1,4 @@
-/** Commands on statements, payouts, who owes, webhooks and scheduled deliveries. */
+/** Commands on statements, payouts, debts, webhooks and scheduled deliveries. */
 import { join, resolve } from 'node:path'
 import { toColumns, toOrganization } from '../accounts/membership-store.ts'
 import { perform } from '../accounts/operation.ts'

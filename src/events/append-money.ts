@@ -40,7 +40,7 @@ export function moneyEvents(
 }
 
 /**
- * Appends the events of a whole file, or none of them, with what `also` writes: a stopped import
+ * Appends the events of a whole file, or none of them, with the writes of `also`: a stopped import
  * leaves nothing.
  */
 export type AppendWhole = (

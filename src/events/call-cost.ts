@@ -1,6 +1,6 @@
 /**
  * What an events call costs its caller, counted before the body is parsed
- * (docs/spec/limits.md#calls): reading a hostile body is what the limit is for.
+ * (docs/spec/limits.md#calls): the limit exists for reading hostile bodies.
  */
 
 import type { TokenBuckets } from '../platform/limits/token-bucket.ts'

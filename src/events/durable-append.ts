@@ -53,7 +53,7 @@ export interface DurableAppendOptions {
   readonly onLogState: (state: { isAway: boolean; error?: unknown }) => void
   /** Errors that no caller waits for. */
   readonly onProblem: (error: unknown) => void
-  /** A dead process's spool is now in the log; `owner` is what it recorded about itself. */
+  /** A dead process's spool is now in the log; `owner` is its record of itself. */
   readonly onAdoptedDrained: (owner: string) => Promise<void>
   /** Only tests set another value. */
   readonly doubtMs?: number

@@ -30,7 +30,7 @@ import {
 
 /** With larger batches the commit's cost no longer shows, but the last event's delay does. */
 const MAX_BATCH_EVENTS = 500
-/** About 20 MB, and what one process appends in a second. More is the spool's work. */
+/** About 20 MB, which one process appends in a second. The spool takes more. */
 const MAX_QUEUED_EVENTS = 20_000
 /** A batch without an answer for this long: the connection counts as dead. */
 const ANSWER_TIMEOUT_MS = 5_000

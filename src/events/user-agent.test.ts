@@ -1,4 +1,4 @@
-/** Who reads, and on which class of device, by what browsers say of themselves. */
+/** Bots and device classes, read from user agents. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'

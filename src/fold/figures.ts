@@ -3,7 +3,7 @@
  *
  * Each change is also stored (`stats_change`), so that the report at any time is the sum of the
  * changes until then, and every row has its history. That includes rows with zeros, such as a click
- * that no budget could pay, or a returned gift. The same changes count by time and by what is known
+ * that no budget could pay, or a returned gift. The same changes count by time and by properties
  * of their clicks (fold-click-figures.ts).
  */
 import type { Db } from '../platform/postgres/postgres.ts'

@@ -1,5 +1,5 @@
 /**
- * Changes of the figures by time and by what is known of their clicks, for breakdowns in any time
+ * Changes of the figures by time and by properties of their clicks, for breakdowns in any time
  * zone: docs/spec/management.md#breakdown.
  *
  * `click_figure` has every change with all properties of its click. `figure_slot` and `figure_day`

@@ -85,7 +85,7 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
   const reserved = await tx.rows<{ result_number: Buffer }>(sql`
     select result_number from click where is_reserved and result_number = any(${results}::bytea[])`)
   // A lease that the database lost holds nothing any more: it was restored from a backup, or a
-  // standby took over that had not heard of it yet. Of one that it knows it may have lost grants.
+  // standby took over that had not heard of it yet. A lease that it knows may have lost grants.
   const open = await tx.rows<{ lease_id: string; rest: string }>(sql`
     select distinct lease_id, granted_micros - reserved_folded_micros as rest
     from unnest(${leases}::bigint[], ${campaigns}::int[]) as told (lease_id, campaign_id)

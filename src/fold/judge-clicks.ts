@@ -1,11 +1,11 @@
 /**
  * Which clicks are paid: the one place that decides it (docs/spec/clicks.md#rules).
  *
- * A pure function of the clicks in log order and of what came before them. A click is valid exactly
- * when the edge found nothing against it, it is the first reserved click of its result, its lease
- * is open, and it passes the reader, scanner and address rules. The function never pays what the
- * edge did not reserve. Only valid clicks count towards a rule, and every window is measured over
- * accepted-at times, in either direction: another node's clock may be behind.
+ * A pure function of the clicks in log order and of the clicks before them. A click is valid
+ * exactly when the edge found nothing against it, it is the first reserved click of its result,
+ * its lease is open, and it passes the reader, scanner and address rules. The function never
+ * pays what the edge did not reserve. Only valid clicks count towards a rule, and every window
+ * is measured over accepted-at times, in either direction: another node's clock may be behind.
  */
 
 import type { StoredEvent } from '../events/event.ts'

@@ -48,7 +48,7 @@ async function makeLeased(t: TestContext) {
   const lastWord = () =>
     events.at(START_MS, { type: EVENT_TYPE.leaseClose, body: leaseCloseBody(NODE) })
 
-  /** Why each click was paid or not, and what is settled and set aside of each day's budget. */
+  /** Why each click was paid or not, and the settled and reserved parts of each day's budget. */
   const outcome = async () => {
     const rows = await db.rows<{ reason: number }>(sql`select reason from click order by event_id`)
     const accounts = [...(await listAccounts(db, 1)), ...(await listAccounts(db, 2))]

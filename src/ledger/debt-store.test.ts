@@ -16,7 +16,7 @@ const LOCKED_MS = START_MS + 90 * DAY_MS
 const PUB_ID = 5
 const PAID_CLICK = { model: MODEL.cpc, priceMicros: 2_000_000, reservedMicros: 2_000_000 }
 
-/** A merchant's log, and what its money has released by a time: in dollars, line by line. */
+/** A merchant's log, and the amounts released by a time: in dollars, line by line. */
 async function openMerchant(t: TestContext) {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)

@@ -39,7 +39,7 @@ test('a payment releases the oldest earnings first, and the last one in part', (
   assert.equal(creditMicros, 0)
 })
 
-test('the debt is what was not reversed in time, to the last micro-dollar', () => {
+test('the debt is exactly the amount that was not reversed in time', () => {
   const debts = [debt('a', 10, 100, 75), debt('b', 20, 40, 30), debt('b back', 30, -40, -30)]
   const { open } = settle(debts, [payment('p1', 40, 99)])
   assert.deepEqual(

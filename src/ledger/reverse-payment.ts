@@ -1,7 +1,7 @@
 /**
  * Reverses a payment that bounced or was recorded by mistake.
  *
- * The merchant owes the amount again. What the payment released to publishers stays released: they
+ * The merchant owes the amount again. Earnings that the payment released stay released: they
  * may have been paid already.
  */
 

@@ -106,7 +106,7 @@ class Visitor {
       if (!isRedirect) return { ...verdictOf(status), status }
       url = parseWebUrl(URL.parse(location, url)?.href ?? '')
     }
-    return { kind: 'gone', detail: 'redirects without end, or to what is no web page' }
+    return { kind: 'gone', detail: 'redirects without end, or to a URL that is not a web page' }
   }
 
   async #ask(

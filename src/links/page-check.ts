@@ -1,4 +1,4 @@
-/** Whether a page is gone, by what a check of it saw. Pure. */
+/** Decides whether a page is gone from the results of its checks. Pure. */
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 
 /** The answer to a check; a page that refuses programs may still open for readers. */

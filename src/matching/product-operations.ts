@@ -50,7 +50,7 @@ export const productOperations = (deps: ProductDeps): readonly Operation[] => [
     description:
       'By words of name and brand, by GTIN, by SKU, or by the URL of an offer. All words must ' +
       'occur, the last one as a beginning; a misspelt word finds similar ones if PostgreSQL has ' +
-      '`pg_trgm`. Products in stock at most merchants come first. Of a very common word 2,000 ' +
+      '`pg_trgm`. Products in stock at most merchants come first. For a very common word, 2,000 ' +
       'offers are searched. New imports are found within two minutes.',
     permission: 'figures.read',
     params: PublisherParams,

@@ -75,7 +75,7 @@ export function partitionOf({ account, day }: Pick<NetworkLine, 'account' | 'day
   return `${account} ${day}`
 }
 
-/** The lines of a file by what names them. */
+/** The lines of a file by their key. */
 class LineIndex {
   readonly #byTransaction: ReadonlyMap<string, readonly FileLine[]>
   readonly #byOrder: ReadonlyMap<string, readonly FileLine[]>

@@ -78,7 +78,7 @@ test('an amount that shows its currency is of that one, and never against the co
   assert.deepEqual(rejection(against), ['currency_unknown', 'earnings', '£10.00'])
 })
 
-test('a row names its click, its page and its publisher only by what can be one', () => {
+test('a value that cannot be a click id, page or publisher is not read as one', () => {
   const named = (cells: Record<string, string>) => {
     const row = read(cells)
     return [row.clickId, row.urlKey?.toString('hex') ?? null, row.slug]

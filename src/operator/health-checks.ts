@@ -59,7 +59,7 @@ const GIB = 1024 ** 3
 const DISK_FREE_MIN = GIB
 /** How many of those that wait are counted: a quarter of a second's look. */
 const LAG_EVENTS_MAX = 100_000
-/** A server that answers nothing is what it is asked for. */
+/** Fails if the server does not answer. */
 const STATEMENT_TIMEOUT_MS = 5_000
 /** Of all its pools, listeners and threads together (docs/operations.md#your-own-database). */
 const NODE_CONNECTIONS_MAX = 30

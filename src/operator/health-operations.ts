@@ -20,7 +20,7 @@ const HealthRecord = Type.Object({
     Type.Object({
       name: Type.String(),
       is_ok: Type.Boolean(),
-      detail: Type.String({ description: 'What was seen, and what to do' }),
+      detail: Type.String({ description: 'The observation, and the fix' }),
     }),
     { description: 'Disk, spool and secrets are those of the node that answers' },
   ),

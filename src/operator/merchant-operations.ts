@@ -181,8 +181,7 @@ const suspendMerchant = action({
   method: 'POST',
   path: `${ONE}suspend/`,
   summary: 'Suspend a merchant: its campaigns enter no auction, and no click is paid',
-  description:
-    'Links to its pages still lead there, so no reader is stranded. What it owes stays due.',
+  description: 'Links to its pages still lead there, so no reader is stranded. Its debts stay due.',
   permission: 'network.write',
   hasEtag: true,
   params: MerchantParams,

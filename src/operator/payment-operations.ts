@@ -1,4 +1,4 @@
-/** Merchants' payments: record, list, reverse. Who owes how much since when. */
+/** Merchants' payments: record, list, reverse. The ageing of debts. */
 import Type from 'typebox'
 import { cursorId, pageOf, sliceOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
@@ -113,7 +113,7 @@ export const reversePaymentBy = (open: OpenWriter) =>
     path: `${PATH}:payment_id/reverse/`,
     summary: 'Reverse a payment that bounced or was recorded by mistake',
     description:
-      'The merchant owes the amount again. What it released to publishers stays released. 409 if ' +
+      'The merchant owes the amount again. Earnings that it released stay released. 409 if ' +
       'it was reversed before.',
     permission: 'network.write',
     isLong: true,

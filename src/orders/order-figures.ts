@@ -1,5 +1,5 @@
 /**
- * Computes an order's money from everything known of it: its lines, its returns, and what counts.
+ * Computes an order's money from its lines, its returns, and its state.
  *
  * Recomputed whenever something is added, and never stored as a separate truth. The figures depend
  * on what was reported and not on the order of arrival (P41), and a revision after a return needs
@@ -154,7 +154,7 @@ function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
   }))
 }
 
-/** A line with what was returned or refunded so far. */
+/** A line with its returns and refunds so far. */
 interface StandingLine extends ReturnableLine {
   readonly worth: SharedLine
   readonly netMinor: bigint // its part of a net value, of which `takenMinor` is gone

@@ -4,7 +4,7 @@
  * A merchant's server, a file of another network and the tag in the reader's browser may all report
  * the same order, in any order and repeatedly. The key is (merchant, order id). Amounts come from
  * the latest report of the most trusted source. A further report of a source is a revision, never a
- * second order. The result depends on what was reported, not on the order of arrival (P41).
+ * second order. The result depends on the reports, not on their order of arrival (P41).
  */
 import { type Micros, micros } from '../platform/money/money.ts'
 import { allocate, allocateUnits } from './allocate.ts'
@@ -45,7 +45,7 @@ export interface ToldReport extends Omit<ToldLines, 'event_id'> {
   readonly is_new_customer: boolean | null
   readonly is_cancelled: boolean
   readonly is_test?: true // a test order: never paid
-  readonly is_net?: true // the value is what is left after returns
+  readonly is_net?: true // the value is net of returns
   readonly hold: HoldReason | null
 }
 

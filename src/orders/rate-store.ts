@@ -19,7 +19,7 @@ export interface ImportedRates {
 
 /**
  * Adds a source's rates. A correction is a separate row, so orders converted before keep their
- * rate. Of two rates of one day and currency the later one counts.
+ * rate. If one day and currency has two rates, the later one counts.
  */
 export function insertRates(
   db: Db,

@@ -34,7 +34,7 @@ export interface ReadOrder {
   readonly isNewCustomer: boolean | null
   readonly isCancelled: boolean
   readonly isTest: boolean
-  readonly isNet: boolean // the value is what is left after returns
+  readonly isNet: boolean // the value is net of returns
 }
 
 /** The same with its checkout time, from this report, an earlier one, or the acceptance. */

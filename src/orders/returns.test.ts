@@ -111,7 +111,7 @@ test('refuses a return of more than is left as a whole', () => {
   assert.equal(placeReturn(lines, unitsOf(null, 'A1', 5)), 'over_quantity')
 })
 
-test('an amount for the order is spread by what is left, and one for a product fills its lines', () => {
+test('an amount for the order is spread by the remaining value, and one for a product fills its lines', () => {
   const amounts = (placed: ReturnType<typeof placeReturn>) =>
     typeof placed === 'string' ? placed : placed.map((part) => [part.line, part.amountMinor])
   // What is left: 49.99 (the refund keeps the larger part of a half-cent), 99.99 and 99.99.

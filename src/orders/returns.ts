@@ -89,7 +89,7 @@ export interface PlacedReturn {
 
 /**
  * Spreads a return over lines: the named line, the lines of the named product in order, or, for an
- * amount that names neither, all lines by what is left of them. Refuses a return of more than is
+ * amount that names neither, all lines by their remaining value. Refuses a return of more than is
  * left as a whole.
  */
 export function placeReturn(

@@ -148,7 +148,7 @@ export const ServerOrder = Type.Object({
     value_is_net: Type.Optional(
       orNull(
         Type.Boolean(),
-        'true: the value is what is left after all returns, which then change it no second time',
+        'true: the value is net of all returns, which then do not change it again',
       ),
     ),
   }),

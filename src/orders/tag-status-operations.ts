@@ -33,7 +33,7 @@ const readTagStatus = action({
   tag: 'merchants',
   method: 'GET',
   path: '/api/v1/merchants/:merch_id/tag_status/',
-  summary: 'When the tag and the server last reported, and what was refused',
+  summary: 'When the tag and the server last reported, and refused reports',
   description: 'Times are exact to a minute.',
   permission: 'figures.read',
   params: MerchantParams,

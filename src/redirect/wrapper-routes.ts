@@ -93,7 +93,7 @@ async function follow(
     const finding = asked.run(`${isPerson} ${key}`, async () => {
       const auctionId = await find(wanted, request.address)
       // A mere look-up has not stored the article. A result too late for this reader is cached for
-      // the next, who would otherwise wait as long for nothing.
+      // the next client, which would otherwise wait as long for nothing.
       if (isPerson && auctionId !== null) known.set(key, auctionId)
       return auctionId
     })

@@ -54,7 +54,7 @@ test('the months of a merchant are its ledger, to the micro-dollar', async () =>
   assert.ok(invoices.length >= 3 && BigInt(row?.paid ?? 0) !== 0n, 'there is something to add up')
 })
 
-test('each month begins with what the one before left, and its lines add up to its sums', () => {
+test('each month begins with the closing balance of the one before, and its lines add up to its sums', () => {
   let closing = '0.00'
   for (const invoice of invoices) {
     const { month, lines } = invoice
@@ -72,7 +72,7 @@ test('each month begins with what the one before left, and its lines add up to i
   assert.ok(campaigns.some((id) => id !== null))
 })
 
-test('what a month leaves due is what the account says', async () => {
+test('the amount due of a month equals that of the account', async () => {
   const until = NOW
   const account = await readAccount(db, { merchId, until })
   const { costMicros } = await sumNotDue(db, { merchId, until })

@@ -45,7 +45,7 @@ async function report(...orderIds: string[]) {
   await api.app.settled()
 }
 
-test('held orders are listed with what was reported of them', async () => {
+test('held orders are listed with their reports', async () => {
   await report('one', 'two/2', 'three')
   const { data } = await list('?state=HELD')
   assert.equal(data.length, 3)

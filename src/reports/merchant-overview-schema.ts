@@ -45,7 +45,7 @@ export const MerchantOverview = Type.Object({
     { description: 'Who cost most first' },
   ),
   clicks: Type.Array(ReasonCount, {
-    description: 'How many have each reason; robots and what nobody pays for as well',
+    description: 'How many have each reason, including bots and unpaid clicks',
   }),
   campaigns: Type.Array(CampaignFigures),
   feed: Type.Object({

@@ -46,9 +46,9 @@ const ledgerRoute =
         config: { rules: ({ query }) => rangeFaults(query as object, REPORT_DAYS_MAX) },
         schema: {
           operationId: 'readMerchantLedger',
-          summary: 'A merchant’s account: what each click and order cost it, and what it paid',
+          summary: 'A merchant’s account: the cost of each click and order, and its payments',
           description:
-            'One row for each ledger entry of the days, minus for what is owed: clicks, orders, ' +
+            'One row for each ledger entry of the days, minus for amounts owed: clicks, orders, ' +
             'their revisions, returns and reversals, payments. A click’s receipt is at ' +
             'auction_results/<auction_result_number>/; by which rate and terms an order costs what ' +
             'it does, and which click led to it, at orders/<order_id>/. ' +

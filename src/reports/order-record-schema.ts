@@ -60,7 +60,7 @@ const Report = Type.Object({
   value: Type.String(),
   is_cancelled: Type.Boolean(),
   is_test: Type.Boolean(),
-  value_is_net: Type.Boolean({ description: 'The value is what is left after all returns' }),
+  value_is_net: Type.Boolean({ description: 'The value is net of all returns' }),
   hold: Hold,
 })
 

@@ -51,8 +51,8 @@ export function explainOrder(
 }
 
 /**
- * A publisher's order by Souk's id; null if it belongs to another publisher. What other publishers
- * earned from it, and the times of their clicks, stay hidden; only the verdict on those clicks is
+ * A publisher's order by Souk's id; null if it belongs to another publisher. Other publishers'
+ * earnings from it, and the times of their clicks, stay hidden; only the verdict on those clicks is
  * shown.
  */
 export async function explainPublisherOrder(

@@ -35,7 +35,7 @@ export const ReportQuery = Type.Object({
   ),
 })
 
-/** What a row is, and which amounts differ from what their names suggest. */
+/** The meaning of a row, and the amounts that differ from what their names suggest. */
 const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
   clicks:
     'One row per click or impression (is_click); earnings is in cents, earnings_usd is not. ' +

@@ -1,4 +1,4 @@
-/** The operations below `/api/v1/merchants/<merch_id>/`, with what each needs of its node. */
+/** The operations below `/api/v1/merchants/<merch_id>/`, with the parts of the node they need. */
 import type { Operation } from '../accounts/operation.ts'
 import { campaignOperations } from '../campaigns/campaign-operations.ts'
 import { feedOperations } from '../catalog/feeds/feed-operations.ts'

@@ -1,4 +1,4 @@
-/** Signing in, and what one changes about oneself. */
+/** Signing in, and a user's changes to their own account. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { queueMail } from '../accounts/mail-store.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'

@@ -1,4 +1,4 @@
-/** A publisher's figures, grouped and filtered by time and by what is known of a click. */
+/** A publisher's figures, grouped and filtered by time and by the known properties of a click. */
 import Type, { type Static } from 'typebox'
 import { list, type Operation } from '../accounts/operation.ts'
 import { findPublisher } from '../accounts/publisher-store.ts'

@@ -94,7 +94,7 @@ export const OrdersQuery = Type.Object({
   cursor: PageCursor,
 })
 
-/** Which order, and what led to it. */
+/** The order, and the click that led to it. */
 const ofOrder = {
   order_id: Type.String({ description: 'Ours, as in the orders report' }),
   checkout_id: Type.String({ description: 'The merchant’s own id of the order' }),
@@ -129,7 +129,7 @@ export const ReturnEntry = Type.Object({
   ordered_at: Time,
   quantity: Type.Integer({ description: 'Returned pieces; 0: an amount was refunded' }),
   revenue: Type.String({ description: 'What it took, not positive; US dollars, exact' }),
-  earnings: Type.String({ description: 'Likewise; nothing of what is paid by click or purchase' }),
+  earnings: Type.String({ description: 'Likewise; 0 if clicks or purchases are paid' }),
 })
 
 export const ReturnPage = Type.Object({

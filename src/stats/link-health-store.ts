@@ -39,8 +39,8 @@ export function listWatchedLinks(
 }
 
 /**
- * Saves what was seen. A link that stops earning keeps the time at which it did, and what it earned
- * a day over the 14 days that end with its last earnings.
+ * Saves the health of links. A link that stops earning keeps the time at which it did, and its
+ * daily earnings over the 14 days that end with its last earnings.
  */
 export async function saveHealth(
   db: Db,

@@ -1,4 +1,4 @@
-/** What the market has for links: the product of each, who sells it, and who bids. */
+/** The market of links: the product of each, its sellers and its bidders. */
 import type { Publisher } from '../accounts/publisher-store.ts'
 import { parentDomains } from '../links/linkmate.ts'
 import { unwrapUrl } from '../links/unwrap.ts'

@@ -39,7 +39,7 @@ const PATH = '/api/v1/publishers/:pub_id'
 
 export interface LinkDeps {
   readonly bases: OwnBases
-  /** Called after a change, because this node leads readers by what it holds. */
+  /** Called after a change, because this node redirects readers by its cached links. */
   readonly onChanged: (link: { auction_id: string; pub_id: number; url: string }) => void
 }
 

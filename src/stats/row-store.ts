@@ -144,7 +144,7 @@ function rank({ orderBy, isAscending }: StatsRequest) {
     FIGURES.reduce((sum, name) => sum || compare(second[name], first[name]), 0)
 }
 
-/** Rows sort by what they show: amounts with the same cents are a tie. */
+/** Rows sort by the amounts shown: amounts with the same cents are a tie. */
 function shownValue(row: RankedRow, column: ColumnName): number | string {
   return isSum(column) ? roundToCents(row[column]) : row[column]
 }

@@ -1,4 +1,4 @@
-/** Looks every hour at the links that earned lately: whether they still can, and what is lost. */
+/** Checks every hour whether links that earned lately still can, and how much is lost. */
 import { listPublishers } from '../accounts/publisher-store.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'

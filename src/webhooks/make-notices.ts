@@ -1,5 +1,5 @@
 /**
- * Creates notifications from what happened: sales and returns from changes of figures, locks from
+ * Creates notifications from events: sales and returns from changes of figures, locks from
  * the orders' dates, payouts from statements.
  *
  * Each source is read from where the last run stopped. A notification has its own key, so creating

@@ -104,7 +104,7 @@ async function makeWaiting(t: TestContext) {
   return { db, owner, tell, hooks, shown, ids, attempt }
 }
 
-test('an enabled webhook restarts with what it missed', async (t) => {
+test('an enabled webhook restarts with the events that it missed', async (t) => {
   const { db, owner, hooks, shown, ids, attempt } = await makeWaiting(t)
   const [webhookId, other] = hooks
   const [b = '', a = ''] = await ids(webhookId)

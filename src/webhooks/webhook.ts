@@ -79,7 +79,7 @@ export const FAILURES_MAX = 30
 
 /**
  * Whether nobody listens: after this many failures, one was a delivery's last attempt. The number
- * alone says nothing: during a minute's outage a busy shop misses dozens, and what happens while a
+ * alone says nothing: during a minute's outage a busy shop misses dozens, and events while a
  * webhook is disabled is never sent.
  */
 export function isDeserted({ dueAt, failures }: { dueAt: Date | null; failures: number }): boolean {

@@ -284,7 +284,7 @@ test('a silent webhook is disabled with a reason and can be enabled again', asyn
   assert.equal(await s.deliver(), notices.length)
 })
 
-test('a run ends before the next one starts, and what slow receivers left is sent once', async (t) => {
+test('a run ends before the next one starts, and events that slow receivers left are sent once', async (t) => {
   const s = await start(t)
   await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: ['payout.ready'] })
   const notices = payouts(s.pubId, 40)

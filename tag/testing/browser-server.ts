@@ -4,8 +4,9 @@ import { WITHOUT_FEATURES } from '../../src/check-page/browser-features.ts'
 import { CHROMIUM, needProgram } from '../../test/support/programs.ts'
 
 /**
- * A reader's: what a headless browser calls itself, the service records as a robot's. For the whole
- * browser, because a page's own override is lost by what it sends on its way out.
+ * A reader's user agent, because the service records a headless browser as a robot. For the whole
+ * browser, because a page's own override does not apply to the requests that it sends on its way
+ * out.
  */
 const READER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/149.0 Safari/537.36'

@@ -2,7 +2,7 @@
  * A server that misbehaves on purpose: the one thing the real service cannot be asked to do.
  *
  * It serves an article with the page tag and answers the tag's calls as a working service would,
- * but for those that a test replaces. What works is tested against the real service.
+ * except those that a test replaces. Working answers are tested against the real service.
  */
 
 import { readFileSync } from 'node:fs'

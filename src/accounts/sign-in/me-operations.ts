@@ -1,4 +1,4 @@
-/** The signed-in user: who it is, what it may do where, its name, password and sessions. */
+/** The signed-in user: memberships and permissions, name, password and sessions. */
 import Type, { type Static } from 'typebox'
 import { badRequest, notFound } from '../../platform/errors/api-errors.ts'
 import { orNull, smallId, Time } from '../../platform/http/field-types.ts'

@@ -45,7 +45,7 @@ export class OidcClient {
     this.#callback = baseUrl + CALLBACK_PATH
   }
 
-  /** Where the browser goes, and what it keeps meanwhile. */
+  /** The provider's URL for the browser, and the state that it keeps meanwhile. */
   async begin(): Promise<{ readonly url: URL; readonly attempt: OidcAttempt }> {
     const attempt = {
       state: randomState(),

@@ -111,7 +111,7 @@ test('each fault of a row has its own reason', () => {
   assert.equal(reason({ price: '4.20' }, 'EUR'), 'currency_other', 'the currency of the feed')
 })
 
-test('a rejection names the value and what to write instead', () => {
+test('a rejection names the value and the fix', () => {
   const detail = (fields: Partial<FeedFields>) => {
     const judgement = judge(fields)
     return judgement.kind === 'rejected' ? judgement.detail : 'accepted'

@@ -78,7 +78,7 @@ test('plain, gzip and zip files give the same bytes, and all of them are read', 
     zip: zip([{ name: 'feed.csv', text: TEXT }]),
     'zip with an extra field': zip([{ name: 'feed.csv', text: TEXT, extra: EXTRA }]),
     'zip, stored': zip([{ name: 'feed.csv', text: TEXT, method: 0 }]),
-    'zip with what macOS adds': zip([
+    'zip with the files that macOS adds': zip([
       { name: 'out/', text: '', method: 0 },
       { name: '__MACOSX/._feed.csv', text: 'x' },
       { name: 'out/.DS_Store', text: 'x' },

@@ -22,7 +22,7 @@ export interface NewFeedSource extends Partial<FeedOptions> {
 /** Offers bid for 24 hours (docs/spec/auction.md#eligibility), which leaves time for retries. */
 const FETCHED_EVERY_HOURS = 6
 
-/** A source with what a merchant may know of it. */
+/** A source without its password. */
 export interface StoredFeedSource extends FeedSource {
   /** How often it is fetched; null: only when somebody asks. */
   readonly every_hours: number | null

@@ -91,8 +91,8 @@ function chooseItem(root: string, candidates: readonly Candidate[]): string | nu
   const known = ITEM_OF[root]
   if (candidates.length === 0 || candidates.some(({ name }) => name === known)) return known ?? null
   const repeated = candidates.filter(({ count }) => count > 1)
-  // Repeated ones may hold others, such as variants. Of single ones the outer may be the list, to
-  // which the children of an item belong whose opening tag was lost.
+  // Repeated ones may hold others, such as variants. Among single ones the outer may be the list,
+  // which then holds the children of an item whose opening tag was lost.
   const sorted = candidates.toSorted((one, other) => one.depth - other.depth)
   const outermost = repeated.toSorted((one, other) => one.depth - other.depth)[0]
   return (outermost ?? sorted.at(-1))?.name ?? null

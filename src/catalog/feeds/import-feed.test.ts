@@ -70,7 +70,7 @@ function counts({ offers_upserted, offers_removed, offers_unchanged }: ImportRes
   return [offers_upserted, offers_removed, offers_unchanged]
 }
 
-test('what is new or changed is upserted under the same id, what vanished is retired', async () => {
+test('new and changed offers are upserted under the same id, vanished ones are retired', async () => {
   const { merchId, row, load } = await shop()
   const first = await load(HEADER + row('a') + row('b') + row('c'))
   assert.deepEqual(counts(first), [3, 0, 0])

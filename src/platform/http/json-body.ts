@@ -34,7 +34,7 @@ export function readJson(
 }
 
 /**
- * JSON from bytes; throws ApiError. Of a large body only the fields that the schema knows, later:
+ * JSON from bytes; throws ApiError. A large body is read later, and only the fields in the schema:
  * no other field may be read, whatever the size.
  */
 export function parseBody(body: Uint8Array, schema: PartSchema): unknown {

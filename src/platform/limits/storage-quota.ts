@@ -1,10 +1,11 @@
 /**
- * Quotas on what anonymous clients can make us store (docs/spec/limits.md#storage): by address unit
- * and hour, and by organization and UTC day. Past a quota rows are counted and not stored.
+ * Quotas on the bytes that anonymous clients can make us store (docs/spec/limits.md#storage): by
+ * address unit and hour, and by organization and UTC day. Past a quota rows are counted and not
+ * stored.
  *
  * A node decides in memory, at once, so no race overruns it. Nodes add their bytes to the
- * database's totals every second: together they exceed an organization's quota by no more than the
- * others took in that second.
+ * database's totals every second: together they exceed an organization's quota by no more than
+ * the others took in that second.
  */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/api-errors.ts'
@@ -113,7 +114,7 @@ export class StorageQuotas<Kind extends string> {
     const { endsMs } = this.#windowOf(kind, wanted.address, now())
     const seconds = String(Math.max(1, Math.ceil((endsMs - now()) / 1_000)))
     throw new ApiError('rateLimited', {
-      message: 'The quota of what is stored for this address or organization is used up',
+      message: 'The storage quota of this address or organization is used up',
       headers: {
         'retry-after': seconds,
         'ratelimit-limit': String(terms?.[kind].addressMax),

@@ -104,7 +104,7 @@ test('recognises thousands by the end of a round price, and by a currency withou
   }
 })
 
-test('the usual currency fills in what a cell does not say, and never overrules it', () => {
+test('the usual currency applies to cells without one, and never overrules a cell', () => {
   const read = (written: string, usual: string) => {
     const reading = readPrice(written, usual)
     return reading.kind === 'price' ? `${reading.amount} ${reading.currency}` : reading.kind

@@ -53,7 +53,7 @@ const SYMBOL = String.raw`[^\d.,+\- ]`
 const BEFORE = `${SYMBOL}{0,4}(?: ?${SYMBOL}{1,4})?`
 /** The dot of `Rs. 499` or `Rs.499` ends a short word; that of `USD.50` might begin cents. */
 const BETWEEN = String.raw`(?<=\p{L})\. |(?<=(?<!\p{L})\p{L}{1,2})\.|[ :]`
-/** Digits with what groups them, or cents alone. */
+/** Digits with their separators, or cents alone. */
 const NUMBER = String.raw`\d[\d., '’]*|(?<!\p{L})[.,]\d+`
 /** What stands for the cents that a round price has not: `49.-`, `49,=`. */
 const NO_CENTS = '[-–=]'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { msApart } from './database-clock.ts'
 import type { Db } from './postgres.ts'
 
-test('clocks differ only by what the round trip to the database cannot explain', async () => {
+test('the difference of clocks leaves out the round trip to the database', async () => {
   for (const { asked, at, answered, apart } of [
     { asked: 1_000, at: 1_000, answered: 1_000, apart: 0 },
     { asked: 1_000, at: 8_000, answered: 9_000, apart: 0 }, // a slow answer

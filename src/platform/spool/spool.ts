@@ -49,7 +49,7 @@ export interface DrainOptions {
   /** Writes records to their store. If it rejects, the store is down and the records stay. */
   readonly write: (records: readonly Buffer[]) => Promise<void>
   /**
-   * Called when a dead process's directory is drained; `owner` is what that process had recorded.
+   * Called when a dead process's directory is drained; `owner` is that process's record of itself.
    */
   readonly onDrained?: (owner: string) => Promise<void>
 }

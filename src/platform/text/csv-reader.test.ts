@@ -76,7 +76,7 @@ test('a quote that is not doubled costs its row and no other', () => {
   ])
 })
 
-test('a price with an unquoted thousands separator is never read as what stands before it', () => {
+test('a price with an unquoted thousands separator is never read as the digits before it', () => {
   const text = 'id,price,gtin\n1,9.50,\n2,1,234.50,\n3,8.00,\n'
   assert.deepEqual(summary(read(text)), [
     ['id', 'price', 'gtin'],
