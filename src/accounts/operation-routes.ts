@@ -76,7 +76,10 @@ function addRoutes(
       ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
       config: {
         permission: operation.permission,
-        rules: ({ headers }: FastifyRequest) => idempotencyKeyFaults(headers['idempotency-key']),
+        rules: ({ headers, params, query, body }: FastifyRequest) => [
+          ...idempotencyKeyFaults(headers['idempotency-key']),
+          ...(operation.faults?.({ params, query, body }) ?? []),
+        ],
       },
       onRequest: async (request) => {
         await deps.keys.require(request)

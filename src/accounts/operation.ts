@@ -6,8 +6,8 @@
  */
 import type { Readable } from 'node:stream'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
-import { badRequest } from '../platform/errors/api-errors.ts'
-import { compileCheck } from '../platform/http/validation.ts'
+import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
+import { addFaults, compileCheck } from '../platform/http/validation.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type AuditContext, type Change, writeAudit } from './audit-store.ts'
 import { authorize, type Caller, permissionsIn } from './caller.ts'
@@ -54,6 +54,13 @@ export interface Page<Entry> {
   readonly nextCursor: string | null
 }
 
+/** What a call has, before it is checked. */
+export interface Sent {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
 interface Spec<
   Params extends TObject,
   Query extends TObject,
@@ -78,6 +85,8 @@ interface Spec<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
+  /** Faults that a schema cannot express, listed beside its own. What was sent may be anything. */
+  readonly faults?: (sent: Sent) => readonly Fault[]
   /** The shape of an entry of `data`; an object without properties where there is none. */
   readonly entry: Entry
   /** 200 unless something is created (201) or started (202). */
@@ -257,11 +266,13 @@ export async function perform<
   },
 ): Promise<readonly Static<Entry>[]> {
   admit(operation, asked.caller, (asked.params ?? {}) as Record<string, unknown>)
-  const faults = [
-    ...compileCheck(operation.params ?? Nothing).faults(asked.params ?? {}),
-    ...compileCheck(operation.query ?? Nothing).faults(asked.query ?? {}),
-    ...compileCheck(operation.body ?? Nothing).faults(asked.body ?? {}),
+  const { params = {}, query = {}, body = {} } = asked
+  const found = [
+    ...compileCheck(operation.params ?? Nothing).faults(params),
+    ...compileCheck(operation.query ?? Nothing).faults(query),
+    ...compileCheck(operation.body ?? Nothing).faults(body),
   ]
+  const faults = addFaults(found, operation.faults?.({ params, query, body }) ?? [])
   if (faults.length > 0) throw badRequest(faults)
   return runAction(operation as unknown as Action, asked) as Promise<readonly Static<Entry>[]>
 }

@@ -7,14 +7,16 @@ import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { type OrganizationPath, paramsOf, pathOf } from '../accounts/organization-path.ts'
 import type { Organization } from '../accounts/permission.ts'
-import { notFound } from '../platform/errors/api-errors.ts'
+import { type Fault, notFound } from '../platform/errors/api-errors.ts'
+import { listOf } from '../platform/http/validation.ts'
 import { createWebhook } from './create-webhook.ts'
-import { DELIVERY_DAYS, type WebhookOwner } from './webhook.ts'
+import { DELIVERY_DAYS, type WebhookOwner, webhookFaults } from './webhook.ts'
 import {
   CreatedWebhook,
   DELIVERIES_TOLD,
   DeliveryRecord,
   deliveryId,
+  EVENTS_MAX,
   toDeliveryRecord,
   toWebhookRecord,
   WebhookBody,
@@ -64,6 +66,7 @@ export const createWebhookOf = (path: OrganizationPath) =>
     secretFields: ['secret'],
     params: paramsOf(path, {}),
     body: WebhookBody,
+    faults: ({ body }) => bodyFaults(path, body),
     entry: CreatedWebhook,
     run: async ({ db, organization, body, audit }) => {
       const wanted = { ...body, owner: ownerOf(organization) }
@@ -72,6 +75,17 @@ export const createWebhookOf = (path: OrganizationPath) =>
       return [{ ...toWebhookRecord(webhook), secret }]
     },
   })
+
+/** Wrong types are left to the schema. */
+function bodyFaults({ kind }: OrganizationPath, sent: unknown): Fault[] {
+  const { url, events } = (sent ?? {}) as { readonly url?: unknown; readonly events?: unknown }
+  const isText = (value: unknown) => typeof value === 'string'
+  return webhookFaults({
+    owner: kind === 'merchant' ? { merchId: 0 } : { pubId: 0 }, // Only its kind matters.
+    url: isText(url) ? url : '',
+    events: listOf(events, EVENTS_MAX).filter(isText),
+  })
+}
 
 const listWebhooksOf = (path: OrganizationPath) =>
   list({

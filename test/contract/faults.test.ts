@@ -1,7 +1,9 @@
 /** A 400 lists every fault of a request, in path, query and body. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { NETWORK } from '../../src/accounts/permission.ts'
 import { type CallOptions, startApi } from '../support/api.ts'
+import { makePerson } from '../support/management.ts'
 
 const api = await startApi({ after })
 const ann = await api.account({ is_partner: true })
@@ -67,7 +69,7 @@ test("faults that depend on the key's holder are listed beside the body's faults
 })
 
 test('a reversal without a click, or with too many, is listed beside its other faults', async () => {
-  const { key } = ann
+  const { key } = await makePerson(api.db, { organization: NETWORK, role: 'admin' })
   const reversals = '/api/v1/reversals/'
   assert.deepEqual(await fieldsOf(reversals, { key, body: {} }), ['reason', 'click'])
   const both = { click: 'a'.repeat(32), result: 'a'.repeat(32), reason: '' }
@@ -97,7 +99,7 @@ test('a field is listed once, with its own fault', async () => {
     [`${MATCH}?publisher_slug=a&sku=${'1'.repeat(256)}`, {}, ['sku']],
     [LINKS, { key, body: { ...GOOD_LINK, pub_id: 'x' } }, ['pub_id']],
     [LINKS, { key: ann.key, body: 'null' }, ['body']],
-    [`/api/v1/publishers/1/${STATS}&date_to=x`, { key }, ['date_to']],
+    [`/api/v1/publishers/${two.pubId}/${STATS}&date_to=x`, { key }, ['date_to']],
   ] as const
   for (const [path, options, fields] of texts) {
     assert.deepEqual(await fieldsOf(path, options), [...fields], path)
