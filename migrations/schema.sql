@@ -438,6 +438,7 @@ CREATE INDEX click_at ON click USING brin (at) WITH (pages_per_range='32', autos
 CREATE INDEX click_click_id ON click USING hash (click_id);
 CREATE INDEX click_merchant_at ON click USING btree (merch_id, at);
 CREATE INDEX click_of_result ON click USING hash (result_number);
+CREATE INDEX click_per_order ON click USING btree (merch_id, at) WHERE ((model = ANY (ARRAY[2, 3])) AND (reason = 0));
 CREATE INDEX click_publisher_event ON click USING btree (pub_id, day, event_id);
 CREATE UNIQUE INDEX click_result ON click USING btree (result_number) WHERE is_reserved;
 CREATE INDEX click_reversal ON click USING btree (reversal_event_id) WHERE (reversal_event_id IS NOT NULL);
@@ -1100,6 +1101,21 @@ create table offer_words_state (
   constraint offer_words_state_pkey PRIMARY KEY (merch_id),
   constraint offer_words_state_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id)
 );
+
+create table open_click_sum (
+  merch_id integer not null,
+  campaign_id integer not null,
+  pub_id integer not null,
+  model smallint not null,
+  price_micros bigint not null,
+  waiting double precision[] not null
+);
+
+create table open_click_unsummed (
+  merch_id integer not null,
+  click_id bytea not null
+);
+CREATE INDEX open_click_unsummed_merchant ON open_click_unsummed USING btree (merch_id);
 
 create table order_line (
   merch_id integer not null,

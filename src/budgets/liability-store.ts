@@ -1,24 +1,15 @@
 /** The budgets of campaigns that pay per order, and their clicks whose orders may still come. */
 import { MODEL } from '../events/event.ts'
-import { REASON } from '../events/reason.ts'
 import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import { waitingAge } from '../prediction/delay.ts'
-import { IS_LED_BY_CLICK } from '../prediction/delay-store.ts'
 import { WAITS_MS } from '../prediction/evidence.ts'
-import type { OutlookBook } from '../prediction/outlook.ts'
+import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
 import { perOrderMicros } from '../prediction/predict.ts'
 import { findOverCap, type OpenBudget, type OpenClicks } from './liability.ts'
-
-/** Clicks with a smaller part of their order still to come are left out: they are old and many. */
-const WAITING_MIN = 0.01
-/**
- * Clicks of an address unit and day that count for a campaign: such clicks cost their sender
- * nothing (docs/spec/budgets.md#free-requests-elsewhere).
- */
-const CLICKS_PER_ADDRESS = 3
+import { findOpenClicks, WAITING_MIN } from './open-click-store.ts'
 
 /** Names the CPA and EPP campaigns whose expected orders use up their budgets. */
 export async function loadOverCap(
@@ -27,7 +18,7 @@ export async function loadOverCap(
 ): Promise<Set<number>> {
   const budgets = await findOpenBudgets(db, utcDay(nowMs))
   if (budgets.length === 0) return new Set()
-  const clicks = await findOpenClicks(db, { budgets, outlooks, nowMs })
+  const clicks = await loadOpenClicks(db, { budgets, outlooks, nowMs })
   return findOverCap(budgets, clicks, DAY_MS - (nowMs % DAY_MS))
 }
 
@@ -71,58 +62,26 @@ async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]>
   }))
 }
 
-interface OpenClickRow {
-  readonly campaign_id: number
-  readonly pub_id: number
-  readonly merch_id: number
-  readonly model: number
-  readonly price_micros: string
-  readonly waiting: readonly number[] // Σ exp(-age / WAITS_MS[part])
-}
-
-/**
- * Each click counts by the delay of its merchant and at its sealed terms. Each merchant is looked
- * up separately, as far back as its delay goes: with 50,000 clicks a day and one of 300 merchants
- * with a delay of a week, reading the whole week takes 1.3 s, and this .1. One look-up serves all
- * campaigns of a merchant: separate ones would each read all its clicks.
- */
-async function findOpenClicks(
+/** Each click counts by the delay of its merchant and at its sealed terms. */
+async function loadOpenClicks(
   db: Db,
   from: { budgets: readonly CampaignBudget[]; outlooks: OutlookBook; nowMs: number },
 ): Promise<OpenClicks[]> {
   const { budgets, outlooks, nowMs } = from
-  const campaignIds = [...new Set(budgets.map(({ campaignId }) => campaignId))]
   const merchIds = [...new Set(budgets.map(({ merchId }) => merchId))]
-  const since = merchIds.map(
-    (merchId) => new Date(nowMs - waitingAge(outlooks.delayOf(merchId), WAITING_MIN)),
-  )
-  const ageMs = sql`extract(epoch from ${new Date(nowMs)}::timestamptz - at)::float8 * 1000`
-  const rows = await db.rows<OpenClickRow>(sql`
-    select merch_id, open.*
-    from unnest(${merchIds}::int[], ${since}::timestamptz[]) as asked (merch_id, since),
-    lateral (
-      select campaign_id, pub_id, model, price_micros,
-        array[${WAITS_MS.map(
-          (meanMs) => sql`sum(exp(-least(700, ${ageMs} / ${meanMs}::float8)))`,
-        ).reduce((sums, sum) => sql`${sums}, ${sum}`)}] as waiting
-      from (
-        select click.*, row_number() over (
-          partition by campaign_id, coalesce(address_key, click_id) order by at
-        ) as of_address
-        from click
-        where click.merch_id = asked.merch_id and campaign_id = any(${campaignIds}::int[])
-          and at > since and at <= ${new Date(nowMs)} and reversed_at is null
-          and model in (${MODEL.cpa}, ${MODEL.epp}) and reason = ${REASON.ok}
-          and not exists (
-            select from merchant_order where merchant_order.click_id = click.click_id
-              and ${IS_LED_BY_CLICK}
-          )
-      ) as open_click
-      where of_address <= ${CLICKS_PER_ADDRESS}
-      group by campaign_id, pub_id, model, price_micros
-    ) as open`)
+  const rows = await findOpenClicks(db, {
+    campaignIds: [...new Set(budgets.map(({ campaignId }) => campaignId))],
+    merchants: merchIds.map((merchId) => ({
+      merchId,
+      sinceMs: nowMs - waitingAge(outlooks.delayOf(merchId), WAITING_MIN),
+    })),
+    nowMs,
+  })
+  const ofPairs = new Map<string, PairOutlook>()
   return rows.flatMap((row) => {
-    const outlook = outlooks.of(row.pub_id, row.merch_id)
+    const outlook = ofPairs.getOrInsertComputed(`${row.pub_id} ${row.merch_id}`, () =>
+      outlooks.of(row.pub_id, row.merch_id),
+    )
     const price = Number(row.price_micros)
     const terms =
       row.model === MODEL.cpa

@@ -4,7 +4,7 @@
  *
  * CPA and EPP owe at the order, days after the click, so a lease cannot enforce their caps. They
  * stop winning when the paid amount plus the expected cost of open clicks reaches the budget. Later
- * orders are paid all the same, and the excess is reported (docs/spec/budgets.md#accounts).
+ * orders are paid all the same, and the excess is reported (docs/spec/budgets.md#open-clicks).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
 

@@ -5,8 +5,9 @@
  * lane's position (I3): everything here happens once or not at all.
  */
 
+import { type LateClick, noteLateClicks } from '../budgets/open-click-store.ts'
 import { closeLostLeases, type LostLease, settleClicks } from '../budgets/settle.ts'
-import type { StoredEvent } from '../events/event.ts'
+import { MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { clickEntry } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
@@ -35,6 +36,7 @@ export async function foldClicks(
   const articles = await findArticles(tx, clicks)
   const articleOf = (click: JudgedClick) => articles.get(click.event.auctionId ?? '') ?? 0
   await insertClicks(tx, clicks, articleOf)
+  await noteLateClicks(tx, clicks.flatMap(openClick))
   for (const click of clicks) changes.push(figureChange(click, articleOf(click)))
   const paid = clicks.filter(({ paidMicros }) => paidMicros > 0)
   const entries = paid.map((click) => ledgerEntry(click, articleOf(click)))
@@ -64,6 +66,13 @@ function lostLeases(clicks: readonly JudgedClick[], { leaseRests }: ClickHistory
     lost.set(leaseId, { leaseId, seq })
   }
   return [...lost.values()]
+}
+
+/** A click whose order the merchant will owe. */
+function openClick({ event, reason }: JudgedClick): LateClick[] {
+  const { merchId, clickId, atMs, model } = event
+  if (reason !== REASON.ok || (model !== MODEL.cpa && model !== MODEL.epp)) return []
+  return merchId === null || clickId === null ? [] : [{ merchId, clickId, atMs }]
 }
 
 /**

@@ -7,6 +7,7 @@
  * figures before and after is posted on the event's own day.
  */
 
+import { noteReopenedClicks } from '../budgets/open-click-store.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { attribute } from '../orders/attribute.ts'
 import type { Owner } from '../orders/order-account.ts'
@@ -44,13 +45,16 @@ export async function foldOrders(
   const clicks = await findClicks(tx, [...new Set(named)])
   const postings = noPostings(changes)
   const evidence: PairEvidence[] = []
+  const reopened: string[] = []
   for (const item of all) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
     const after = tellOrder(before, item, clicks)
     orders.set(keyText(item.key), postChange(postings, item.event, { before, after }))
     evidence.push(...lessonChange(before, after))
+    reopened.push(...clickLost(before, after))
   }
   await saveOrders(tx, [...orders.values()])
+  await noteReopenedClicks(tx, reopened)
   await writePostings(tx, postings)
   await addPairEvidence(tx, evidence)
 }
@@ -65,6 +69,14 @@ function readEvent(event: StoredEvent): Told {
   const { id, atMs, type, merchId, body } = event
   const told = { id, atMs, type, body: JSON.parse(body ?? 'null') } as OrderEvent
   return { event, told, key: { merchId: merchId ?? 0, orderId: told.body.order_id } }
+}
+
+/** The click that led to the order until now, and does so no more. */
+function clickLost(before: OrderRecord, after: OrderRecord): string[] {
+  const [was, is] = [before, after].map(({ account: { attribution } }) =>
+    attribution === null || attribution.model === 'impression' ? null : attribution.owner.clickId,
+  )
+  return was == null || was === is ? [] : [was]
 }
 
 type Clicks = ReadonlyMap<string, FoundClick>

@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { guardExploration } from '../auction/guard-exploration.ts'
+import { sumOpenClicks } from '../budgets/open-click-store.ts'
 import { stepRoasMultipliers } from '../budgets/roas-store.ts'
 import { learnTraffic } from '../budgets/traffic-store.ts'
 import { refetchFeeds } from '../catalog/feeds/refetch-feeds.ts'
@@ -48,6 +49,7 @@ export const HEAVY_JOBS = {
   async learnModel({ db, nowMs }: HeavyWork): Promise<void> {
     await fitNightly(db, nowMs)
   },
+  sumOpenClicks: ({ db, nowMs }: HeavyWork): Promise<void> => sumOpenClicks(db, nowMs),
   learnTraffic: ({ db, nowMs }: HeavyWork): Promise<void> => learnTraffic(db, nowMs),
   stepRoas: ({ db, nowMs }: HeavyWork): Promise<number> => stepRoasMultipliers(db, nowMs),
   issueStatements: ({ db, nowMs }: HeavyWork): Promise<IssuedStatement[]> =>

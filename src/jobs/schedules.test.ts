@@ -133,7 +133,8 @@ test('jobs that read a month of data use their own connections without a stateme
   const own = { row: refuse, rows: refuse, run: refuse, transaction: refuse }
   const apart = { ...node, database: { ...node.database, ...own } }
   const tasks = ['guard_exploration', 'learn_model', 'learn_traffic', 'step_roas']
-  for (const task of [...tasks, 'issue_statements', 'reconcile', 'retire_views']) {
+  tasks.push('sum_open_clicks', 'issue_statements', 'reconcile', 'retire_views')
+  for (const task of tasks) {
     await SCHEDULES.find((item) => item.task === task)?.work(apart)
   }
 })

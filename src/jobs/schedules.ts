@@ -57,6 +57,11 @@ export const SCHEDULES: readonly Schedule[] = [
     work: (node) => runHeavyJob(node, 'guardExploration'),
   },
   {
+    task: 'sum_open_clicks',
+    cron: '15 1 * * *',
+    work: (node) => runHeavyJob(node, 'sumOpenClicks'),
+  },
+  {
     task: 'learn_model',
     cron: '30 2 * * *',
     work: (node) => runHeavyJob(node, 'learnModel'),
