@@ -28,12 +28,14 @@ export interface AuditContext {
   readonly caller: Caller
   readonly organization: Organization
   readonly requestId: string | null
+  /** Only of a generated history; every other entry has the database's time. */
+  readonly at?: Date | undefined
 }
 
 /** Writes one entry, in the transaction of the change. */
 export async function writeAudit(
   tx: Db,
-  { caller, organization, requestId }: AuditContext,
+  { caller, organization, requestId, at }: AuditContext,
   { action, target, before = null, after = null }: Change,
 ): Promise<void> {
   const { pub_id, merch_id } = toColumns(organization)
@@ -41,9 +43,10 @@ export async function writeAudit(
   const tokenId = through.kind === 'key' ? through.tokenId : null
   await tx.run(sql`
     insert into audit_entry (uid, through, token_id, pub_id, merch_id, action, target, before,
-      after, request_id)
+      after, request_id, at)
     values (${uid}, ${through.kind}, ${tokenId}, ${pub_id}, ${merch_id}, ${action}, ${target},
-      ${toJson(before)}::jsonb, ${toJson(after)}::jsonb, ${requestId})`)
+      ${toJson(before)}::jsonb, ${toJson(after)}::jsonb, ${requestId},
+      coalesce(${at ?? null}::timestamptz, now()))`)
 }
 
 const toJson = (value: unknown) => (value === null ? null : JSON.stringify(value))

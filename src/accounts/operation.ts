@@ -217,6 +217,8 @@ export interface Asked {
   readonly address?: string | null
   readonly ifMatch?: string | null
   readonly file?: UploadedFile | null
+  /** Only of a generated history: when the audit log says that it happened. */
+  readonly auditedAt?: Date
 }
 
 /** The call of an operation whose parts were checked. */
@@ -224,7 +226,7 @@ export function toCall(path: string, asked: Asked): Call<never, never, never> {
   const { db, caller, now, requestId = null, address = null, ifMatch = null, file = null } = asked
   const params = (asked.params ?? {}) as Record<string, unknown>
   const organization = organizationOf(path, params)
-  const context: AuditContext = { caller, organization, requestId }
+  const context: AuditContext = { caller, organization, requestId, at: asked.auditedAt }
   return {
     db,
     caller,

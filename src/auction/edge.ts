@@ -40,6 +40,8 @@ export interface EdgeOptions extends DeciderOptions {
   readonly database: Database
   readonly geo: Geo
   readonly onReceipt: (receipt: Receipt, address: string) => void
+  /** Names each result; random unless given. Only a generated history repeats its numbers. */
+  readonly drawResultNumber?: () => Buffer
   /** Called for every auction that counts, whether its receipt is stored or not. */
   readonly onCounted: (auction: CountedAuction) => void
   readonly onError: (error: unknown) => void
@@ -110,6 +112,13 @@ export class Edge {
     await this.#listener?.close()
   }
 
+  /** Reads predictions, market and links again at once, for a clock that skips the usual times. */
+  async refresh(): Promise<void> {
+    await this.#refreshOutlooks()
+    this.#isLinkChange = true
+    await this.#reloads.ask()
+  }
+
   /** The link; null if there is none. Rejects if that cannot be found out in time. */
   findLink(auctionId: string, patienceMs: number): Promise<LinkData | null> {
     return this.#links.get(auctionId, patienceMs)
@@ -155,7 +164,7 @@ export class Edge {
   /** The link's own destination, as a result that nobody pays for. */
   keepOriginal(link: LinkData, request: HotRequest, click: RequestFacts): HeldAuction {
     const context = this.#context(link, request, { ...click, isAtClick: true })
-    const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
+    const resultNumber = this.#drawResultNumber()
     return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
   }
 
@@ -167,12 +176,16 @@ export class Edge {
 
   #hold(link: LinkData, request: HotRequest, page: ClickFacts & ContextFacts): HeldAuction {
     const context = this.#context(link, request, page)
-    const resultNumber = drawRandomBytes(RESULT_NUMBER_BYTES)
+    const resultNumber = this.#drawResultNumber()
     const { unfunded } = page
     const decision = this.#market.disabledLinks.has(link.link.auction_id)
       ? NOBODY
       : this.#decider.decide(link, { context, resultNumber, unfunded })
     return heldAuction(this.#market, link, { context, decision, resultNumber })
+  }
+
+  #drawResultNumber(): Buffer {
+    return this.#options.drawResultNumber?.() ?? drawRandomBytes(RESULT_NUMBER_BYTES)
   }
 
   #context(link: LinkData, request: HotRequest, page: ContextFacts): AuctionContext {

@@ -78,7 +78,7 @@ export interface Node {
   readonly sealingKeys: readonly SealingKey[]
   readonly sealer: Sealer
   readonly eventLog: EventLog
-  readonly appender: DurableAppend
+  readonly appender: Pick<DurableAppend, 'append' | 'isLogAway' | 'isSpoolEmpty'>
   /** False once another process has this node's number. Then this process must be replaced. */
   readonly isHeld: () => boolean
   readonly book: LeaseBook

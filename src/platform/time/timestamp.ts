@@ -9,7 +9,7 @@ const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}(?::?\d{2})?)$/
 /** The offset's `+` arrives as a space if a query is not percent-encoded. */
 const LOST_PLUS = / (?=\d{2}:\d{2}$)/
-const MINUTE_MS = 60_000
+export const MINUTE_MS = 60_000
 export const TIMESTAMP_RULE =
   'must be ISO 8601 with an offset or Z, such as 2026-03-02T10:00:00Z, or a plain date'
 
