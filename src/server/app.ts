@@ -37,7 +37,6 @@ import { shopViewRoutes } from '../orders/shop-view-routes.ts'
 import type { Signal } from '../orders/signal-store.ts'
 import { Signals } from '../orders/signals.ts'
 import { UsualValues } from '../orders/usual-value.ts'
-import type { HotRoute } from '../platform/http/hot-http.ts'
 import { createHttp, type Http } from '../platform/http/http-server.ts'
 import { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressIndex } from '../platform/net/address-index.ts'
@@ -52,9 +51,10 @@ import { statsRoutes } from '../stats/routes.ts'
 import { unsubscribeRoutes } from '../webhooks/unsubscribe-routes.ts'
 import { webhookOperations } from '../webhooks/webhook-operations.ts'
 import { edgeDocs } from './edge-docs.ts'
-import { baseRoutes, edgeRoutes, noteDestination } from './edge-routes.ts'
+import { noteDestination } from './edge-routes.ts'
 import { figureRoutes } from './figure-routes.ts'
 import { healthRoutes } from './health-routes.ts'
+import { hotRoutes } from './hot-paths.ts'
 import { noteKeyPlace } from './key-notices.ts'
 import { listenProblem, reachableUrl } from './listen-problem.ts'
 import { operationsForMerchants } from './operations-for-merchants.ts'
@@ -237,12 +237,6 @@ function intakeDeps(node: Node, nextId: () => string) {
 }
 
 const onDayError = (log: Node['log']) => errorTeller(log, 'a day was not run again')
-
-function hotRoutes(node: Node): (path: string) => HotRoute | null {
-  const { roles } = node.config
-  if (roles.has('edge')) return edgeRoutes(node)
-  return roles.has('api') ? baseRoutes(node) : () => null
-}
 
 function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): PageLinkDeps {
   const { config, database: db } = node
