@@ -99,6 +99,7 @@ export interface DemoOffer {
 /** A merchant's offers, with its own prices and gaps in stock. */
 export function offersOf(merchant: DemoMerchant): DemoOffer[] {
   const place = MERCHANTS.indexOf(merchant)
+  const soldOut = soldOutGtins(merchant)
   return demoProducts()
     .filter(({ category }) => merchant.categories.includes(category))
     .filter((_, index) => index % merchant.everyNth === place % merchant.everyNth)
@@ -109,9 +110,20 @@ export function offersOf(merchant: DemoMerchant): DemoOffer[] {
         product,
         sku: `${merchant.slug.slice(0, 3).toUpperCase()}-${product.gtin.slice(4, 12)}`,
         priceCents: Math.round(product.priceCents * merchant.priceLevel * wobble),
-        isInStock: scatter(index * 13 + place * 5) > 0.06,
+        isInStock: scatter(index * 13 + place * 5) > 0.06 && !soldOut.has(product.gtin),
       }
     })
+}
+
+/** The products of articles that this merchant has sold out. */
+export function soldOutGtins({ slug }: DemoMerchant): ReadonlySet<string> {
+  const picks = ARTICLES.flatMap((article) => article.picks)
+  const soldOut = picks.filter(({ fate, seller }) => fate === 'sold_out' && seller === slug)
+  return new Set(soldOut.map(wantedGtin))
+}
+
+function wantedGtin({ category, place }: DemoPick): string {
+  return demoProducts().filter((product) => product.category === category)[place]?.gtin ?? ''
 }
 
 export interface DemoPublisher {
@@ -146,6 +158,8 @@ export interface DemoPick {
   readonly seller: string // The slug of the merchant that the article links to.
   readonly isExclusive: boolean
   readonly text: string
+  /** A link that no longer earns: its seller has sold out, or the magazine has disabled it. */
+  readonly fate?: 'sold_out' | 'disabled'
 }
 
 export interface DemoArticle {
@@ -168,7 +182,7 @@ export const ARTICLES: readonly DemoArticle[] = [
     standfirst:
       'We boiled, poured and burnt a thumb or two. A slow, even stream matters more than any screen.',
     author: 'Ines Aldous',
-    published: '2026-10-28T08:00:00Z',
+    published: '2026-08-26T08:00:00Z',
     opening: [
       'A pour-over kettle has one job: to put water where you want it, no faster than you want it. Most of them fail at the last three centimetres, where the spout meets the handle of your patience.',
       'For six weeks these five lived on our counter. We timed them to the boil, weighed what they poured in thirty seconds, and asked four people with very different wrists to make the same cup.',
@@ -224,7 +238,7 @@ export const ARTICLES: readonly DemoArticle[] = [
     title: 'One good knife, and how to keep it that way',
     standfirst: 'You need fewer knives than the block holds. We would start with one of these.',
     author: 'Tomas Reuel',
-    published: '2026-11-06T07:30:00Z',
+    published: '2026-09-10T07:30:00Z',
     opening: [
       'Sharpness is not a property of a knife; it is a habit of its owner. Still, some steels reward the habit more than others.',
       'We cut forty kilos of onions, honed twice a week, and measured the edge with a paper test that our neighbours now think is a religion.',
@@ -258,13 +272,54 @@ export const ARTICLES: readonly DemoArticle[] = [
     closing: 'Buy a stone in the same month. The knife is half of it.',
   },
   {
+    publisher: 'hearthside',
+    slug: 'hand-grinders',
+    title: 'Hand grinders, a year later',
+    standfirst: 'We kept three of last year’s grinders in daily use. One is still our favourite.',
+    author: 'Ines Aldous',
+    published: '2026-07-14T08:00:00Z',
+    opening: [
+      'A test of two weeks tells you how a grinder grinds. A year tells you whether you will still own it.',
+      'All three went through about nine kilos of beans, two moves and one fall from a shelf.',
+    ],
+    picks: [
+      {
+        verdict: 'Still the favourite',
+        category: 'grinder',
+        place: 14,
+        seller: 'edge-supply',
+        isExclusive: false,
+        text: 'The burrs have settled in, and the grind is more even than in the first month. The handle squeaks a little.',
+      },
+      {
+        verdict: 'Sold out, sadly',
+        category: 'grinder',
+        place: 27,
+        seller: 'kettlework',
+        isExclusive: true,
+        fate: 'sold_out',
+        text: 'The quietest of the three. Its only shop has sold the last one, and we hope for a second batch.',
+      },
+      {
+        verdict: 'No longer recommended',
+        category: 'grinder',
+        place: 41,
+        seller: 'kettlework',
+        isExclusive: false,
+        fate: 'disabled',
+        text: 'Ours lost its axle after eleven months, and so did two that readers wrote to us about.',
+      },
+    ],
+    closing: 'Clean the burrs twice a year, with a dry brush, and never with water.',
+  },
+  {
     publisher: 'trail-ledger',
     slug: 'one-night-out',
     title: 'One night out: a packing list that weighs what it says',
     standfirst:
       'A tent, a pack and a light for a single night above the trees, weighed on our own scale.',
     author: 'Marit Osei',
-    published: '2026-11-12T06:00:00Z',
+    published: '2026-09-22T06:00:00Z',
     opening: [
       'Every packing list lies about weight; ours lies in public. The figures below are from our scale, with stuff sacks, on a damp Tuesday.',
       'We walked eleven kilometres with each of these, slept badly twice and well once, and would carry all four again.',
@@ -311,13 +366,13 @@ export const ARTICLES: readonly DemoArticle[] = [
 export function pickedOffer(pick: DemoPick): DemoOffer {
   const seller = MERCHANTS.find(({ slug }) => slug === pick.seller)
   if (seller === undefined) throw new Error(`no merchant ${pick.seller}`)
-  const wanted = demoProducts().filter(({ category }) => category === pick.category)[pick.place]
+  const wanted = wantedGtin(pick)
+  const needsStock = pick.isExclusive && pick.fate !== 'sold_out'
   const offers = offersOf(seller).filter(({ product }) => product.category === pick.category)
   const found =
     offers.find(
       // An exclusive link has no other target; an open one may show how links are repaired.
-      ({ product, isInStock }) =>
-        product.gtin >= (wanted?.gtin ?? '') && (isInStock || !pick.isExclusive),
+      ({ product, isInStock }) => product.gtin >= wanted && (isInStock || !needsStock),
     ) ?? offers[0]
   if (found === undefined) throw new Error(`${pick.seller} sells no ${pick.category}`)
   return found
