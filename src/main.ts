@@ -19,8 +19,8 @@ export interface Server {
 
 export interface ServerOptions {
   readonly log: Logger
-  /** Adds the demo network, if the database is empty or contains it already. */
-  readonly isDemo: boolean
+  /** Adds the demo network, if the database is empty or contains it already; null: does not. */
+  readonly demo: { readonly hasHistory: boolean } | null
 }
 
 /** A running fold finishes much sooner. A missing one must not delay the start. */
@@ -47,7 +47,9 @@ async function start(given: Config, options: ServerOptions): Promise<Server> {
   opened.defer(() => own.close())
   const close = () => opened.disposeAsync()
   try {
-    const { node, screen } = options.isDemo ? await addDemo(own, opened) : { node: own, screen: '' }
+    const { demo } = options
+    const { node, screen } =
+      demo === null ? { node: own, screen: '' } : await addDemo(own, demo, opened)
     const app = await startApp(node)
     opened.defer(() => app.close())
     await node.whenFreed(FREED_PATIENCE_MS)
@@ -58,9 +60,16 @@ async function start(given: Config, options: ServerOptions): Promise<Server> {
   }
 }
 
-async function addDemo(node: Node, opened: AsyncDisposableStack): Promise<Demo> {
+async function addDemo(
+  node: Node,
+  { hasHistory }: { readonly hasHistory: boolean },
+  opened: AsyncDisposableStack,
+): Promise<Demo> {
   const { startDemo } = await import('./demo/run-demo.ts')
-  const demo = await startDemo(node)
+  const { loadDemoWithHistory } = await import('./demo/history/generate-history.ts')
+  const demo = await startDemo(node, {
+    createWithHistory: hasHistory ? loadDemoWithHistory : null,
+  })
   opened.defer(() => demo.close())
   return demo
 }

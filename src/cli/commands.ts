@@ -63,7 +63,10 @@ const SERVER_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'demo',
-    help: 'Serves, with a demo network when the database is empty.',
+    help: 'Serves, with a demo network and its last 60 days when the database is empty.',
+    options: [
+      { flags: '--no-history', help: 'create the demo network without figures of past days' },
+    ],
     run: serve('demoCommand'),
   },
 ]

@@ -1,6 +1,6 @@
 /** `souk serve` and `souk demo`: run until a stop signal. */
 
-import { startServer, untilStopped } from '../main.ts'
+import { type ServerOptions, startServer, untilStopped } from '../main.ts'
 import { type Logger, makeLogger } from '../platform/process/log.ts'
 import { buildBrowserParts } from '../server/browser-parts.ts'
 import type { CommandContext } from './command.ts'
@@ -14,6 +14,8 @@ const DRAIN_MS = 8_000
 
 interface ServeOptions {
   readonly json?: boolean
+  /** Of `souk demo`: commander sets it to false for `--no-history`. */
+  readonly history?: boolean
 }
 
 /** Serves; prints `ready http://…` on standard output once it answers. */
@@ -21,24 +23,24 @@ export async function serveCommand(
   { config }: CommandContext,
   { json: isJson = false }: ServeOptions,
 ): Promise<undefined> {
-  return run(config, { isDemo: false, isJson, logLevel: config.logLevel })
+  return run(config, { demo: null, isJson, logLevel: config.logLevel })
 }
 
 /** Serves, with the demo network if the database is empty, and prints one explaining screen. */
 export async function demoCommand(
   { config, progress }: CommandContext,
-  { json: isJson = false }: ServeOptions,
+  { json: isJson = false, history: hasHistory = true }: ServeOptions,
 ): Promise<undefined> {
-  // A first start loads feeds before it can show anything, which takes seconds.
+  // A first start loads feeds and plays a history before it can show anything: seconds.
   progress('Starting PostgreSQL and the demo network …')
   // People read the screen; errors are still logged.
   const logLevel = config.logLevel === 'info' ? 'warn' : config.logLevel
-  return run(config, { isDemo: true, isJson, logLevel })
+  return run(config, { demo: { hasHistory }, isJson, logLevel })
 }
 
 async function run(
   config: CommandContext['config'],
-  { isDemo, isJson, logLevel }: { isDemo: boolean; isJson: boolean; logLevel: string },
+  { demo, isJson, logLevel }: { demo: ServerOptions['demo']; isJson: boolean; logLevel: string },
 ): Promise<undefined> {
   const log = makeLogger({ level: logLevel })
   const stopped = untilStopped()
@@ -49,7 +51,7 @@ async function run(
   })
   await buildOrWarn(log, stopping.signal)
   if (stopping.signal.aborted) return undefined
-  const server = await startServer(config, { log, isDemo })
+  const server = await startServer(config, { log, demo })
   const ready = `ready ${server.url}`
   // The one JSON value contains the same line, for scripts that wait for it.
   process.stdout.write(isJson ? `${JSON.stringify(ready)}\n` : `${ready}\n${server.screen}`)

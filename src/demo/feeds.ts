@@ -8,8 +8,10 @@ import { dollars } from './shop-page.ts'
 export function feedText(
   merchant: DemoMerchant,
   siteOf: { shop: (slug: string) => string; picture: (gtin: string) => string },
+  offers: readonly DemoOffer[] = offersOf(merchant),
 ): string {
-  const rows = offersOf(merchant).map((offer) => fields(offer, siteOf))
+  const rows = offers.map((offer) => fields(offer, siteOf))
+  if (merchant.slug === 'cornerstone') rows.push(...faultyRows(rows))
   switch (merchant.feed) {
     case 'csv':
       return separated(rows, ',')
@@ -23,6 +25,18 @@ export function feedText(
 }
 
 type Row = Record<string, string>
+
+/** One shop's feed has the mistakes that real feeds have, so its imports show rejected rows. */
+function faultyRows([row]: readonly Row[]): Row[] {
+  if (row === undefined) return []
+  const faulty = (id: string, changes: Row): Row => ({ ...row, id: `${row.id}-${id}`, ...changes })
+  return [
+    faulty('noprice', { price: '' }),
+    faulty('free', { price: '0.00 USD' }),
+    faulty('elsewhere', { link: 'https://marketplace.example/p/4711' }),
+    faulty('nolink', { link: '' }),
+  ]
+}
 
 function fields(
   { merchant, product, sku, priceCents, isInStock }: DemoOffer,

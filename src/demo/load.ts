@@ -22,7 +22,7 @@ import { insertUser } from '../accounts/store.ts'
 import { CAMPAIGN_DEFAULTS, type CampaignSettings } from '../campaigns/campaign.ts'
 import { insertCampaign } from '../campaigns/campaign-store.ts'
 import { openFeedFile } from '../catalog/feeds/feed-file.ts'
-import { importFeed } from '../catalog/feeds/import-feed.ts'
+import { beginRun, RecordedRun } from '../catalog/feeds/record-import.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
 import { readLinkWish } from '../links/create-link.ts'
@@ -36,8 +36,11 @@ import { feedText } from './feeds.ts'
 import {
   ARTICLES,
   type DemoCampaign,
+  type DemoMerchant,
+  type DemoOffer,
   type DemoPick,
   MERCHANTS,
+  offersOf,
   PUBLISHERS,
   pickedOffer,
 } from './network.ts'
@@ -106,29 +109,44 @@ export async function isEmpty({ database }: DemoDeps): Promise<boolean> {
   return row?.is_empty === true
 }
 
+/** The network as it was before its history; its campaigns have no budgets yet. */
+export interface PastStart {
+  readonly at: Date
+  readonly offersOf: (merchant: DemoMerchant) => readonly DemoOffer[]
+}
+
 /**
- * Creates everything in an empty database. A start that dies leaves the database empty, or with a
- * demo whose feeds the next start imports.
+ * Creates everything in an empty database, as of now or as of the start of its history. A start
+ * that dies leaves the database empty, or with a demo whose feeds the next start imports.
  */
-export async function loadDemo(deps: DemoDeps, sitePort: number): Promise<DemoState> {
+export async function loadDemo(
+  deps: DemoDeps,
+  sitePort: number,
+  past: PastStart | null = null,
+): Promise<DemoState> {
   const state = await deps.database.transaction(async (tx) => {
-    const made = await makeNetwork(deps, tx, sitePort)
+    const now = past === null ? deps.now : () => past.at
+    const made = await makeNetwork({ ...deps, now }, tx, { sitePort, isCapped: past === null })
     // Before the commit: a demo that nobody can sign in to would look like other data.
     await replaceFile(join(deps.dataDir, FILE), (draft) =>
       writeFile(draft, JSON.stringify(made, null, 2), { mode: 0o600 }),
     )
     return made
   })
-  await importDemoFeeds(deps, state)
+  await importDemoFeeds(deps, state, past?.offersOf)
   return state
 }
 
-async function makeNetwork(deps: DemoDeps, tx: Db, sitePort: number): Promise<DemoState> {
+async function makeNetwork(
+  deps: DemoDeps,
+  tx: Db,
+  { sitePort, isCapped }: { readonly sitePort: number; readonly isCapped: boolean },
+): Promise<DemoState> {
   const email = 'demo@souk.example'
   const password = `demo-${randomBytes(6).toString('hex')}`
   const { uid } = await createUser(tx, { email, password, isAdmin: true })
   const publishers = await makePublishers(tx, uid)
-  const merchants = await makeMerchants(tx, { uid, now: deps.now(), sitePort })
+  const merchants = await makeMerchants(tx, { uid, now: deps.now(), sitePort, isCapped })
   const wanted = { uid, description: 'Demo key', expiresAt: null, now: deps.now() }
   const { key: apiKey } = await createApiKey(tx, wanted)
   const logins = await makeLogins(tx, { password, publishers, merchants })
@@ -169,28 +187,39 @@ const merchantOf = (id: number): Organization => ({ kind: 'merchant', id })
 
 /** Feeds expire after a day, so each start imports them again. */
 export async function importDemoFeeds(
+  deps: DemoDeps,
+  state: DemoState,
+  offersAt: (merchant: DemoMerchant) => readonly DemoOffer[] = offersOf,
+): Promise<void> {
+  for (const merchant of MERCHANTS) {
+    await importDemoFeed(deps, state, { merchant, offers: offersAt(merchant) })
+  }
+}
+
+/** Imports the feed of one shop; returns the number of the import, null without that shop. */
+export async function importDemoFeed(
   { database, dataDir, now }: DemoDeps,
   { sitePort, merchants }: DemoState,
-): Promise<void> {
+  { merchant, offers }: { readonly merchant: DemoMerchant; readonly offers: readonly DemoOffer[] },
+): Promise<string | null> {
+  const merchId = merchants[merchant.slug]
+  if (merchId === undefined) return null
   const folder = join(dataDir, 'demo-feeds')
   await mkdir(folder, { recursive: true })
+  const path = join(folder, `${merchant.slug}.${merchant.feed}`)
   const siteOf = {
     shop: (slug: string) => siteUrl(slug, sitePort),
     picture: (gtin: string) => pictureUrl(gtin, sitePort),
   }
-  for (const merchant of MERCHANTS) {
-    const merchId = merchants[merchant.slug]
-    if (merchId === undefined) continue
-    const path = join(folder, `${merchant.slug}.${merchant.feed}`)
-    await writeFile(path, feedText(merchant, siteOf))
-    await importFeed(database, {
-      merchId,
-      file: await openFeedFile(path),
-      format: 'auto',
-      at: now(),
-      seed: randomBytes(4).readUInt32BE(),
-    })
-  }
+  await writeFile(path, feedText(merchant, siteOf, offers))
+  const importId = await beginRun(database, {
+    ...{ merch_id: merchId, source: 'schedule', is_dry_run: false, state: 'fetching', url: null },
+  })
+  const run = new RecordedRun(database, importId)
+  const file = await openFeedFile(path)
+  const seed = randomBytes(4).readUInt32BE()
+  await run.during(() => run.import({ merchId, file, format: 'auto', at: now(), seed }))
+  return importId
 }
 
 async function makePublishers(db: Db, uid: number): Promise<Record<string, number>> {
@@ -212,8 +241,9 @@ async function makePublishers(db: Db, uid: number): Promise<Record<string, numbe
 
 async function makeMerchants(
   db: Db,
-  { uid, now, sitePort }: { uid: number; now: Date; sitePort: number },
+  wanted: { uid: number; now: Date; sitePort: number; isCapped: boolean },
 ): Promise<Record<string, number>> {
+  const { uid, now, sitePort, isCapped } = wanted
   const made: Record<string, number> = {}
   for (const { slug, name, campaigns } of MERCHANTS) {
     const { merch_id: merchId } = await insertMerchant(db, {
@@ -225,7 +255,8 @@ async function makeMerchants(
     })
     made[slug] = merchId
     for (const campaign of campaigns) {
-      const settings = campaignSettings(merchId, campaign)
+      const uncapped = { daily_budget_micros: null, budget_micros: null }
+      const settings = { ...campaignSettings(merchId, campaign), ...(isCapped ? {} : uncapped) }
       await insertCampaign(db, { settings, world: { now, knowsCountries: false } })
     }
   }

@@ -27,7 +27,7 @@ test("the demo's webhooks may lead to this machine, those of a real network may 
     await using opened = new AsyncDisposableStack()
     const node = await openNode(config, { log: makeLogger({ level: 'error' }) })
     opened.defer(() => node.close())
-    const demo = await startDemo(node)
+    const demo = await startDemo(node, { createWithHistory: null })
     opened.defer(() => demo.close())
     assert.equal(demo.node.config.allowPrivateFetch, isAllowed)
   }

@@ -1,5 +1,4 @@
 /** `souk demo`: the demo network beside the server. */
-import type { Config } from '../node/config.ts'
 import type { Node } from '../node/node.ts'
 import {
   type DemoDeps,
@@ -14,6 +13,8 @@ import { findFreePort, startDemoSite } from './site.ts'
 
 /** Feeds expire after a day; imported twice a day, one failure does no harm. */
 const FEEDS_MS = 12 * 3_600_000
+/** Every demo that starts at the same time has the same history. */
+const HISTORY_SEED = 60
 
 export interface Demo {
   /** The node to serve from now on. */
@@ -23,8 +24,19 @@ export interface Demo {
   close(): Promise<void>
 }
 
+export interface DemoOptions {
+  /** Creates a new demo with the figures of past days; null: without any. */
+  readonly createWithHistory: CreateDemo | null
+}
+
+type CreateDemo = (
+  node: Node,
+  deps: DemoDeps,
+  wanted: { readonly sitePort: number; readonly nowMs: number; readonly seed: number },
+) => Promise<DemoState>
+
 /** Loads the demo if the database is empty, and serves its shops and magazines. */
-export async function startDemo(node: Node): Promise<Demo> {
+export async function startDemo(node: Node, options: DemoOptions): Promise<Demo> {
   const { config, database, ids, log } = node
   const deps: DemoDeps = {
     database,
@@ -32,7 +44,7 @@ export async function startDemo(node: Node): Promise<Demo> {
     dataDir: config.dataDir,
     now: () => new Date(node.now()),
   }
-  const state = await openState(deps, config)
+  const state = await openState(node, deps, options)
   if (state === null) {
     return { node, screen: ownDataScreen(config), close: async () => undefined }
   }
@@ -62,8 +74,17 @@ function tryingHere(node: Node): Node {
 }
 
 /** The demo of this SOUK_DATA, created if the database is empty; null if it holds other data. */
-async function openState(deps: DemoDeps, config: Config): Promise<DemoState | null> {
-  if (await isEmpty(deps)) return loadDemo(deps, await findFreePort(config.port + 1, config.host))
+async function openState(
+  node: Node,
+  deps: DemoDeps,
+  { createWithHistory: create }: DemoOptions,
+): Promise<DemoState | null> {
+  const { port, host } = node.config
+  if (await isEmpty(deps)) {
+    const sitePort = await findFreePort(port + 1, host)
+    if (create === null) return loadDemo(deps, sitePort)
+    return create(node, deps, { nowMs: node.now(), seed: HISTORY_SEED, sitePort })
+  }
   const state = await readDemo(deps)
   if (state !== null) await importDemoFeeds(deps, state)
   return state

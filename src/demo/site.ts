@@ -89,6 +89,7 @@ function respond(options: SiteOptions, req: IncomingMessage): Page {
   const slug = (req.headers.host ?? '').split('.')[0] ?? ''
   const url = URL.parse(req.url ?? '/', 'http://demo')
   if (url === null) return NOT_FOUND // Such as `//`, the start of a URL without a host.
+  if (url.pathname === '/hooks/hearthside') return { status: 200, type: 'text/plain', body: '' }
   const publisher = PUBLISHERS.find((item) => item.slug === slug)
   if (publisher !== undefined) return magazine(options, publisher, url)
   const merchant = MERCHANTS.find((item) => item.slug === slug)
