@@ -19,6 +19,7 @@ const VERBS = {
   dev: { program: ['scripts/dev.ts'], isBuilding: true },
   bench: { program: ['bench/run.ts'], isBuilding: true },
   build: { program: ['scripts/build.ts'], isBuilding: false },
+  pictures: { program: ['scripts/take-pictures.ts'], isBuilding: true },
 }
 
 const [name, ...rest] = process.argv.slice(2)
