@@ -20,7 +20,7 @@ import { operationsForPublishers } from '../../server/operations-for-publishers.
 import { loadDemoWithHistory } from './generate-history.ts'
 
 /** Few visits: what happens on a certain day does so with any number of them. */
-const TRAFFIC = 0.18
+const TRAFFIC = 0.22
 /** Fixed, so that every run sees the same days. */
 const NOW_MS = Date.parse('2026-11-30T18:00:00Z')
 

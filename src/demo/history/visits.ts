@@ -62,7 +62,7 @@ const VIEWS: Readonly<Record<string, number>> = {
   'hand-grinders': 40,
   'one-night-out': 105,
 }
-const GROWTH_FROM = 0.4 // of the last day's views, on the first day
+const GROWTH_FROM = 0.25 // of the last day's views, on the first day
 /** A well-known newsletter named this article. */
 const RUSH = { article: 'one-night-out', daysAgo: 16, factor: 2.6 }
 
@@ -83,7 +83,7 @@ const LABELS: readonly (readonly [string | null, number])[] = [
 ]
 
 /** Of the readers who see a link, by its place in the article. */
-const CLICK_SHARES = [0.34, 0.25, 0.2, 0.17, 0.15] as const
+const CLICK_SHARES = [0.36, 0.29, 0.24, 0.2, 0.18] as const
 const MANNERS: readonly (readonly [ClickManner, number])[] = [
   ['plain', 955],
   ['repeat', 20],
@@ -91,6 +91,8 @@ const MANNERS: readonly (readonly [ClickManner, number])[] = [
   ['framed', 5],
   ['forged', 3],
 ]
+/** Of the readers who see a link, this share scrolls to the next one. */
+const SEEN_NEXT_SHARE = 0.52
 const RETURNING_SHARE = 0.12
 const PURCHASE_SHARE = 0.036
 const FATES: readonly (readonly [PurchaseFate, number])[] = [
@@ -156,7 +158,7 @@ function visit(random: Random, { reader, article, atMs }: Visit): PlannedMoment[
 
 function seenOf(random: Random, { picks }: DemoArticle): number {
   let seen = 1
-  while (seen < picks.length && random() < 0.62) seen += 1
+  while (seen < picks.length && random() < SEEN_NEXT_SHARE) seen += 1
   return seen
 }
 
