@@ -134,7 +134,7 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
     ['Your floor', amount(publisher?.floor ?? null)],
     ['Maximum price increase', percent(publisher?.tolerance ?? 0)],
     [
-      `Winner’s chance of winning${isEstimate ? ' (estimate)' : ''}`,
+      `Winner’s chance${isEstimate ? ' (estimate)' : ''}`,
       outcome.propensity === null ? '–' : percent(outcome.propensity, 1),
     ],
     ['Replay', replayWords(replay)],
