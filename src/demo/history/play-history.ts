@@ -1,4 +1,5 @@
 /** Plays the days of a history in order: visits, purchases, and what people did. */
+import { sumOpenClicks } from '../../budgets/open-click-store.ts'
 import { learnTraffic } from '../../budgets/traffic-store.ts'
 import type { LogEvent } from '../../events/event.ts'
 import { retrieveLinks } from '../../links/retrieve-links.ts'
@@ -287,6 +288,7 @@ export class HistoryPlayer {
     await this.#past.settle()
     await capCampaigns(this.#stage())
     await learnTraffic(node.database, clock.nowMs)
+    await sumOpenClicks(node.database, clock.nowMs)
     await this.#sendWebhooks()
     await watchLinks(node.database, new Date(clock.nowMs))
   }
