@@ -28,6 +28,12 @@ const AUDIENCES: readonly (readonly [RegExp, keyof typeof TAGS])[] = [
   [/./, 'readers'],
 ]
 
+/** A file of any type. The description of its operation says which files it reads. */
+const FILE_BODY = {
+  required: false,
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+}
+
 /** Objects with fewer properties are as easy to read in place. */
 const NAMED_FROM_PROPERTIES = 3
 
@@ -43,6 +49,8 @@ export function describeApi(document: object): object {
     const id = operation.operationId
     if (typeof id !== 'string') throw new Error(`${path}: an operation without an id`)
     operation.tags ??= [AUDIENCES.find(([pattern]) => pattern.test(path))?.[1] ?? 'publishers']
+    if (operation['x-takes-file'] === true) operation.requestBody = FILE_BODY
+    delete operation['x-takes-file']
     for (const content of contentsOf(operation.requestBody)) {
       addExample(content)
       content.schema = names.named(content.schema as Json, `${capital(id)}Body`)

@@ -23,6 +23,15 @@ test('the description of a creation names the header that makes a retry safe', a
   )
 })
 
+test('the description says that an import takes a file', async () => {
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
+  const { post } = paths['/api/v1/merchants/{merch_id}/feed/imports/']
+  assert.deepEqual(post.requestBody, {
+    required: false,
+    content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+  })
+})
+
 test('the description states the rules between parameters', async () => {
   const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
   const told = (path: string, name: string): string =>

@@ -48,6 +48,7 @@ export function renderOperation(operation: Operation): Html {
     ${paragraphs(description)}
     ${fieldTable('Parameters', parameters)}
     ${fieldTable('Body', body === undefined ? [] : fieldsOf(body))}
+    ${isFile(body) ? fieldTable('Body', [toField('body', body, false)]) : null}
     ${example('Example', [curlOf(operation, body)])}
     ${answers.map(([status, answer]) => renderAnswer(status, answer))}
   </article>`
@@ -145,17 +146,22 @@ function curlOf(operation: Operation, body?: Schema): string {
   const { method } = operation.place
   const { security = [] } = operation
   const isKeyed = security.length > 0 && security.every((one) => Object.keys(one).length > 0)
-  const json = body === undefined ? null : JSON.stringify(exampleOf(body), null, 2)
+  const isUpload = isFile(body)
+  const json = body === undefined || isUpload ? null : JSON.stringify(exampleOf(body), null, 2)
   const signed = isSigned(operation)
   const call = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}'${addressOf(operation)}'`,
     ...(isKeyed ? ["-H 'Authorization: SERVICE-API-KEY <your key>'"] : []),
     ...(signed ? SIGNATURE_HEADERS : []),
+    ...(isUpload ? ["-H 'Content-Type: application/octet-stream'", '--data-binary @file'] : []),
     ...(json === null ? [] : ["-H 'Content-Type: application/json'"]),
     ...(json === null ? [] : [signed ? '-d "$body"' : `-d '${json}'`]),
   ].join(' \\\n  ')
   return signed ? `body='${json ?? ''}'\ntime=$(date +%s)\n${SIGN}\n${call}` : call
 }
+
+/** Whether a body is a file instead of JSON. */
+const isFile = (body?: Schema): body is Schema => body?.format === 'binary'
 
 /** The signature covers the exact bytes of the body and the time (signed-request.ts). */
 const SIGN = `signature=$(printf %s "$time.$body" \\

@@ -84,6 +84,7 @@ function typeWord(schema: Schema): string {
   if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' or ')
   if (schema.anyOf !== undefined) return alternatives(schema.anyOf.map(typeWord))
   if (schema.items !== undefined) return `list of ${typeWord(schema.items)}`
+  if (schema.format === 'binary') return 'file'
   return schema.format === 'date-time' ? 'timestamp' : (schema.type ?? 'any')
 }
 

@@ -123,6 +123,8 @@ function schemaOf(operation: Operation) {
       ? { querystring: Type.Object({ ...query?.properties, ...(isList ? PAGE_QUERY : {}) }) }
       : {}),
     ...(body === undefined ? {} : { body }),
+    // The reference names the body: a schema would make the server parse it.
+    ...(operation.kind === 'action' && operation.takesFile ? { 'x-takes-file': true } : {}),
     ...(Object.keys(headers.properties).length === 0 ? {} : { headers }),
     response: { [operation.status ?? 200]: answerOf(operation, entry) },
   }
