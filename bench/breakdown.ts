@@ -1,7 +1,7 @@
 /**
  * Measures breakdowns of 90 days for a publisher with ten million events: 1 million clicks, 30,000
  * orders, 4 million page views, and 5 million impressions and placements, which no breakdown reads.
- * Goal: 95 of 100 within 300 ms for every `group_by`.
+ * Goal: 95 of 100 within 300 ms for every `group_by`, also compared with the 90 days before.
  *
  *   node bench/breakdown.ts [--scale 1] [--requests 40]
  *
@@ -12,6 +12,7 @@ import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Db } from '../src/platform/postgres/postgres.ts'
 import { constantSql, sql } from '../src/platform/postgres/sql.ts'
+import { DAY_MS } from '../src/platform/time/timestamp.ts'
 import { type Breakdown, comparedDays, GROUPS } from '../src/stats/breakdown.ts'
 import { findPeriod, listBreakdown, listNames } from '../src/stats/breakdown-store.ts'
 import { openBenchDatabase } from './database.ts'
@@ -21,10 +22,11 @@ const CLICKS = 1_000_000
 const ORDERS = 30_000
 const VIEWS = 4_000_000
 const PUB_ID = 1
-const DAYS = { dayFrom: '2026-03-01', dayTo: '2026-05-29' }
-/** Half a year, so that a range of 90 days is not the whole table. */
-const STORED_DAYS = 180
+const DAYS = 90
+/** Ranges begin on 28 days in turn, as each has other whole weeks. */
+const BEGINS = 28
 const FIRST_DAY = '2025-12-01'
+const STORED_DAYS = 2 * DAYS + BEGINS
 
 const { values } = parseArgs({
   options: {
@@ -49,11 +51,18 @@ for (const group of GROUPS) {
     `${group.padEnd(9)} p95 (p50) ${plain.text} ms, in another time zone ${local.text} ms, ` +
       `compared ${compared.text} ms, filtered by device ${filtered.text} ms`,
   )
-  isMissed ||= plain.p95 >= GOAL_P95_MS || local.p95 >= GOAL_P95_MS
+  isMissed ||= [plain, local, compared].some(({ p95 }) => p95 >= GOAL_P95_MS)
 }
 if (isMissed) {
   console.log(`p95 ABOVE GOAL of ${GOAL_P95_MS} ms`)
   process.exitCode = 1
+}
+
+function daysOf(request: number): { readonly dayFrom: string; readonly dayTo: string } {
+  const dayAfter = (days: number) =>
+    new Date(Date.parse(FIRST_DAY) + days * DAY_MS).toISOString().slice(0, 10)
+  const first = DAYS + (request % BEGINS)
+  return { dayFrom: dayAfter(first), dayTo: dayAfter(first + DAYS - 1) }
 }
 
 interface Times {
@@ -65,10 +74,11 @@ interface Times {
 async function measure(breakdown: Breakdown, isCompared: boolean): Promise<Times> {
   const times: number[] = []
   for (let request = 0; request < Number(values.requests) + 2; request += 1) {
+    const days = daysOf(request)
     const startedAt = performance.now()
     await db.transaction(async (tx) => {
-      const period = await findPeriod(tx, DAYS, breakdown.timeZone)
-      const { shift, ...before } = comparedDays(DAYS, 'previous')
+      const period = await findPeriod(tx, days, breakdown.timeZone)
+      const { shift, ...before } = comparedDays(days, 'previous')
       const compared = isCompared
         ? { ...(await findPeriod(tx, before, breakdown.timeZone)), shift }
         : null
@@ -89,9 +99,9 @@ async function measure(breakdown: Breakdown, isCompared: boolean): Promise<Times
 
 /** 2,000 articles, 10,000 links, 50 merchants, 20,000 products, 40 countries, 5,000 labels. */
 async function fill(database: Db): Promise<void> {
-  const clicks = Math.round((CLICKS * scale * STORED_DAYS) / 90)
-  const orders = Math.round((ORDERS * scale * STORED_DAYS) / 90)
-  const views = Math.round((VIEWS * scale * STORED_DAYS) / 90)
+  const clicks = Math.round((CLICKS * scale * STORED_DAYS) / DAYS)
+  const orders = Math.round((ORDERS * scale * STORED_DAYS) / DAYS)
+  const views = Math.round((VIEWS * scale * STORED_DAYS) / DAYS)
   await database.run(sql`
     insert into app_user (email, password_hash) values ('bench@example.com', '')`)
   await database.run(sql`insert into publisher (uid, name, slug) values (1, 'bench', 'bench')`)
@@ -114,12 +124,17 @@ async function fill(database: Db): Promise<void> {
       from generate_series(1, ${clicks + orders}) as n
     ) as change
     order by 1`)
+  await database.run(sql`alter table page_slot drop constraint page_slot_pkey`)
   await database.run(sql`
     insert into page_slot
-    select 1, decode(md5((1 + (power(random(), 2) * 1999)::int)::text), 'hex'),
-      quarter_hour(${FIRST_DAY}::timestamptz + random() * ${`${STORED_DAYS} days`}::interval), 1
-    from generate_series(1, ${views})
-    on conflict do nothing`)
+    select 1, decode(md5(page::text), 'hex'), slot, impressions
+    from (
+      select 1 + (power(random(), 2) * 1999)::int as page,
+        quarter_hour(${FIRST_DAY}::timestamptz + random() * ${`${STORED_DAYS} days`}::interval)
+          as slot, count(*) as impressions
+      from generate_series(1, ${views}) group by 1, 2 order by 2
+    ) as viewed`)
+  await database.run(sql`alter table page_slot add primary key (pub_id, url_key, slot)`)
   await database.run(sql`
     insert into page_day (pub_id, url_key, day, impressions)
     select pub_id, url_key, (slot at time zone 'UTC')::date, sum(impressions)
@@ -134,12 +149,25 @@ async function fill(database: Db): Promise<void> {
   await database.run(sql`vacuum analyze`)
 }
 
-/** The statements of the migration that make totals of what is stored. */
+/** The statements of the migrations that make totals of what is stored, day by day as the fold. */
 async function makeTotals(database: Db): Promise<void> {
-  const file = new URL('../migrations/0241_breakdown.sql', import.meta.url)
-  const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
-  const statements = filling.split(/;\n/)
-  const wanted = /insert into (figure_slot|figure_day|view_slot)\b|create index click_figure/
-  const totals = statements.filter((text) => wanted.test(text))
-  for (const statement of totals) await database.run(constantSql(statement))
+  const wanted = /insert into (figure_slot|figure_day|view_slot|\w+_span)\b|index click_figure/
+  for (const name of ['0241_breakdown', '0265_figure_spans']) {
+    const file = new URL(`../migrations/${name}.sql`, import.meta.url)
+    const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
+    const statements = filling.split(/;\n/).filter((text) => wanted.test(text))
+    for (const statement of statements) await database.run(constantSql(statement))
+  }
+  // The fold adds the rows of a day or span as clicks arrive, in no order of their values.
+  for (const name of ['figure_day', 'stats_day', 'page_day']) await shuffle(database, name, 'day')
+  for (const name of ['figure_span', 'page_span']) await shuffle(database, name, 'first_day')
+}
+
+async function shuffle(database: Db, table: string, day: string): Promise<void> {
+  await database.run(
+    constantSql(`create table shuffled as select * from ${table} order by ${day}, random()`),
+  )
+  await database.run(constantSql(`truncate ${table}`))
+  await database.run(constantSql(`insert into ${table} select * from shuffled`))
+  await database.run(sql`drop table shuffled`)
 }

@@ -182,6 +182,12 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION span_begin(day date, width integer)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select day - ((day - date '2000-01-03') % width + width) % width $function$;
+
 create table alert_email (
   pub_id integer not null,
   email text not null,
@@ -471,6 +477,7 @@ create table click_figure (
   revenue_micros bigint not null,
   earnings_micros bigint not null
 );
+CREATE INDEX click_figure_at ON click_figure USING brin (at);
 CREATE INDEX click_figure_publisher ON click_figure USING btree (pub_id, at);
 
 create table clicked_offer (
@@ -655,6 +662,22 @@ create table figure_slot (
   earnings_micros bigint not null,
   constraint figure_slot_pkey PRIMARY KEY (pub_id, slot)
 );
+
+create table figure_span (
+  pub_id integer not null,
+  property text not null,
+  width smallint not null,
+  first_day date not null,
+  value text not null,
+  clicks bigint not null,
+  invalid_clicks bigint not null,
+  orders bigint not null,
+  revenue_micros bigint not null,
+  earnings_micros bigint not null,
+  constraint figure_span_pkey PRIMARY KEY (pub_id, property, width, first_day, value),
+  constraint figure_span_property_check CHECK ((property = ANY (ARRAY['article'::text, 'link'::text, 'merchant'::text, 'product'::text, 'device'::text, 'country'::text, 'u1'::text]))),
+  constraint figure_span_width_check CHECK ((width = ANY (ARRAY[7, 28])))
+) with (fillfactor=85);
 
 create table former_postback_secret (
   merch_id integer not null,
@@ -1193,6 +1216,7 @@ create table page_day (
   constraint page_day_pkey PRIMARY KEY (pub_id, url_key, day)
 );
 CREATE INDEX page_day_changed ON page_day USING btree (pub_id, changed_at);
+CREATE INDEX page_day_day ON page_day USING btree (pub_id, day);
 
 create table page_session (
   pub_id integer not null,
@@ -1209,6 +1233,17 @@ create table page_slot (
   impressions bigint not null,
   constraint page_slot_pkey PRIMARY KEY (pub_id, url_key, slot)
 );
+CREATE INDEX page_slot_time ON page_slot USING brin (slot);
+
+create table page_span (
+  pub_id integer not null,
+  width smallint not null,
+  first_day date not null,
+  url_key bytea not null,
+  impressions bigint not null,
+  constraint page_span_pkey PRIMARY KEY (pub_id, width, first_day, url_key),
+  constraint page_span_width_check CHECK ((width = ANY (ARRAY[7, 28])))
+) with (fillfactor=85);
 
 create table paid_payout (
   pub_id integer not null,

@@ -2,13 +2,14 @@
  * Changes of the figures by time and by properties of their clicks, for breakdowns in any time
  * zone: docs/spec/management.md#breakdown.
  *
- * `click_figure` has every change with all properties of its click. `figure_slot` and `figure_day`
- * are its totals by quarter of an hour and by single property and UTC day, so that a breakdown over
- * months reads thousands of rows instead of millions. Only the fold of the money lane writes these
- * tables, one transaction after the other.
+ * `click_figure` has every change with all properties of its click. `figure_slot` has its totals by
+ * quarter of an hour, `figure_day` by single property and UTC day, and `figure_span` by single
+ * property and 7 or 28 days, so that a breakdown over months reads thousands of rows instead of
+ * millions. Only the fold of the money lane writes these tables, one transaction after the other.
  */
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { SPAN_WIDTHS } from './figure-spans.ts'
 import type { FigureChange } from './figures.ts'
 
 export async function addClickFigures(tx: Db, given: readonly FigureChange[]): Promise<void> {
@@ -24,28 +25,38 @@ export async function addClickFigures(tx: Db, given: readonly FigureChange[]): P
       select pub_id, quarter_hour(at), sum(clicks), sum(invalid_clicks), sum(orders),
         sum(revenue_micros), sum(earnings_micros)
       from figure group by 1, 2
-      on conflict (pub_id, slot) do update set
-        clicks = total.clicks + excluded.clicks,
-        invalid_clicks = total.invalid_clicks + excluded.invalid_clicks,
-        orders = total.orders + excluded.orders,
-        revenue_micros = total.revenue_micros + excluded.revenue_micros,
-        earnings_micros = total.earnings_micros + excluded.earnings_micros
+      on conflict (pub_id, slot) do update set ${ADDED}
+    ), daily as materialized (
+      select pub_id, property, (at at time zone 'UTC')::date as day, value,
+        sum(clicks) as clicks, sum(invalid_clicks) as invalid_clicks, sum(orders) as orders,
+        sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
+      from figure cross join lateral (values
+        ('article', article_id::text), ('link', auction_id::text), ('merchant', merch_id::text),
+        ('product', coalesce(product_id::text, '')), ('device', device::text),
+        ('country', country), ('u1', u1)
+      ) as named (property, value)
+      group by 1, 2, 3, 4
+    ), span as (
+      insert into figure_span as total (pub_id, property, width, first_day, value, clicks,
+        invalid_clicks, orders, revenue_micros, earnings_micros)
+      select pub_id, property, width, span_begin(day, width), value, sum(clicks),
+        sum(invalid_clicks), sum(orders), sum(revenue_micros), sum(earnings_micros)
+      from daily cross join ${SPAN_WIDTHS}
+      group by 1, 2, 3, 4, 5
+      on conflict (pub_id, property, width, first_day, value) do update set ${ADDED}
     )
     insert into figure_day as total
-    select pub_id, property, (at at time zone 'UTC')::date, value, sum(clicks),
-      sum(invalid_clicks), sum(orders), sum(revenue_micros), sum(earnings_micros)
-    from figure cross join lateral (values
-      ('link', auction_id::text), ('product', coalesce(product_id::text, '')),
-      ('device', device::text), ('country', country), ('u1', u1)
-    ) as named (property, value)
-    group by 1, 2, 3, 4
-    on conflict (pub_id, property, day, value) do update set
-      clicks = total.clicks + excluded.clicks,
-      invalid_clicks = total.invalid_clicks + excluded.invalid_clicks,
-      orders = total.orders + excluded.orders,
-      revenue_micros = total.revenue_micros + excluded.revenue_micros,
-      earnings_micros = total.earnings_micros + excluded.earnings_micros`)
+    -- By article and merchant, the days are in stats_day.
+    select * from daily where property not in ('article', 'merchant')
+    on conflict (pub_id, property, day, value) do update set ${ADDED}`)
 }
+
+const ADDED = sql`
+  clicks = total.clicks + excluded.clicks,
+  invalid_clicks = total.invalid_clicks + excluded.invalid_clicks,
+  orders = total.orders + excluded.orders,
+  revenue_micros = total.revenue_micros + excluded.revenue_micros,
+  earnings_micros = total.earnings_micros + excluded.earnings_micros`
 
 /** Changes with the properties of their clicks. */
 function withClick(changes: readonly FigureChange[]): Sql {

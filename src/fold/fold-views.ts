@@ -11,7 +11,8 @@ import { REASON } from '../events/reason.ts'
 import { IS_ARTICLE_THERE } from '../links/article-views-store.ts'
 import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import { sql } from '../platform/postgres/sql.ts'
+import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { SPAN_WIDTHS } from './figure-spans.ts'
 import { passNamedIds } from './fold-named-ids.ts'
 import { rememberSeen } from './fold-seen-links.ts'
 import { addTagViews } from './fold-tags.ts'
@@ -44,7 +45,49 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
   if (events.length === 0) return
   await excludeNewArticles(tx, events)
   await tx.run(sql`
-    with viewed as (
+    with ${countedViews(events)}, slotted as (
+      select pub_id, url_key, day, quarter_hour(at) as slot, count(*) as impressions
+      from counted where not is_robot group by 1, 2, 3, 4
+    ), of_page as (
+      insert into page_slot as figures (pub_id, url_key, slot, impressions)
+      select pub_id, url_key, slot, impressions from slotted order by pub_id, url_key, slot
+      on conflict (pub_id, url_key, slot) do update set
+        impressions = figures.impressions + excluded.impressions
+    ), of_spans as (
+      insert into page_span as figures (pub_id, width, first_day, url_key, impressions)
+      select pub_id, width, span_begin(day, width), url_key, count(*)
+      from counted cross join ${SPAN_WIDTHS}
+      where not is_robot
+      group by 1, 2, 3, 4
+      order by 1, 2, 3, 4
+      on conflict (pub_id, width, first_day, url_key) do update set
+        impressions = figures.impressions + excluded.impressions
+    ), of_articles as (
+      insert into view_slot as figures (pub_id, slot, impressions)
+      select pub_id, slot, sum(impressions)
+      from slotted join article using (pub_id, url_key)
+      where ${IS_ARTICLE_THERE}
+      group by pub_id, slot
+      order by pub_id, slot
+      on conflict (pub_id, slot) do update set
+        impressions = figures.impressions + excluded.impressions
+    )
+    insert into page_day as figures (pub_id, url_key, day, impressions, robot_impressions)
+    select pub_id, url_key, day,
+      count(*) filter (where not is_robot), count(*) filter (where is_robot)
+    from counted
+    group by pub_id, url_key, day
+    order by pub_id, url_key, day
+    on conflict (pub_id, url_key, day) do update set
+      impressions = figures.impressions + excluded.impressions,
+      robot_impressions = figures.robot_impressions + excluded.robot_impressions,
+      changed_at = case when excluded.impressions > 0 then now() else figures.changed_at end`)
+}
+
+/** `counted`: the views that count. A session counts once per publisher, at its first page. */
+function countedViews(events: readonly StoredEvent[]): Sql {
+  return sql`
+    viewed as (
       select *
       from unnest(
         ${events.map(({ pubId }) => pubId)}::int[],
@@ -67,34 +110,7 @@ async function addPageImpressions(tx: Db, events: readonly StoredEvent[]): Promi
       select pub_id, url_key, day, at, is_robot from first join fresh using (pub_id, session_key)
       union all
       select pub_id, url_key, day, at, is_robot from viewed where is_robot
-    ), slotted as (
-      select pub_id, url_key, day, quarter_hour(at) as slot, count(*) as impressions
-      from counted where not is_robot group by 1, 2, 3, 4
-    ), of_page as (
-      insert into page_slot as figures (pub_id, url_key, slot, impressions)
-      select pub_id, url_key, slot, impressions from slotted order by pub_id, url_key, slot
-      on conflict (pub_id, url_key, slot) do update set
-        impressions = figures.impressions + excluded.impressions
-    ), of_articles as (
-      insert into view_slot as figures (pub_id, slot, impressions)
-      select pub_id, slot, sum(impressions)
-      from slotted join article using (pub_id, url_key)
-      where ${IS_ARTICLE_THERE}
-      group by pub_id, slot
-      order by pub_id, slot
-      on conflict (pub_id, slot) do update set
-        impressions = figures.impressions + excluded.impressions
-    )
-    insert into page_day as figures (pub_id, url_key, day, impressions, robot_impressions)
-    select pub_id, url_key, day,
-      count(*) filter (where not is_robot), count(*) filter (where is_robot)
-    from counted
-    group by pub_id, url_key, day
-    order by pub_id, url_key, day
-    on conflict (pub_id, url_key, day) do update set
-      impressions = figures.impressions + excluded.impressions,
-      robot_impressions = figures.robot_impressions + excluded.robot_impressions,
-      changed_at = case when excluded.impressions > 0 then now() else figures.changed_at end`)
+    )`
 }
 
 /** Until the end of the transaction, no article is created: see `count_earlier_views`. */

@@ -94,9 +94,12 @@ test('every breakdown adds up to the daily statistics', async () => {
     await get('stats_by_article_merchant_daily/?date_from=2026-03-01&date_to=2026-03-10')
   ).json
   assert.ok(sum(stats, 'pub_earnings') > 0 && sum(stats, 'clicks') > 0)
+  const many = 'date_from=2026-02-20&date_to=2026-04-01' // Has totals of 28 days.
   for (const group of GROUPS) {
     const rows = await breakdown(`${DAYS}&group_by=${group}&limit=500`)
     assert.ok(rows.length > 0, group)
+    if (group !== 'day' && group !== 'hour')
+      assert.deepEqual(await breakdown(`${many}&group_by=${group}&limit=500`), rows, group)
     assert.equal(sum(rows, 'clicks'), sum(stats, 'clicks'), group)
     assert.equal(sum(rows, 'orders'), sum(stats, 'advertiser_attributed_sales'), group)
     assert.equal(sum(rows, 'revenue'), sum(stats, 'advertiser_attributed_revenue'), group)
@@ -251,13 +254,15 @@ test('views count from the day of their article, also those before it was create
   assert.deepEqual([row?.name, row?.page_views], ['Late', 3])
 })
 
-test('the migration fills the tables as the fold does', async () => {
+test('the migrations fill the tables as the fold does', async () => {
   const tables = {
     click_figure: 'at, auction_id, merch_id, clicks, invalid_clicks, orders, earnings_micros',
     figure_slot: 'pub_id, slot',
     figure_day: 'pub_id, property, day, value',
     page_slot: 'pub_id, url_key, slot',
     view_slot: 'pub_id, slot',
+    figure_span: 'pub_id, property, width, first_day, value',
+    page_span: 'pub_id, width, first_day, url_key',
   }
   const read = async () => {
     const found: Record<string, unknown> = {}
@@ -270,11 +275,16 @@ test('the migration fills the tables as the fold does', async () => {
   const names = Object.keys(tables).join(', ')
   await db.run(constantSql(`truncate ${names}`))
   await db.run(sql`drop index click_figure_publisher`)
-  const file = new URL('../../migrations/0241_breakdown.sql', import.meta.url)
-  const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
-  const [statements = ''] = filling.split('create trigger')
-  for (const statement of statements.split(/;\n/).filter((text) => text.trim() !== '')) {
-    await db.run(constantSql(statement))
-  }
+  await fillAgain('0241_breakdown')
+  await fillAgain('0265_figure_spans')
   assert.deepEqual(await read(), folded)
 })
+
+async function fillAgain(migration: string): Promise<void> {
+  const file = new URL(`../../migrations/${migration}.sql`, import.meta.url)
+  const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
+  const [statements = ''] = filling.split(/create trigger|create index page/)
+  for (const statement of statements.split(/;\n/).filter((text) => /^\s*\w/m.test(text))) {
+    await db.run(constantSql(statement))
+  }
+}

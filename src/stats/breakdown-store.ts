@@ -7,11 +7,14 @@ import {
   type Breakdown,
   type Filters,
   hasPageViews,
+  isOfRow,
   onlyProperty,
   type Period,
   type Property,
+  type Spans,
   sourceOf,
   splitAtDays,
+  splitIntoSpans,
 } from './breakdown.ts'
 
 /** Figures of a row; sums as decimal digits. `page_views` is null where there are none by row. */
@@ -169,9 +172,10 @@ function byTime(breakdown: Breakdown, column: Sql, rows: Sql): Sql {
   return sql`
     select to_char(time, ${formOf(breakdown)}) as key, ${joinSql(COLUMNS, ', ')}
     from (
-      select ${timeKey(column, breakdown)} as time, sum(clicks) as clicks,
-        sum(invalid_clicks) as invalid_clicks, sum(orders) as orders,
-        sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
+      select ${timeKey(column, breakdown)} as time, sum(clicks)::bigint as clicks,
+        sum(invalid_clicks)::bigint as invalid_clicks, sum(orders)::bigint as orders,
+        sum(revenue_micros)::bigint as revenue_micros,
+        sum(earnings_micros)::bigint as earnings_micros
       from ${rows} group by 1
     ) as grouped`
 }
@@ -187,10 +191,29 @@ function figuresOf(breakdown: Breakdown, period: Period): Sql {
   if (source === 'all') return changesOf(breakdown, period)
   const { days, rests } = splitAtDays(period)
   const parts = rests.map((rest) => changesOf(breakdown, rest))
-  if (days !== null)
+  if (days !== null && source === 'spans') parts.push(spansOf(breakdown, days))
+  else if (days !== null)
     parts.push(source === 'rows' ? rowsOf(breakdown, days) : daysOf(breakdown, days))
   return joinSql(parts, ' union all ')
 }
+
+/** Whole days by one property: totals of spans, and of days at both ends. */
+function spansOf(breakdown: Breakdown, days: Period): Sql {
+  const property = onlyProperty(breakdown)
+  const parts = splitIntoSpans(days).map((spans) => {
+    if (spans.days === 1) {
+      return isOfRow(property) ? rowsOf(breakdown, spans) : daysOf(breakdown, spans)
+    }
+    return sql`
+      select value as key, ${joinSql(COLUMNS, ', ')} from figure_span
+      where property = ${property} and ${isInSpans(breakdown, spans)} and ${hasValue(breakdown)}`
+  })
+  return joinSql(parts, ' union all ')
+}
+
+const isInSpans = ({ pubId }: Breakdown, { days, from, to }: Spans): Sql => sql`
+  pub_id = ${pubId} and width = ${days} and first_day >= ${utcDay(from)}
+    and first_day < ${utcDay(to)}`
 
 /** Whole days by article and merchant. Grouped by number, which is faster than by text. */
 function rowsOf(breakdown: Breakdown, days: Period): Sql {
@@ -198,9 +221,10 @@ function rowsOf(breakdown: Breakdown, days: Period): Sql {
   const column = group === 'day' ? sql`day` : columnOf(onlyGroup(breakdown))
   return sql`
     select key::text as key, ${joinSql(COLUMNS, ', ')} from (
-      select ${column} as key, sum(clicks) as clicks, sum(invalid_clicks) as invalid_clicks,
-        sum(sales) as orders, sum(revenue_micros) as revenue_micros,
-        sum(earnings_micros) as earnings_micros
+      select ${column} as key, sum(clicks)::bigint as clicks,
+        sum(invalid_clicks)::bigint as invalid_clicks, sum(sales)::bigint as orders,
+        sum(revenue_micros)::bigint as revenue_micros,
+        sum(earnings_micros)::bigint as earnings_micros
       from stats_day where ${isIn(breakdown, days)} and ${matches(filters)} group by 1
     ) as grouped`
 }
@@ -237,9 +261,10 @@ function changesOf(breakdown: Breakdown, { from, to }: Period): Sql {
   return sql`
     select coalesce(key::text, '') as key, ${joinSql(COLUMNS, ', ')}
     from (
-      select ${columnOf(group)} as key, sum(clicks) as clicks,
-        sum(invalid_clicks) as invalid_clicks, sum(orders) as orders,
-        sum(revenue_micros) as revenue_micros, sum(earnings_micros) as earnings_micros
+      select ${columnOf(group)} as key, sum(clicks)::bigint as clicks,
+        sum(invalid_clicks)::bigint as invalid_clicks, sum(orders)::bigint as orders,
+        sum(revenue_micros)::bigint as revenue_micros,
+        sum(earnings_micros)::bigint as earnings_micros
       from ${rows} group by 1
     ) as grouped`
 }
@@ -295,30 +320,36 @@ function viewsOf(breakdown: Breakdown, period: Period): Sql {
   }
   const { days, rests } = splitAtDays(period)
   const parts = rests.map((rest) => viewsOfRest(pubId, rest, isWanted))
-  if (days !== null) {
-    parts.push(sql`
-      select article_id::text as key, sum(impressions) as page_views
-      from article join (
-        select url_key, day, impressions from page_day
-        where pub_id = ${pubId} and day >= ${utcDay(days.from)} and day < ${utcDay(days.to)}
-      ) as viewed using (url_key)
-      where pub_id = ${pubId} and ${isWanted} and ${IS_ARTICLE_THERE}
-      group by article_id`)
-  }
+  if (days !== null) parts.push(viewsOfDays(breakdown, days, isWanted))
   return joinSql(parts, ' union all ')
 }
 
-/** Part of a UTC day, or of two. Starts at the pages of those days, which are few of all. */
-function viewsOfRest(pubId: number, { from, to }: Period, isWanted: Sql): Sql {
-  const lastDay = utcDay(Math.max(to.getTime() - 1, from.getTime()))
+/** Whole days. Spans have views from before an article was created, so new articles use days. */
+function viewsOfDays(breakdown: Breakdown, days: Period, isWanted: Sql): Sql {
+  const { pubId } = breakdown
+  const spans = splitIntoSpans(days).map((one) =>
+    one.days === 1
+      ? sql`select url_key, impressions from page_day where ${isIn(breakdown, one)}`
+      : sql`select url_key, impressions from page_span where ${isInSpans(breakdown, one)}`,
+  )
   return sql`
-    select article_id::text as key, slot.impressions as page_views
-    from page_day join article using (pub_id, url_key)
-    join page_slot as slot using (pub_id, url_key)
-    where pub_id = ${pubId} and day between ${utcDay(from)} and ${lastDay}
-      and slot.slot >= greatest(${from}::timestamptz, day::timestamp at time zone 'UTC')
-      and slot.slot < least(${to}::timestamptz, (day + 1)::timestamp at time zone 'UTC')
-      and ${isWanted} and ${IS_ARTICLE_THERE}`
+    select article_id::text as key, impressions as page_views
+    from article join (${joinSql(spans, ' union all ')}) as viewed using (url_key)
+    where pub_id = ${pubId} and ${isWanted} and datetime_created < ${days.from}
+    union all
+    select article_id::text as key, impressions as page_views
+    from article join page_day using (pub_id, url_key)
+    where pub_id = ${pubId} and ${isWanted} and datetime_created >= ${days.from}
+      and day >= ${utcDay(days.from)} and day < ${utcDay(days.to)} and ${IS_ARTICLE_THERE}`
+}
+
+/** Part of a UTC day, or of two. */
+function viewsOfRest(pubId: number, { from, to }: Period, isWanted: Sql): Sql {
+  return sql`
+    select article_id::text as key, impressions as page_views
+    from article join page_slot using (pub_id, url_key)
+    where pub_id = ${pubId} and ${isWanted} and slot >= ${from} and slot < ${to}
+      and slot >= date_trunc('day', article.datetime_created, 'UTC')`
 }
 
 /** What a row is called, by key. */

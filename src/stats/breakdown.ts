@@ -2,6 +2,7 @@
  * A breakdown of a publisher's figures: which rows are asked for, and which stored totals answer
  * fastest. Pure.
  */
+import { SPAN_DAYS, spanBegin } from '../fold/figure-spans.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 
 export const PROPERTIES = [
@@ -36,18 +37,25 @@ export interface Period {
 }
 
 /**
- * The tables that can answer: `slot` by time only, `rows` by article and merchant, `property` by
- * one other property, `all` by everything. All but the last have whole UTC days or slots only.
+ * The totals that can answer: `slot` by time only, `spans` by one property over the whole period,
+ * `rows` by article and merchant, `property` by one other property and UTC day, `all` by
+ * everything. All but the last have whole UTC days or slots only.
  */
-export type Source = 'slot' | 'rows' | 'property' | 'all'
+export type Source = 'slot' | 'spans' | 'rows' | 'property' | 'all'
 
 export function sourceOf({ group, filters, timeZone }: Breakdown): Source {
   const used = usedProperties(group, filters)
   if (used.length === 0) return 'slot'
   // Days of other zones, and hours, are parts of UTC days.
   if (group === 'hour' || (group === 'day' && timeZone !== 'UTC')) return 'all'
-  if (used.every((name) => name === 'article' || name === 'merchant')) return 'rows'
+  if (used.length === 1 && group !== 'day') return 'spans'
+  if (used.every(isOfRow)) return 'rows'
   return used.length === 1 ? 'property' : 'all'
+}
+
+/** Whether the daily totals of a property are those of the statistics' rows. */
+export function isOfRow(property: Property): boolean {
+  return property === 'article' || property === 'merchant'
 }
 
 function usedProperties(group: Group, filters: Filters): Property[] {
@@ -84,6 +92,32 @@ export function splitAtDays({ from, to }: Period): {
     { from: last, to },
   ].filter((rest) => rest.from < rest.to)
   return { days: { from: first, to: last }, rests }
+}
+
+/** Whole UTC days in spans of one width. */
+export interface Spans extends Period {
+  readonly days: number
+}
+
+/**
+ * The fewest spans that cover whole UTC days, in the order of time: at most six single days and
+ * three spans of seven at each end.
+ */
+export function splitIntoSpans({ from, to }: Period): Spans[] {
+  const split = (fromMs: number, toMs: number, widths: readonly number[]): Spans[] => {
+    const [days, ...narrower] = widths
+    if (fromMs >= toMs) return []
+    if (days === undefined) return [{ days: 1, from: new Date(fromMs), to: new Date(toMs) }]
+    const first = spanBegin(fromMs + (days - 1) * DAY_MS, days)
+    const last = spanBegin(toMs, days)
+    if (first >= last) return split(fromMs, toMs, narrower)
+    return [
+      ...split(fromMs, first, narrower),
+      { days, from: new Date(first), to: new Date(last) },
+      ...split(last, toMs, narrower),
+    ]
+  }
+  return split(from.getTime(), to.getTime(), SPAN_DAYS)
 }
 
 /** The days that a range is compared with, and how many days or years later each row is. */
