@@ -155,7 +155,8 @@ test("for any history, the fold, reconcile's SQL and publishers' accounts agree"
       await db.run(sql`
         truncate event, click, merchant_order, order_line, order_return, order_return_line,
           stats_day, stats_change, ledger_line, ledger_transaction, click_debt, merchant_payment,
-          statement, paid_payout, budget_account, link_day, seen_link`)
+          statement, paid_payout, budget_account, link_day, seen_link, click_figure, figure_slot,
+          figure_day, figure_span`)
       const events = new MoneyEvents()
       let atMs = START_MS
       const seen = new Set<string>()

@@ -10,13 +10,23 @@
 import { readFileSync } from 'node:fs'
 import { EVENT_TYPE } from '../events/event.ts'
 import type { Keys } from '../events/view-totals.ts'
-import type { Database, ReservedDb } from '../platform/postgres/postgres.ts'
+import type { Database, Db, ReservedDb } from '../platform/postgres/postgres.ts'
 import { constantSql, sql } from '../platform/postgres/sql.ts'
 import type { Difference } from './check-totals.ts'
 import { checkTotals, type UsedTotals } from './check-totals.ts'
+import { listUnchecked } from './list-unchecked.ts'
 
 /** In order: each step uses the tables of the earlier ones. */
-const STEPS = ['arithmetic', 'clicks', 'orders', 'figures', 'views', 'books', 'releases'] as const
+const STEPS = [
+  'arithmetic',
+  'clicks',
+  'orders',
+  'figures',
+  'views',
+  'books',
+  'releases',
+  'breakdown',
+] as const
 
 /** The output table that each check compares. */
 const CHECKS = [
@@ -32,6 +42,13 @@ const CHECKS = [
   'payment',
   'statement',
   'page-day',
+  'click-figure',
+  'figure-slot',
+  'figure-day',
+  'figure-span',
+  'page-slot',
+  'view-slot',
+  'page-span',
   'link-day',
   'network',
   'budget-account',
@@ -50,6 +67,8 @@ export interface Reconciliation {
   readonly orders: number
   readonly totals: UsedTotals | null
   readonly differences: readonly Difference[]
+  /** The figures that it cannot check, each with its reason. */
+  readonly unchecked: readonly string[]
 }
 
 export interface ReconcileOptions {
@@ -121,6 +140,7 @@ async function compare(db: ReservedDb, options: ReconcileOptions): Promise<Recon
     orders,
     totals: totals.used,
     differences: differences.slice(0, DIFFERENCES_MAX),
+    unchecked: listUnchecked({ ordersUntil: await ordersUntil(db), totals: totals.used }),
   }
 }
 
@@ -150,6 +170,13 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
   return row
+}
+
+/** Null if every order was booked with its click. */
+async function ordersUntil(db: Db): Promise<string | null> {
+  const row = await db.row<{ day: string }>(sql`
+    select day from (select pg_temp.without_click_until() as day) as booked where isfinite(day)`)
+  return row?.day ?? null
 }
 
 /** Counts from the rows that the step of orders has read. */

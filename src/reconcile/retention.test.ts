@@ -74,8 +74,12 @@ test('reconcile lists the days for which it used totals, and any range of days a
     ['2026-03-07', '2026-04-05', { from: '2026-03-07', to: '2026-03-07' }],
     ['2026-04-04', '2026-04-05', null],
   ] as const) {
-    const { differences, totals } = await checkDays(from, to)
+    const { differences, totals, unchecked } = await checkDays(from, to)
     assert.deepEqual(differences, [], `${from} to ${to}`)
+    assert.equal(
+      unchecked.some((text) => text.startsWith('page_slot: ')),
+      used !== null,
+    )
     assert.deepEqual(totals && { from: totals.from, to: totals.to }, used)
   }
 })
@@ -175,6 +179,8 @@ test('a manipulated figure of a deleted day is found by its total', async (t) =>
     [
       ['stats_day', 'placements', '1', '9'],
       ['page_day', 'impressions', '1', '2'],
+      ['page_span', 'impressions', '4', '3'],
+      ['page_span', 'impressions', '4', '3'],
       ['link_day', 'viewable_impressions', '1', '0'],
     ],
   )

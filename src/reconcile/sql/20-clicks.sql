@@ -8,6 +8,7 @@ select seq, id, day, at, reason as edge_reason, pub_id, coalesce(merch_id, 0) as
   coalesce(share_ppm, 0) as share_ppm, lease_id, click_id, visitor_key, session_key, agent_key,
   case when agent_key is not null then address_key end as address_key,
   coalesce(visitor_returned = 1, false) as is_returned, address_hour_max, address_day_max,
+  coalesce(device, 0) as device, coalesce(country, '') as country, coalesce(u1, '') as u1,
   reason = 0 and seq = min(seq) filter (where reason = 0) over (partition by result_number)
     as is_first
 from event

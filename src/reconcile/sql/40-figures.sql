@@ -223,7 +223,7 @@ with taken as (
   group by merch_id, order_id, n
 )
 select state.merch_id, state.order_id, state.n, state.seq, state.id, state.day, state.kind,
-  click.pub_id, click.article_id,
+  click.click_id, click.pub_id, click.article_id,
   case when sureness = 1 then null else click.campaign_id end as campaign_id,
   coalesce(gross.model, 0) as model, gross.commission, gross.earnings,
   gross.revenue, counted.is_counted, coalesce(taken.units, 0) as units_back,

@@ -14,7 +14,7 @@ select total.* from view_total total join r_totalled using (day, lane);
 -- The first event of a session counts; robots have none. Session keys are deleted after 30 days, so
 -- events further apart belong to two sessions.
 create temp table r_session on commit drop as
-select distinct on (pub_id, session_key) pub_id, session_key, day, url_key, lane, seq
+select distinct on (pub_id, session_key) pub_id, session_key, day, at, url_key, lane, seq
 from event join lane using (lane)
 where lane > 0 and type = 1 and reason = 0 and seq <= position
   and day between pg_temp.day_from() - 30 and pg_temp.day_to() + 30
