@@ -102,18 +102,9 @@ export const isNotLoggedIn = (error: unknown): boolean =>
 export const api = {
   me: async () => remember(await first<User>('/api/v1/me/')),
   logOut: () => call<object>(SESSION, { method: 'DELETE' }),
-  publishers: async () => {
-    const { memberships } = await api.me()
-    return memberships.flatMap(({ organization: { kind, id }, name }): Publisher[] =>
-      kind === 'publisher' && id !== null ? [{ pub_id: id, name }] : [],
-    )
-  },
-  merchants: async () => {
-    const { memberships } = await api.me()
-    return memberships.flatMap(({ organization: { kind, id }, name }): Merchant[] =>
-      kind === 'merchant' && id !== null ? [{ merch_id: id, name }] : [],
-    )
-  },
+  /** For people of the network, who may look into every organization. */
+  organizationName: async (kind: 'publisher' | 'merchant', id: number) =>
+    (await first<{ name: string }>(`/api/v1/network/${kind}s/${id}/`)).name,
   performance: (merchId: number, range: Range, group: Group) =>
     all<Performance>(`${ofMerchant(merchId)}/performance/?${days(range, { group_by: group })}`),
   networkPublishers: () => all<NetworkPublisher>(`/api/v1/network/publishers/?${LONGEST}`),
@@ -165,6 +156,9 @@ export const api = {
   noFill: (pubId: number, date: string) =>
     first<NoFill>(`${ofPublisher(pubId)}/no_fill_sample/?${query({ date })}`),
   payments: (pubId: number) => first<Payments>(`${ofPublisher(pubId)}/payments/`),
+  /** An order by its ID, for its publisher or its merchant. */
+  order: ({ kind, id }: { kind: 'publisher' | 'merchant'; id: number }, orderId: string) =>
+    first<{ ordered_at: string }>(`/api/v1/${kind}s/${id}/orders/${encodeURIComponent(orderId)}/`),
   links: (pubId: number, asked: { search: string | null; cursor: string | null }) =>
     first<LinkPage>(`${ofPublisher(pubId)}/link_search/?${query(asked)}`),
   createLink: (pubId: number, body: CreateSmartLinkBody) =>

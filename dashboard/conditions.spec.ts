@@ -9,7 +9,14 @@ import { openPage } from '../tag/testing/browser.ts'
 import { startApi } from '../test/support/api.ts'
 import { makeMarket, until } from '../test/support/market.ts'
 import type { ClickPage, Overview, User } from './api.ts'
-import { alter, focused, visitAs, visitPage } from './testing/visit.ts'
+import {
+  alter,
+  focused,
+  organizationSwitch,
+  switchTo,
+  visitAs,
+  visitPage,
+} from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const env = { BASE_URL: 'http://127.0.0.1', TRUSTED_PROXIES: '127.0.0.1' }
@@ -148,13 +155,15 @@ test('no page is wider than 320 px, also with long names', async (t) => {
     await page.waitForLoadState('networkidle')
     assert.ok(!(await isTooWide(page)), path)
   }
+  await page.getByRole('button', { name: 'Menu', exact: true }).click()
   const menu = page.getByRole('navigation')
   const [inner, outer] = await menu.evaluate((one) => [one.scrollWidth, one.clientWidth])
   assert.ok(Number(inner) <= Number(outer), 'every page of the menu is seen')
+  await page.getByRole('button', { name: 'Close' }).click()
   // The name leaves room for the rest of its line, on a laptop and on a phone.
   for (const width of [320, 640, 768, 1280]) {
     await page.setViewportSize({ width, height: 900 })
-    const name = await page.getByLabel('Publisher').boundingBox()
+    const name = await organizationSwitch(page).boundingBox()
     assert.ok((name?.y ?? 99) < 20, `${width}: ${JSON.stringify(name)}`)
   }
 })
@@ -275,7 +284,7 @@ test('never shows the figures of one publisher under the name of another', async
   await page.route(`**/publishers/${account.pubId + 1}/**`, () => undefined)
   await page.reload()
   await page.getByRole('img').waitFor()
-  await page.getByLabel('Publisher').selectOption('Another')
+  await switchTo(page, 'Another')
   await page.getByRole('heading', { name: 'Another' }).waitFor()
   assert.equal(await page.getByRole('img').count(), 0)
 })

@@ -12,7 +12,7 @@ import { utcDay } from '../src/platform/time/timestamp.ts'
 import { startApi } from '../test/support/api.ts'
 import { startTestApp } from '../test/support/app.ts'
 import { follow, type Market, makeMarket, runAuction, until } from '../test/support/market.ts'
-import { logIn, type Visit, visitPage } from './testing/visit.ts'
+import { logIn, logOut, type Visit, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -70,7 +70,7 @@ test('a user without an organization sees how to get one', async (t) => {
   const { page } = await visit(t, '/dashboard/')
   await logIn(page, merchant)
   await page.getByText('Ask the operator of this service').waitFor()
-  const title = 'Your account has no publisher yet'
+  const title = 'Your account has no organization yet'
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   assert.equal(await page.title(), `${title} · Souk`)
   await page.getByRole('link', { name: 'Developer', exact: true }).click()
@@ -85,7 +85,7 @@ test('reports a wrong password, and opens the requested page after the right one
   await page.getByRole('alert').getByText('Wrong e-mail address or password').waitFor()
   await logIn(page, account)
   await page.getByRole('heading', { name: 'Clicks', exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Log out' }).click()
+  await logOut(page)
   await page.getByLabel('Password').waitFor()
 })
 
@@ -240,9 +240,10 @@ test('no page is wider than a phone, and the keyboard reaches every page', async
   const { page } = await visit(t, '/dashboard/', 390)
   await logIn(page, account)
   for (const name of ['Overview', 'Links', 'Clicks', 'Orders', 'Payments', 'Developer']) {
-    await page.getByRole('link', { name, exact: true }).focus()
+    await page.getByRole('button', { name: 'Menu', exact: true }).press('Enter')
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).focus()
     await page.keyboard.press('Enter')
-    await page.locator(`nav a[aria-current=page]:text("${name}")`).waitFor()
+    await page.getByRole('navigation').waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 1 }).waitFor()
     const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(over <= 0, `${name} is ${over} px too wide`)
@@ -265,10 +266,11 @@ test('the next user sees nothing of the previous account, in any tab', async (t)
 
   const other = await page.context().newPage()
   await other.goto(`${api.url}/dashboard/developer`)
-  await other.getByRole('button', { name: 'Log out' }).click()
+  await logOut(other)
   await page.getByLabel('Password').waitFor()
   await logIn(other, account)
-  await page.getByRole('banner').getByText(account.email).waitFor()
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByText(account.email).waitFor()
 })
 
 test('a call without a session brings back the log-in form', async (t) => {
@@ -284,7 +286,7 @@ test('reports a log-out that did not reach the service', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/developer')
   await logIn(page, account)
   await page.route('**/api/v1/session/', (route) => route.abort())
-  await page.getByRole('button', { name: 'Log out' }).click()
+  await logOut(page)
   await page.getByRole('alert').getByText('The service does not respond').waitFor()
   troubles.length = 0 // The interrupted call.
 })

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
 import { startApi } from '../test/support/api.ts'
 import { makeMarket } from '../test/support/market.ts'
-import { logIn, visitAs } from './testing/visit.ts'
+import { logIn, logOut, visitAs } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -55,7 +55,7 @@ test('a log-in form in the middle of work says why and that the work continues',
   const why = page.getByText('Your session has ended. Log in to continue where you were.')
   await why.waitFor()
   await logIn(page, account)
-  await page.getByRole('button', { name: 'Log out' }).click()
+  await logOut(page)
   await page.getByText('Your links, what they earn, and why.').waitFor()
   assert.equal(await why.count(), 0)
 })
@@ -78,7 +78,7 @@ test('a log-in in another tab preserves the input in this one', async (t) => {
   const other = await page.context().newPage()
   await other.goto(`${api.url}/dashboard/developer`)
   await logIn(other, account)
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await page.getByRole('button', { name: 'Account menu' }).waitFor()
   assert.equal(await product(page).inputValue(), PRODUCT)
 })
 
@@ -88,7 +88,7 @@ test('another account finds no input and no data of the previous one', async (t)
   await logIn(page, next)
   await page.getByText('Ask the operator of this service').waitFor()
   assert.ok(!(await page.content()).includes('Daily'))
-  await page.getByRole('button', { name: 'Log out' }).click()
+  await logOut(page)
   await logIn(page, account)
   await page.getByRole('link', { name: 'Links', exact: true }).click()
   await page.getByRole('heading', { name: 'Smart links' }).waitFor()
@@ -100,7 +100,7 @@ test('the back button after logging out shows nothing of the account, not even i
   await page.getByLabel('What is it for?').fill('A secret')
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.locator('#new-key').waitFor()
-  await page.getByRole('button', { name: 'Log out' }).click()
+  await logOut(page)
   const login = page.getByRole('heading', { name: 'Log in to Souk' })
   await login.waitFor()
   assert.equal(page.url(), `${api.url}/dashboard/`)

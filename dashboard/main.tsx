@@ -5,7 +5,10 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { isRefusal } from './api.ts'
 import { router } from './routes.tsx'
+import { applyScheme } from './scheme.ts'
 import { noticeEnd, watchOtherTabs } from './session.ts'
+
+applyScheme()
 
 const RETRY_MS_MAX = 5_000
 

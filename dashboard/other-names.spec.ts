@@ -16,7 +16,7 @@ import {
 } from '../test/support/market.ts'
 import { scopeOf } from '../test/support/scope.ts'
 import type { ClickPage, OrderPage, Overview, Receipt } from './api.ts'
-import { logIn, visitPage } from './testing/visit.ts'
+import { logIn, logOut, organizationSwitch, switchTo, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -43,7 +43,7 @@ test('every account can log in with its email, in upper or lower case', async (t
   for (const email of ['jörg@daily.example', 'info@müller.example', 'it@the_shop.example']) {
     await createUser(api.db, { email, password, isAdmin: false })
     await logIn(page, { email: ` ${email}`, password })
-    await page.getByRole('button', { name: 'Log out' }).click()
+    await logOut(page)
   }
 })
 
@@ -69,7 +69,7 @@ test('a created link disappears when the user switches to another publisher', as
     return (await page.getByRole('status').locator('code').textContent()) ?? ''
   }
   const first = await fillIn()
-  await page.getByLabel('Publisher').selectOption(LONG)
+  await switchTo(page, LONG)
   await page.getByText('No smart link yet').waitFor()
   assert.equal(await page.getByText(first).count(), 0)
   assert.notEqual(await fillIn(), first)
@@ -79,7 +79,7 @@ test('a URL of a foreign publisher or merchant says so and offers one’s own', 
   const page = await visit(t, '/dashboard/clicks?pub=999999&outcome=unpaid')
   await page.getByRole('heading', { name: 'This publisher is not yours' }).waitFor()
   await page.getByRole('main').getByRole('button').first().click()
-  await page.waitForURL(new RegExp(`pub=${two.pubId}&outcome=unpaid`))
+  await page.waitForURL(new RegExp(`org=publisher-${two.pubId}`))
   await page.goto(`${api.url}/dashboard/merchant?merch=999999`)
   await page.getByRole('heading', { name: 'This merchant is not yours' }).waitFor()
 })
@@ -91,13 +91,13 @@ test('a receipt appears under its own publisher, and another publisher sees clic
   await answer(page, '**/receipts/*/', { ...RECEIPT, pub_id: second.pub_id })
   await page.goto(`${api.url}/dashboard/receipts/${RECEIPT.auction_result_number}`)
   await page.getByRole('heading', { name: 'Details have expired' }).waitFor()
-  assert.equal(await page.getByLabel('Publisher').inputValue(), String(second.pub_id))
-  await page.getByLabel('Publisher').selectOption(first.name)
+  assert.equal(await organizationSwitch(page).innerText(), second.name)
+  await switchTo(page, first.name)
   await page.getByRole('heading', { name: 'No clicks in this period' }).waitFor()
-  assert.match(page.url(), new RegExp(`/clicks\\?pub=${first.pub_id}$`))
+  assert.match(page.url(), new RegExp(`/clicks\\?org=publisher-${first.pub_id}$`))
   await page.goBack()
   await page.getByRole('heading', { name: 'Details have expired' }).waitFor()
-  assert.equal(await page.getByLabel('Publisher').inputValue(), String(second.pub_id))
+  assert.equal(await organizationSwitch(page).innerText(), second.name)
 })
 
 const RECEIPT: Receipt = {
@@ -371,11 +371,12 @@ test('the list of publishers shows each name in its own direction', async (t) =>
     { slug: 'four', name: ARABIC },
   )
   const page = await visit(t, '/dashboard/', { account })
-  const menu = page.getByLabel('Publisher')
-  await menu.waitFor()
-  const directions = await menu
-    .getByRole('option')
-    .evaluateAll((all) => all.map((one) => getComputedStyle(one).direction))
+  await organizationSwitch(page).click()
+  const names = page.getByRole('option').locator('bdi')
+  await names.first().waitFor()
+  const directions = await names.evaluateAll((all) =>
+    all.map((one) => getComputedStyle(one).direction),
+  )
   assert.deepEqual(directions, ['ltr', 'rtl'])
 })
 

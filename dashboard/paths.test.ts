@@ -3,8 +3,6 @@ import { test } from 'node:test'
 import { readSearch } from './paths.ts'
 
 const NOTHING = {
-  pub: undefined,
-  merch: undefined,
   org: undefined,
   from: undefined,
   to: undefined,
@@ -16,8 +14,6 @@ const NOTHING = {
 
 test('reads valid parameters of the URL', () => {
   const said = {
-    pub: 7,
-    merch: 8,
     org: 'publisher-7',
     from: '2028-02-29',
     to: '2028-02-29',
@@ -37,8 +33,8 @@ test('reads valid parameters of the URL', () => {
 test('ignores invalid parameters, and days that do not form a pair', () => {
   const day = '2026-03-02'
   for (const search of [
-    { pub: '7', merch: '8', outcome: 'all', figure: 'cost', find: 7 },
-    { pub: 1.5 },
+    { org: 'publisher', outcome: 'all', figure: 'cost', find: 7 },
+    { org: 'network-1' },
     { from: day },
     { to: day },
     { day: '2026-02-30' },

@@ -20,10 +20,8 @@ export const PATHS = {
   account: '/account',
 } as const
 
-/** The page's state in the URL: publisher or merchant, range of UTC days, and page options. */
+/** The page's state in the URL: organization, range of UTC days, and page options. */
 export interface Search {
-  readonly pub?: number | undefined
-  readonly merch?: number | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly day?: string | undefined // of a page about one day
@@ -48,11 +46,9 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { pub, merch, org, from, to, day, outcome, figure, find } = search
+  const { org, from, to, day, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
-    pub: readId(pub),
-    merch: readId(merch),
     org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
     from: isRange ? from : undefined,
     to: isRange ? to : undefined,
@@ -61,10 +57,6 @@ export function readSearch(search: Record<string, unknown>): Search {
     figure: FIGURES.find((one) => one === figure),
     find: typeof find === 'string' ? find : undefined,
   }
-}
-
-function readId(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) ? (value as number) : undefined
 }
 
 /** Whether a text is a real calendar day. 30 February is not. */

@@ -6,17 +6,21 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
+import { upgradeAddress } from './old-address.ts'
 import { PATHS, readSearch } from './paths.ts'
 import { Frame } from './ui/frame.tsx'
 import { lazyPage } from './ui/lazy-page.tsx'
 import { BrokenPage, NothingHere } from './ui/notice.tsx'
-import { OfPublisher } from './ui/of-publisher.tsx'
+
+// Before the router reads the URL.
+const present = upgradeAddress(location.href)
+if (present !== location.href) history.replaceState(history.state, '', present)
 
 const root = createRootRoute({
   component: Frame,
   notFoundComponent: NothingHere,
   validateSearch: readSearch,
-  search: { middlewares: [retainSearchParams(['pub', 'merch', 'org', 'from', 'to'])] },
+  search: { middlewares: [retainSearchParams(['org', 'from', 'to'])] },
 })
 
 type Load<N extends string> = () => Promise<Record<N, ComponentType>>
@@ -26,26 +30,15 @@ function page<P extends string, N extends string>(path: P, load: Load<N>, name: 
   return createRoute({ getParentRoute: () => root, path, component: lazyPage(load, name) })
 }
 
-function pageOfPublisher<P extends string, N extends string>(path: P, load: Load<N>, name: N) {
-  const Page = lazyPage(load, name)
-  const OwnPage = () => (
-    <OfPublisher>
-      <Page />
-    </OfPublisher>
-  )
-  const component = Object.assign(OwnPage, { preload: Page.preload })
-  return createRoute({ getParentRoute: () => root, path, component })
-}
-
 const routeTree = root.addChildren([
-  pageOfPublisher(PATHS.overview, () => import('./pages/overview-page.tsx'), 'OverviewPage'),
-  pageOfPublisher(PATHS.links, () => import('./pages/links-page.tsx'), 'LinksPage'),
-  pageOfPublisher(PATHS.clicks, () => import('./pages/clicks-page.tsx'), 'ClicksPage'),
-  pageOfPublisher(PATHS.orders, () => import('./pages/orders-page.tsx'), 'OrdersPage'),
-  pageOfPublisher(PATHS.unfilled, () => import('./pages/unfilled-page.tsx'), 'UnfilledPage'),
-  pageOfPublisher(PATHS.payments, () => import('./pages/payments-page.tsx'), 'PaymentsPage'),
-  pageOfPublisher(PATHS.receipt, () => import('./pages/receipt-page.tsx'), 'ReceiptPage'),
-  pageOfPublisher(PATHS.settings, () => import('./pages/settings-page.tsx'), 'SettingsPage'),
+  page(PATHS.overview, () => import('./pages/overview-page.tsx'), 'OverviewPage'),
+  page(PATHS.links, () => import('./pages/links-page.tsx'), 'LinksPage'),
+  page(PATHS.clicks, () => import('./pages/clicks-page.tsx'), 'ClicksPage'),
+  page(PATHS.orders, () => import('./pages/orders-page.tsx'), 'OrdersPage'),
+  page(PATHS.unfilled, () => import('./pages/unfilled-page.tsx'), 'UnfilledPage'),
+  page(PATHS.payments, () => import('./pages/payments-page.tsx'), 'PaymentsPage'),
+  page(PATHS.receipt, () => import('./pages/receipt-page.tsx'), 'ReceiptPage'),
+  page(PATHS.settings, () => import('./pages/settings-page.tsx'), 'SettingsPage'),
   page(PATHS.merchant, () => import('./pages/merchant-page.tsx'), 'MerchantPage'),
   page(PATHS.campaigns, () => import('./pages/campaigns-page.tsx'), 'CampaignsPage'),
   page(PATHS.network, () => import('./pages/network-page.tsx'), 'NetworkPage'),

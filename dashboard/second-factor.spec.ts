@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { startApi } from '../test/support/api.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { startMailbox } from '../test/support/mailbox.ts'
-import { logIn, visitPage } from './testing/visit.ts'
+import { logIn, logOut, visitPage } from './testing/visit.ts'
 
 // A passkey belongs to a host name; an address is none.
 const port = await freePort()
@@ -36,8 +36,7 @@ async function sendPassword(page: Page, account: { email: string; password: stri
   await page.getByRole('heading', { name: 'Second step' }).waitFor()
 }
 
-const inside = (page: Page) => page.getByRole('button', { name: 'Log out' }).waitFor()
-const logOut = (page: Page) => page.getByRole('button', { name: 'Log out' }).click()
+const inside = (page: Page) => page.getByRole('button', { name: 'Account menu' }).waitFor()
 
 test('logs in with a passkey of the browser', async (t) => {
   const account = await api.account()
@@ -58,7 +57,8 @@ test('logs in with a passkey of the browser', async (t) => {
   await sendPassword(page, account)
   await page.getByRole('button', { name: 'Use a passkey' }).click()
   await inside(page)
-  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByRole('menuitem', { name: 'Your account' }).click()
   await page.getByText('last used').waitFor()
   await page.getByRole('button', { name: 'Remove This laptop' }).click()
   await page.getByText('This laptop').waitFor({ state: 'detached' })

@@ -1,32 +1,14 @@
-/** The user's session, and the publisher or merchant whose figures are shown. */
+/** The user's session. */
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMatch, useNavigate, useSearch } from '@tanstack/react-router'
-import { createContext, use, useEffect } from 'react'
+import { useNavigate } from '@tanstack/react-router'
 import type { Permission } from '../src/accounts/permission.ts'
-import { useAddress } from './address.ts'
-import { api, isNotLoggedIn, type Publisher, type User } from './api.ts'
+import { api, isNotLoggedIn, type User } from './api.ts'
 import { PATHS } from './paths.ts'
 import { signIn } from './sign-in-api.ts'
 
 const ME = ['me']
 
 export const useMe = () => useQuery({ queryKey: ME, queryFn: api.me, staleTime: Infinity })
-
-export const usePublishers = () =>
-  useQuery({
-    queryKey: ['publishers'],
-    queryFn: api.publishers,
-    staleTime: 60_000,
-    gcTime: Infinity, // The page behind the log-in form needs it, however long the form stays open.
-  })
-
-export const useMerchants = () =>
-  useQuery({
-    queryKey: ['merchants'],
-    queryFn: api.merchants,
-    staleTime: 60_000,
-    gcTime: Infinity, // Same as for publishers.
-  })
 
 /** What the signed-in user may do in an organization; nothing before that is known. */
 export function useRights(kind: 'publisher' | 'merchant', id: number): readonly Permission[] {
@@ -89,74 +71,8 @@ export function useLogOut() {
     onSuccess: () => {
       tabs.postMessage(null)
       void enter(client, null)
-      const search = {
-        pub: undefined,
-        merch: undefined,
-        org: undefined,
-        from: undefined,
-        to: undefined,
-      }
+      const search = { org: undefined, from: undefined, to: undefined }
       return navigate({ to: PATHS.overview, search })
     },
   })
-}
-
-/** The publisher in the URL, or the first one; null if that of the URL is not the user's. */
-export function useChosenPublisher(publishers: readonly Publisher[]) {
-  const { pub } = useSearch({ from: '__root__' })
-  const navigate = useNavigate()
-  // A receipt belongs to one publisher, so switching leaves the page.
-  const isReceipt = useMatch({ from: PATHS.receipt, shouldThrow: false }) !== undefined
-  const wanted = pub ?? publishers[0]?.pub_id
-  const chosen = publishers.find(({ pub_id }) => pub_id === wanted) ?? null
-  const choose = (pubId: number) =>
-    void navigate({
-      to: isReceipt ? PATHS.clicks : '.',
-      search: (search) => ({ ...search, pub: pubId }),
-    })
-  return [chosen, choose] as const
-}
-
-/** The merchant in the URL, or the first one; null if that of the URL is not the user's. */
-export function useChosenMerchant() {
-  const { data: merchants = [] } = useMerchants()
-  const [{ merch }, change] = useAddress()
-  const wanted = merch ?? merchants[0]?.merch_id
-  const chosen = merchants.find(({ merch_id }) => merch_id === wanted) ?? null
-  return [chosen, (merchId: number) => change({ merch: merchId })] as const
-}
-
-export const PublisherContext = createContext<Publisher | null>(null)
-
-/** The chosen publisher; null for an account without one, such as a merchant's. */
-export const usePublisherIfAny = (): Publisher | null => use(PublisherContext)
-
-/** The chosen publisher, for pages that need one. */
-export function usePublisher(): Publisher {
-  const publisher = usePublisherIfAny()
-  if (publisher === null) throw new Error('shown outside of a publisher')
-  return publisher
-}
-
-/** The settings of the chosen publisher. */
-export function usePublisherSettings() {
-  const pubId = usePublisher().pub_id
-  return useQuery({
-    queryKey: ['settings', pubId],
-    queryFn: () => api.publisherSettings(pubId),
-    staleTime: Infinity, // A form must not change while somebody types.
-  })
-}
-
-/** Switches to `owner`, the publisher of the page's content. Returns false until that is done. */
-export function useOwner(owner: number | undefined): boolean {
-  const chosen = usePublisher().pub_id
-  const { data: publishers = [] } = usePublishers()
-  const navigate = useNavigate()
-  const isElsewhere = owner !== chosen && publishers.some(({ pub_id }) => pub_id === owner)
-  useEffect(() => {
-    if (!isElsewhere) return
-    void navigate({ to: '.', search: (search) => ({ ...search, pub: owner }), replace: true })
-  }, [isElsewhere, owner, navigate])
-  return !isElsewhere
 }

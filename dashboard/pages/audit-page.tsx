@@ -1,7 +1,7 @@
 /** Who changed what in an organization, the newest first. */
 import type { Organization } from '../../src/accounts/permission.ts'
 import { date, time } from '../format.ts'
-import { nameOf, organizationOf } from '../organization.ts'
+import { nameOf, organizationOf } from '../membership.ts'
 import { type AuditEntry, people } from '../people-api.ts'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { OfOrganization } from '../ui/of-organization.tsx'

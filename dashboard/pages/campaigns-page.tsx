@@ -1,21 +1,12 @@
 /** A merchant's campaigns: create, change, pause and resume them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Campaign, type CampaignBody, type Merchant } from '../api.ts'
+import { api, type Campaign, type CampaignBody } from '../api.ts'
 import { cents, date, dollars, percent } from '../format.ts'
-import { useRights } from '../session.ts'
+import { useCan, useMerchant } from '../organization.ts'
 import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
-import { OfMerchant } from '../ui/of-merchant.tsx'
 import { Title } from '../ui/title.tsx'
 import { CampaignForm } from './campaign-form.tsx'
-
-export function CampaignsPage() {
-  return (
-    <OfMerchant>
-      {(merchant) => <Campaigns key={merchant.merch_id} merchant={merchant} />}
-    </OfMerchant>
-  )
-}
 
 /** The campaign in the form, as it was when the form opened; `new` for one to create. */
 type Open = Campaign | 'new' | null
@@ -41,9 +32,9 @@ function useEditing(merchId: number, renew: () => Promise<unknown>) {
   return { open, show, save, begin }
 }
 
-function Campaigns({ merchant }: { merchant: Merchant }) {
-  const { merch_id: merchId, name } = merchant
-  const canChange = useRights('merchant', merchId).includes('campaigns.write')
+export function CampaignsPage() {
+  const { merch_id: merchId, name } = useMerchant()
+  const canChange = useCan('campaigns.write')
   const client = useQueryClient()
   const queryKey = ['campaigns', merchId]
   const renew = () => client.invalidateQueries({ queryKey })
@@ -111,7 +102,7 @@ function CampaignCard(props: {
   const { campaign, canChange, onEdit, onChanged } = props
   const { campaign_id: id, merch_id: merchId, state, paused_by: pausedBy } = campaign
   const isPaused = state === 'paused'
-  const isOperator = useRights('merchant', merchId).includes('network.write')
+  const isOperator = useCan('network.write')
   const turn = useMutation({
     mutationFn: () => api.turnCampaign(merchId, id, isPaused ? 'resume' : 'pause'),
     onSettled: onChanged,

@@ -1,13 +1,13 @@
 /** A merchant's overview: costs, campaigns, product feed, and the amount owed. */
 import { useQuery } from '@tanstack/react-query'
-import { api, type Merchant, type MerchantOverview } from '../api.ts'
+import { api, type MerchantOverview } from '../api.ts'
 import { cents, count, date, time } from '../format.ts'
+import { useMerchant } from '../organization.ts'
 import { useRange } from '../range.ts'
 import { ClickReasons } from '../ui/click-reasons.tsx'
 import { DayChart } from '../ui/day-chart.tsx'
 import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
 import { Progress } from '../ui/notice.tsx'
-import { OfMerchant } from '../ui/of-merchant.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { Sums } from '../ui/sums.tsx'
 import { AccountList } from './account-list.tsx'
@@ -19,15 +19,7 @@ import { RefusedList } from './refused-list.tsx'
 const REFRESH_MS = 30_000
 
 export function MerchantPage() {
-  return (
-    <OfMerchant>
-      {(merchant) => <MerchantAccount key={merchant.merch_id} merchant={merchant} />}
-    </OfMerchant>
-  )
-}
-
-function MerchantAccount({ merchant }: { merchant: Merchant }) {
-  const { merch_id: merchId, name } = merchant
+  const { merch_id: merchId, name } = useMerchant()
   const [range] = useRange()
   const overview = useQuery({
     queryKey: ['merchant', merchId, range],

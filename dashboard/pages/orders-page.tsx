@@ -1,8 +1,8 @@
 /** Lists the attributed orders of a range with their earnings and click. */
 import { api, type OrderPage } from '../api.ts'
 import { articleTitle, date, dollars } from '../format.ts'
+import { usePublisher } from '../organization.ts'
 import { useRange } from '../range.ts'
-import { usePublisher } from '../session.ts'
 import { type Room, roomFor } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'

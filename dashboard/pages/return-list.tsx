@@ -1,8 +1,8 @@
 /** Lists the returns of a range, of orders of any day. They explain negative earnings. */
 import { api, type ReturnPage } from '../api.ts'
 import { articleTitle, date, dollars } from '../format.ts'
+import { usePublisher } from '../organization.ts'
 import { useRange } from '../range.ts'
-import { usePublisher } from '../session.ts'
 import { roomFor } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
 import { Progress } from '../ui/notice.tsx'

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api, type PublisherSettings, type SettingsBody } from '../api.ts'
-import { usePublisher, usePublisherSettings, useRights } from '../session.ts'
+import { useCan, usePublisher, usePublisherSettings } from '../organization.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
@@ -81,7 +81,7 @@ const NAMES = Object.keys(FIELDS) as Name[]
 
 function SettingsForm({ settings }: { settings: PublisherSettings }) {
   const { pub_id: pubId } = settings
-  const canChange = useRights('publisher', pubId).includes('settings.write')
+  const canChange = useCan('settings.write')
   const client = useQueryClient()
   const [texts, setTexts] = useState(() => textsOf(settings))
   const [consent, setConsent] = useState(settings.consent_default)

@@ -1,7 +1,7 @@
 /** Clicks on wrapper links that earn nothing, because the links do not name the publisher. */
 import type { LinkPage } from '../api.ts'
 import { count } from '../format.ts'
-import { usePublisherSettings } from '../session.ts'
+import { usePublisherSettings } from '../organization.ts'
 import { unicodeHost } from '../unicode-host.ts'
 
 type Unattributed = LinkPage['unattributed'][number]

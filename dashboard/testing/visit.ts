@@ -50,7 +50,21 @@ export async function logIn(
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByRole('button', { name: 'Log out' }).waitFor()
+  await page.getByRole('button', { name: 'Account menu' }).waitFor()
+}
+
+export async function logOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByRole('menuitem', { name: 'Log out' }).click()
+}
+
+/** The button that shows the present organization, for users with several. */
+export const organizationSwitch = (page: Page) =>
+  page.getByRole('combobox', { name: 'Organization', exact: true })
+
+export async function switchTo(page: Page, organization: string): Promise<void> {
+  await organizationSwitch(page).click()
+  await page.getByRole('option', { name: organization }).click()
 }
 
 /** Changes a response of the service on its way to the page. */

@@ -1,20 +1,37 @@
-/** The frame of every page: name, menu, and choice of publisher or merchant, or the log-in form. */
-import { Link, Outlet, useMatch } from '@tanstack/react-router'
-import { Activity } from 'react'
-import { isNotLoggedIn, type Merchant, type Publisher, type User } from '../api.ts'
-import { useOrganizations } from '../organization.ts'
+/** The frame of every page: sidebar, top bar, and the page itself; or the log-in form. */
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { Link, Outlet, useLocation, useMatch } from '@tanstack/react-router'
+import { Activity, useEffect, useState } from 'react'
+import { isNotLoggedIn, type User } from '../api.ts'
+import { START } from '../navigation.ts'
+import { useChosen } from '../organization.ts'
 import { LoginPage } from '../pages/login-page.tsx'
 import { PATHS } from '../paths.ts'
-import {
-  PublisherContext,
-  useChosenMerchant,
-  useChosenPublisher,
-  useLogOut,
-  useMe,
-  useMerchants,
-  usePublishers,
-} from '../session.ts'
-import { Failure, Progress } from './notice.tsx'
+import { useMe } from '../session.ts'
+import { Guard } from './guard.tsx'
+import { Icon } from './icon.tsx'
+import { lazyPart } from './lazy-part.tsx'
+import { Mark } from './mark.tsx'
+import { Progress } from './notice.tsx'
+import { PageMenu } from './page-menu.tsx'
+import { PaletteButton } from './palette-button.tsx'
+
+const AccountMenu = lazyPart(
+  async () => (await import('./account-menu.tsx')).AccountMenu,
+  () => (
+    <span className="button button-small button-quiet print:hidden">
+      <Icon name="person" />
+    </span>
+  ),
+)
+const OrganizationSwitch = lazyPart(
+  async () => (await import('./organization-switch.tsx')).OrganizationSwitch,
+  () => <OrganizationName />,
+)
+const Drawer = lazyPart(
+  async () => (await import('./dialog.tsx')).Drawer,
+  () => null,
+)
 
 export function Frame() {
   const me = useMe()
@@ -22,7 +39,8 @@ export function Frame() {
   if (useIsForAnybody()) return <Outlet />
   if (isOut || me.data !== undefined) {
     return (
-      <>
+      // The content security policy forbids style elements.
+      <CSPProvider disableStyleElements>
         {isOut && <LoginPage isAgain={me.data !== undefined} />}
         {me.data !== undefined && (
           // Preserves the input for the next log-in. Meanwhile the page is hidden and sends no
@@ -31,7 +49,7 @@ export function Frame() {
             <LoggedIn me={me.data} />
           </Activity>
         )}
-      </>
+      </CSPProvider>
     )
   }
   if (me.failureReason === null) return null // The page shows its own loading state.
@@ -54,163 +72,81 @@ function useIsForAnybody(): boolean {
 }
 
 function LoggedIn({ me }: { me: User }) {
-  const publishers = usePublishers()
-  const merchants = useMerchants()
-  const [chosen, choose] = useChosenPublisher(publishers.data ?? [])
   return (
-    <>
+    <div className="lg:grid lg:grid-cols-[13.75rem_minmax(0,1fr)] print:block">
       <a href="#content" className="skip">
         Skip to the content
       </a>
-      <Header me={me} publishers={publishers.data ?? []} chosen={chosen} onChoose={choose} />
-      <main id="content" className="mx-auto max-w-6xl px-4 py-6 sm:px-6 sm:py-8">
-        <Progress query={publishers.isPending ? publishers : merchants} />
-        {publishers.data !== undefined && merchants.data !== undefined && (
-          <PublisherContext value={chosen}>
+      <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line bg-panel px-3 pb-4 lg:flex print:hidden">
+        <div className="flex h-14 shrink-0 items-center px-2">
+          <Home />
+        </div>
+        <PageMenu />
+      </aside>
+      <div className="min-w-0">
+        <TopBar me={me} />
+        <main id="content" className="mx-auto max-w-[88rem] px-4 py-5 sm:px-6">
+          <Guard>
             <Outlet />
-          </PublisherContext>
-        )}
-      </main>
-    </>
+          </Guard>
+        </main>
+      </div>
+    </div>
   )
 }
 
-interface HeaderProps {
-  readonly me: User
-  readonly publishers: readonly Publisher[]
-  readonly chosen: Publisher | null
-  readonly onChoose: (pubId: number) => void
+function Home() {
+  const kind = useChosen()?.organization.kind ?? 'publisher'
+  return (
+    <Link to={START[kind]} className="flex items-center gap-2 font-semibold tracking-tight">
+      <Mark />
+      Souk
+    </Link>
+  )
 }
 
-function Header({ me, publishers, chosen, onChoose }: HeaderProps) {
-  const logOut = useLogOut()
+function TopBar({ me }: { me: User }) {
   return (
-    <header className="border-b border-line bg-panel">
-      <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
-        <Link to={PATHS.overview} className="py-4 font-semibold tracking-tight text-accent">
-          Souk
-        </Link>
-        <Menu />
-        {/* The maximum width of a name before the menu would wrap. */}
-        <div className="flex min-w-0 flex-[1_1_11rem] items-center justify-end gap-3 py-2 text-sm">
-          <WhoseChoice publishers={publishers} chosen={chosen} onChoose={onChoose} />
-          <span title={me.email} className="hidden truncate text-soft xl:inline">
-            {me.email}
-          </span>
-          <button
-            type="button"
-            className="button button-small print:hidden"
-            disabled={logOut.isPending}
-            onClick={() => logOut.mutate()}
-          >
-            Log out
-          </button>
-        </div>
-      </div>
-      {logOut.error !== null && <Failure error={logOut.error} />}
+    <header className="sticky top-0 z-10 flex h-14 items-center gap-2 border-b border-line bg-panel px-3 sm:px-6 print:static print:border-0">
+      <PhoneMenu />
+      {me.memberships.length > 1 ? (
+        <OrganizationSwitch memberships={me.memberships} />
+      ) : (
+        <OrganizationName />
+      )}
+      <div className="grow" />
+      <PaletteButton />
+      <AccountMenu me={me} />
     </header>
   )
 }
 
-type ChoiceProps = Pick<HeaderProps, 'publishers' | 'chosen' | 'onChoose'>
+const OrganizationName = () => (
+  <bdi className="min-w-0 truncate text-sm font-medium">{useChosen()?.name}</bdi>
+)
 
-/** Whether the page is about a merchant. */
-function useIsAtMerchant(): boolean {
-  const isOverview = useMatch({ from: PATHS.merchant, shouldThrow: false }) !== undefined
-  const isCampaigns = useMatch({ from: PATHS.campaigns, shouldThrow: false }) !== undefined
-  return isOverview || isCampaigns
-}
-
-/** Chooses one of the publishers, or on the merchant's page one of the merchants. */
-function WhoseChoice({ publishers, chosen, onChoose }: ChoiceProps) {
-  const { data: merchants = [] } = useMerchants()
-  const [merchant, chooseMerchant] = useChosenMerchant()
-  const isMerchants = useIsAtMerchant()
-  const [label, options, value, choose] = isMerchants
-    ? (['Merchant', merchants.map(optionOf), merchant?.merch_id, chooseMerchant] as const)
-    : (['Publisher', publishers.map(optionOf), chosen?.pub_id, onChoose] as const)
-  if (options.length < 2) return null
+/** The menu of a narrow screen. */
+function PhoneMenu() {
+  const [isOpen, setOpen] = useState(false)
+  const { pathname } = useLocation()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the menu.
+  useEffect(() => setOpen(false), [pathname])
   return (
-    <select
-      aria-label={label}
-      className="h-9 max-w-72 min-w-0 rounded-lg border border-edge bg-panel px-2 text-ellipsis"
-      value={value}
-      onChange={({ target }) => choose(Number(target.value))}
-    >
-      {options.map(({ id, name }) => (
-        // Browsers show the selected option in its own direction.
-        <option key={id} value={id} dir="auto">
-          {name}
-        </option>
-      ))}
-    </select>
-  )
-}
-
-const optionOf = (one: Publisher | Merchant) => ({
-  id: 'pub_id' in one ? one.pub_id : one.merch_id,
-  name: one.name,
-})
-
-const OF_PUBLISHERS = [
-  { to: PATHS.overview, label: 'Overview' },
-  { to: PATHS.links, label: 'Links' },
-  { to: PATHS.clicks, label: 'Clicks' },
-  { to: PATHS.orders, label: 'Orders' },
-  { to: PATHS.unfilled, label: 'Unfilled' },
-  { to: PATHS.payments, label: 'Payments' },
-  { to: PATHS.settings, label: 'Settings' },
-] as const
-const OF_MERCHANTS = [
-  { to: PATHS.merchant, label: 'Merchant' },
-  { to: PATHS.campaigns, label: 'Campaigns' },
-] as const
-const OF_OPERATORS = [{ to: PATHS.network, label: 'Network' }] as const
-const OF_OWNERS = [{ to: PATHS.members, label: 'Members' }] as const
-const OF_ALL = [
-  { to: PATHS.developer, label: 'Developer' },
-  { to: PATHS.account, label: 'Account' },
-] as const
-/** Leads to the pages of a publisher from those of another role. */
-const TO_PUBLISHERS = [{ to: PATHS.overview, label: 'Publisher' }] as const
-
-/**
- * The menu of pages for the account's roles: all pages of the present role, and one that leads to
- * each of the others. An account without any role sees pages that say how to get one.
- */
-function Menu() {
-  const hasPublishers = usePublishers().data?.length !== 0
-  const hasMerchants = (useMerchants().data?.length ?? 0) > 0
-  const isOperator = useMe().data?.memberships.some(
-    ({ organization }) => organization.kind === 'network',
-  )
-  const isOwner = useOrganizations('members.write').all.length > 0
-  const isAtMerchant = useIsAtMerchant()
-  const isAtNetwork = useMatch({ from: PATHS.network, shouldThrow: false }) !== undefined
-  const isElsewhere = isAtMerchant || isAtNetwork
-  const items = [
-    ...(hasPublishers || !hasMerchants ? (isElsewhere ? TO_PUBLISHERS : OF_PUBLISHERS) : []),
-    ...(hasMerchants ? (isAtMerchant || !hasPublishers ? OF_MERCHANTS : [OF_MERCHANTS[0]]) : []),
-    ...(isOperator === true ? OF_OPERATORS : []),
-    ...(isOwner ? OF_OWNERS : []),
-    ...OF_ALL,
-  ]
-  return (
-    // Four per row on a phone, aligned in columns.
-    <nav
-      aria-label="Pages"
-      className="order-last flex w-full flex-wrap gap-x-1 print:hidden min-[30rem]:justify-between lg:order-none lg:w-auto"
-    >
-      {items.map(({ to, label }) => (
-        <Link
-          key={to}
-          to={to}
-          activeOptions={{ exact: to === PATHS.overview, includeSearch: false }}
-          className="basis-[23%] border-b-2 border-transparent py-2.5 text-[0.8125rem] font-medium min-[30rem]:basis-auto min-[30rem]:py-3 min-[30rem]:text-sm text-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink lg:px-2 lg:py-4"
-        >
-          {label}
-        </Link>
-      ))}
-    </nav>
+    <div className="lg:hidden print:hidden">
+      <button
+        type="button"
+        aria-label="Menu"
+        aria-haspopup="dialog"
+        className="button button-small button-quiet"
+        onClick={() => setOpen(true)}
+      >
+        <Icon name="menu" />
+      </button>
+      {isOpen && (
+        <Drawer title="Menu" isOpen={isOpen} onOpenChange={setOpen}>
+          <PageMenu onOpen={() => setOpen(false)} />
+        </Drawer>
+      )}
+    </div>
   )
 }

@@ -1,13 +1,31 @@
 /** Loading, error and empty states. */
 import type { ReactNode } from 'react'
 import { faultsOf } from '../api.ts'
+import { Icon, type IconName } from './icon.tsx'
 import { Title } from './title.tsx'
 
-/** Says why there is nothing to show and what to do next. It may fill a whole page. */
-export function EmptyState(props: { title: string; isPage?: boolean; children: ReactNode }) {
-  const { title, isPage = false, children } = props
+/** A page that the user's role in the organization does not include. */
+export function NoPermission({ page, role }: { page: string; role: string }) {
   return (
-    <div className="panel px-6 py-12 text-center">
+    <EmptyState title={page} isPage icon="lock">
+      Your role here is {role}, which does not include this page. Ask an owner for another role.
+    </EmptyState>
+  )
+}
+
+/** Says why there is nothing to show and what to do next. It may fill a whole page. */
+export function EmptyState(props: {
+  title: string
+  isPage?: boolean
+  icon?: IconName
+  children: ReactNode
+}) {
+  const { title, isPage = false, icon = 'empty', children } = props
+  return (
+    <div className="panel px-6 py-10 text-center">
+      <p className="mb-3 flex justify-center text-soft">
+        <Icon name={icon} size={28} />
+      </p>
       {isPage ? <Title>{title}</Title> : <h2>{title}</h2>}
       <div className="mx-auto mt-2 max-w-prose text-soft">{children}</div>
     </div>
@@ -63,7 +81,7 @@ export function BrokenPage() {
 export function NothingHere() {
   return (
     <EmptyState title="Page not found" isPage>
-      Choose a page from the menu above, or go to Overview.
+      Choose a page from the menu.
     </EmptyState>
   )
 }

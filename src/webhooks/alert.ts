@@ -84,7 +84,7 @@ export function alertText(message: Message): string {
     ...lines.slice(0, LINES_MAX).map((line) => `- ${line.replaceAll(/\s+/g, ' ')}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
     '',
-    `See ${baseUrl}/dashboard/${page}?pub=${pubId}`,
+    `See ${baseUrl}/dashboard/${page}?org=publisher-${pubId}`,
   ].join('\n')
 }
 

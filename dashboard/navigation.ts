@@ -1,0 +1,89 @@
+/**
+ * The table of pages: menu, command palette and route guard read it.
+ *
+ * To add a page: one path in paths.ts, one line here, one route in routes.tsx.
+ */
+import type { Organization, Permission } from '../src/accounts/permission.ts'
+import { PATHS } from './paths.ts'
+
+/** Of every organization, or of the signed-in person alone. */
+export type PageKind = Organization['kind'] | 'any' | 'person'
+
+export interface PageEntry {
+  readonly path: (typeof PATHS)[keyof typeof PATHS]
+  readonly label: string
+  /** The heading above it in the menu. */
+  readonly group: string
+  /** The kinds of organizations that have this page. */
+  readonly kind: PageKind
+  /** Needed to open it; without one, everybody in the organization may. */
+  readonly permission?: Permission
+  /** Reached from another page only, such as a receipt. */
+  readonly isDetail?: boolean
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: PATHS.overview, label: 'Overview', group: 'Earnings', kind: 'publisher' },
+  { path: PATHS.clicks, label: 'Clicks', group: 'Earnings', kind: 'publisher' },
+  { path: PATHS.orders, label: 'Orders', group: 'Earnings', kind: 'publisher' },
+  { path: PATHS.unfilled, label: 'Unfilled', group: 'Earnings', kind: 'publisher' },
+  {
+    ...{ path: PATHS.payments, label: 'Payments', group: 'Earnings', kind: 'publisher' },
+    permission: 'payments.read',
+  },
+  { path: PATHS.links, label: 'Links', group: 'Links', kind: 'publisher' },
+  {
+    ...{ path: PATHS.receipt, label: 'Receipt', group: 'Links', kind: 'publisher' },
+    isDetail: true,
+  },
+  { path: PATHS.settings, label: 'Settings', group: 'Publisher', kind: 'publisher' },
+
+  { path: PATHS.merchant, label: 'Overview', group: 'Results', kind: 'merchant' },
+  { path: PATHS.campaigns, label: 'Campaigns', group: 'Offer', kind: 'merchant' },
+
+  { path: PATHS.network, label: 'Overview', group: 'Network', kind: 'network' },
+
+  {
+    ...{ path: PATHS.members, label: 'Members', group: 'Organization', kind: 'any' },
+    permission: 'members.write',
+  },
+  {
+    ...{ path: PATHS.audit, label: 'Changes', group: 'Organization', kind: 'any' },
+    permission: 'audit.read',
+  },
+  { path: PATHS.developer, label: 'Developer', group: 'Organization', kind: 'any' },
+  { path: PATHS.account, label: 'Your account', group: 'You', kind: 'person' },
+]
+
+/** The first page of an organization. */
+export const START = {
+  publisher: PATHS.overview,
+  merchant: PATHS.merchant,
+  network: PATHS.network,
+} as const satisfies Record<Organization['kind'], string>
+
+/** The page of a route's path; undefined for pages that need no session. */
+export const pageAt = (path: string): PageEntry | undefined =>
+  PAGES.find((page) => page.path === path)
+
+/** Whether an organization of this kind has a page, for somebody with these permissions. */
+export function isAllowed(
+  { kind: wanted, permission }: PageEntry,
+  kind: Organization['kind'] | null,
+  permissions: readonly Permission[],
+): boolean {
+  const isOfKind = wanted === 'any' || wanted === kind
+  return isOfKind && (permission === undefined || permissions.includes(permission))
+}
+
+/** The pages in the menu of an organization. */
+export const listPages = (
+  kind: Organization['kind'] | null,
+  permissions: readonly Permission[],
+): readonly PageEntry[] =>
+  PAGES.filter((page) => page.isDetail !== true && isAllowed(page, kind, permissions))
+
+/** Pages by the heading of their group, in the order of the table. */
+export function grouped(pages: readonly PageEntry[]): (readonly [string, readonly PageEntry[]])[] {
+  return [...Map.groupBy(pages, ({ group }) => group)]
+}

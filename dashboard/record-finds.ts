@@ -1,0 +1,116 @@
+/** Finds of the command palette that the service knows: links, orders, organizations. */
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { api, isRefusal } from './api.ts'
+import type { Find, FindGroup } from './finds.ts'
+import { type Membership, nameOf } from './membership.ts'
+import { START } from './navigation.ts'
+import { useChosen } from './organization.ts'
+import { PATHS } from './paths.ts'
+import { useMe } from './session.ts'
+
+/** Waits until somebody stops typing, so that not every letter is a call. */
+const TYPING_MS = 250
+const TEXT_MIN = 2
+const FOUND_MAX = 6
+
+export function useRecordFinds(text: string) {
+  const settled = useSettled(text)
+  const chosen = useChosen() ?? null
+  const { data: me } = useMe()
+  const isOperator =
+    me?.memberships.some(({ permissions }) => permissions.includes('network.read')) ?? false
+  const isAsked = settled.length >= TEXT_MIN
+  const found = useQuery({
+    queryKey: ['find', chosen && nameOf(chosen.organization), isOperator, settled],
+    queryFn: () => findRecords(settled, chosen, isOperator),
+    enabled: isAsked,
+    placeholderData: (before) => (isAsked ? before : undefined),
+  })
+  const isSearching =
+    text.length >= TEXT_MIN && (settled !== text || found.isFetching) && found.error === null
+  return { groups: isAsked ? (found.data ?? []) : [], isSearching, error: found.error }
+}
+
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+async function findRecords(
+  text: string,
+  at: Membership | null,
+  isOperator: boolean,
+): Promise<FindGroup[]> {
+  const { kind, id } = at?.organization ?? { kind: null, id: null }
+  const org = at === null ? '' : nameOf(at.organization)
+  const [links, orders, organizations] = await Promise.all([
+    kind === 'publisher' && id !== null ? findLinks(id, org, text) : [],
+    id !== null && (kind === 'publisher' || kind === 'merchant')
+      ? findOrder({ kind, id }, org, text)
+      : [],
+    isOperator ? findOrganizations(text) : [],
+  ])
+  return [
+    { value: 'Links', items: links },
+    { value: 'Orders', items: orders },
+    { value: 'Organizations of the network', items: organizations },
+  ].filter(({ items }) => items.length > 0)
+}
+
+async function findLinks(pubId: number, org: string, search: string): Promise<Find[]> {
+  const { links } = await api.links(pubId, { search, cursor: null })
+  return links.slice(0, FOUND_MAX).map((link) => ({
+    key: `link ${link.auction_id}`,
+    label: link.url ?? link.smart_link_url,
+    note: link.article_name,
+    to: PATHS.links,
+    search: { org, find: link.auction_id },
+  }))
+}
+
+/** An order by its whole ID, on the day when it was ordered. */
+async function findOrder(
+  of: { kind: 'publisher' | 'merchant'; id: number },
+  org: string,
+  orderId: string,
+): Promise<Find[]> {
+  // Publishers know an order by our number, merchants by their own.
+  if (!(of.kind === 'publisher' ? /^\d+$/ : /^\S*\d\S*$/).test(orderId)) return []
+  try {
+    const { ordered_at: orderedAt } = await api.order(of, orderId)
+    const day = orderedAt.slice(0, 'YYYY-MM-DD'.length)
+    const to = of.kind === 'publisher' ? PATHS.orders : PATHS.merchant
+    const search = { org, from: day, to: day }
+    return [{ key: `order ${orderId}`, label: `Order ${orderId}`, note: day, to, search }]
+  } catch (error) {
+    if (isRefusal(error)) return [] // No such order.
+    throw error
+  }
+}
+
+async function findOrganizations(text: string): Promise<Find[]> {
+  const [publishers, merchants] = await Promise.all([
+    api.networkPublishers(),
+    api.networkMerchants(),
+  ])
+  const wanted = text.toLowerCase()
+  const all = [
+    ...publishers.map(({ pub_id: id, name }) => ({ kind: 'publisher' as const, id, name })),
+    ...merchants.map(({ merch_id: id, name }) => ({ kind: 'merchant' as const, id, name })),
+  ]
+  return all
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .slice(0, FOUND_MAX)
+    .map(({ kind, id, name }) => ({
+      key: `network ${kind} ${id}`,
+      label: name,
+      note: `${kind} ${id}`,
+      to: START[kind],
+      search: { org: `${kind}-${id}` },
+    }))
+}
