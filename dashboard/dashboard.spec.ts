@@ -302,21 +302,29 @@ test('the figures stay visible with a long article name', async (t) => {
   }
 })
 
-test('a day can be typed digit by digit', async (t) => {
-  const { page } = await visit(t, '/dashboard/?from=2026-01-05&to=2026-01-20')
+test('days can be typed, or chosen in the calendar by keyboard', async (t) => {
+  const { page } = await visit(t, '/dashboard/clicks?from=2026-01-05&to=2026-01-20')
   await logIn(page, account)
-  await page.getByLabel('Last day').focus()
-  await page.keyboard.type('02132026')
+  const button = page.getByRole('button', { name: /^Days: / })
+  await button.click()
+  await page.getByLabel('First day').fill('2026-02-30') // No such day, so the last valid one stays.
+  await page.getByLabel('Last day').fill('2026-02-13')
+  await page.getByLabel('Last day').press('Enter')
   await page.waitForURL(/from=2026-01-05&to=2026-02-13/)
-  await page.getByLabel('First day').focus()
-  await page.keyboard.type('01102026')
-  await page.waitForURL(/from=2026-01-10&to=2026-02-13/)
+  await button.click()
+  const day = page.getByRole('table', { name: 'Choose the first day' }).locator('[tabindex="0"]')
+  await day.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Show these days' }).click()
+  await page.waitForURL(/from=2026-02-20&to=2026-02-21/)
 })
 
 test('the URL preserves the state of the page, and invalid parts are ignored', async (t) => {
   const { page } = await visit(t, '/dashboard/clicks?from=2026-02-30&to=2026-03-02')
   await logIn(page, account)
-  await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
+  await page.getByRole('button', { name: /^Days: Last 30 days/ }).waitFor()
   const unpaid = page.getByRole('button', { name: 'Unpaid', pressed: true })
   await page.getByRole('button', { name: 'Unpaid' }).click()
   await unpaid.waitFor()

@@ -24,6 +24,8 @@ export const PATHS = {
 export interface Search {
   readonly from?: string | undefined
   readonly to?: string | undefined
+  readonly compare?: (typeof COMPARISONS)[number] | undefined // absent: the previous period
+  readonly zone?: 'utc' | undefined // absent: the organization's own
   readonly day?: string | undefined // of a page about one day
   readonly outcome?: (typeof OUTCOMES)[number] | undefined
   readonly figure?: Figure | undefined
@@ -33,6 +35,9 @@ export interface Search {
 
 /** Valid clicks, or unpaid ones. */
 const OUTCOMES = ['counted', 'unpaid'] as const
+
+/** The days that a page compares with. */
+const COMPARISONS = ['none', 'previous', 'year'] as const
 
 /** The figures that the overview can draw. */
 export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const
@@ -46,12 +51,14 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { org, from, to, day, outcome, figure, find } = search
+  const { compare, zone, org, from, to, day, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
     from: isRange ? from : undefined,
     to: isRange ? to : undefined,
+    compare: COMPARISONS.find((one) => one === compare),
+    zone: zone === 'utc' ? 'utc' : undefined,
     day: isDay(day) ? day : undefined,
     outcome: OUTCOMES.find((one) => one === outcome),
     figure: FIGURES.find((one) => one === figure),
@@ -60,7 +67,7 @@ export function readSearch(search: Record<string, unknown>): Search {
 }
 
 /** Whether a text is a real calendar day. 30 February is not. */
-function isDay(value: unknown): value is string {
+export function isDay(value: unknown): value is string {
   if (typeof value !== 'string' || !DAY.test(value)) return false
   const ms = Date.parse(value)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(value)

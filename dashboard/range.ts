@@ -1,28 +1,41 @@
-/** The range of UTC days of a page, chosen by name or by two dates in the URL. */
+/** The range of days of a page, its comparison and its time zone; all of it is in the URL. */
 import { useAddress } from './address.ts'
 import type { Range } from './api.ts'
+import {
+  type Compare,
+  compared,
+  DEFAULT_PRESET,
+  type Preset,
+  presetOf,
+  rangeOf,
+} from './range-days.ts'
 
-const DAY_MS = 86_400_000
-const DEFAULT_DAYS = 30
-
-export const RANGES = [
-  { label: 'Today', days: 1 },
-  { label: '7 days', days: 7 },
-  { label: '30 days', days: 30 },
-  { label: '90 days', days: 90 },
-] as const
-
-/** The last `days` days, including today. */
-export function lastDays(days: number, nowMs: number): Range {
-  return { from: utcDay(nowMs - (days - 1) * DAY_MS), to: utcDay(nowMs) }
+export interface ChosenRange extends Range {
+  readonly preset: Preset | null
+  /** As the API takes it; null compares with nothing. */
+  readonly compare: Compare | null
+  /** The days that the comparison covers. */
+  readonly before: Range | null
+  readonly isUtc: boolean
 }
 
-function utcDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10)
-}
-
-/** The range in the URL, by default the last 30 days, and a function to change it. */
+/** The range in the URL, by default the last 30 days. */
 export function useRange(): [Range, (range: Range) => void] {
   const [{ from, to }, change] = useAddress()
-  return [from && to ? { from, to } : lastDays(DEFAULT_DAYS, Date.now()), change]
+  const range = from && to ? { from, to } : rangeOf(DEFAULT_PRESET, Date.now())
+  return [range, change]
+}
+
+/** The same with the comparison and the time zone, for pages whose calls take them. */
+export function useChosenRange(): ChosenRange {
+  const [range] = useRange()
+  const [{ compare, zone }] = useAddress()
+  const chosen = compare === 'none' ? null : (compare ?? 'previous')
+  return {
+    ...range,
+    preset: presetOf(range, Date.now()),
+    compare: chosen,
+    before: chosen && compared(range, chosen),
+    isUtc: zone === 'utc',
+  }
 }

@@ -20,7 +20,7 @@ const root = createRootRoute({
   component: Frame,
   notFoundComponent: NothingHere,
   validateSearch: readSearch,
-  search: { middlewares: [retainSearchParams(['org', 'from', 'to'])] },
+  search: { middlewares: [retainSearchParams(['org', 'from', 'to', 'compare', 'zone'])] },
 })
 
 type Load<N extends string> = () => Promise<Record<N, ComponentType>>

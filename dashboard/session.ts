@@ -71,7 +71,10 @@ export function useLogOut() {
     onSuccess: () => {
       tabs.postMessage(null)
       void enter(client, null)
-      const search = { org: undefined, from: undefined, to: undefined }
+      const search = {
+        ...{ org: undefined, from: undefined, to: undefined },
+        ...{ compare: undefined, zone: undefined },
+      }
       return navigate({ to: PATHS.overview, search })
     },
   })

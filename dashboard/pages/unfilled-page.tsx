@@ -6,7 +6,8 @@ import { api, type NoFill } from '../api.ts'
 import { count, date, percent } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { PATHS } from '../paths.ts'
-import { lastDays, useRange } from '../range.ts'
+import { useRange } from '../range.ts'
+import { addDays, utcDay } from '../range-days.ts'
 import { Choice } from '../ui/choice.tsx'
 import { DayField } from '../ui/day-field.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
@@ -38,7 +39,8 @@ export function UnfilledPage() {
 }
 
 function DayPicker({ day, onChange }: { day: string; onChange: (day: string) => void }) {
-  const { from: yesterday, to: today } = lastDays(2, Date.now())
+  const today = utcDay(Date.now())
+  const yesterday = addDays(today, -1)
   const options = [
     { value: yesterday, label: 'Yesterday' },
     { value: today, label: 'Today' },

@@ -1,31 +1,35 @@
-/** An input for a UTC day. */
+/** An input for a day, written as 2026-03-02 whatever the language of the browser. */
 import { useEffect, useState } from 'react'
+import { isDay } from '../paths.ts'
 
-/** A typed date is valid after each digit, so wait until typing stops. */
-const TYPING_MS = 800
-/** The year 2026 is typed as 2, 20, 202, 2026. */
-const EARLIEST = '1000-01-01'
-/** Without a maximum, browsers accept years of six digits. */
-const LATEST = '9999-12-31'
-
-export function DayField(props: { label: string; value: string; onChange: (day: string) => void }) {
-  const { value, onChange } = props
+export function DayField(props: {
+  label: string
+  value: string
+  onChange: (day: string) => void
+  isSmall?: boolean
+}) {
+  const { label, value, onChange, isSmall = true } = props
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
-  useEffect(() => {
-    if (typed === value || typed < EARLIEST) return
-    const timer = setTimeout(() => onChange(typed), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed, value, onChange])
+  const day = typed.trim()
+  const isWrong = !isDay(day)
   return (
     <input
-      type="date"
-      aria-label={props.label}
-      className="number h-9 rounded-lg border border-edge bg-panel px-2 text-[0.8125rem] text-ink"
-      max={LATEST}
+      type="text"
+      inputMode="numeric"
+      aria-label={label}
+      aria-invalid={isWrong}
+      title="Year, month and day, such as 2026-03-02"
+      placeholder="YYYY-MM-DD"
+      maxLength={10}
+      className={`field number aria-invalid:border-bad ${isSmall ? 'field-small' : ''}`}
       value={typed}
-      onChange={({ target }) => setTyped(target.value)}
-      onBlur={() => typed < EARLIEST && setTyped(value)}
+      onChange={({ target }) => {
+        setTyped(target.value)
+        if (isDay(target.value.trim())) onChange(target.value.trim())
+      }}
+      // An unfinished date gives way to the last valid one.
+      onBlur={() => isWrong && setTyped(value)}
     />
   )
 }

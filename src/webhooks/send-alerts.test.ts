@@ -94,7 +94,7 @@ test('each event is sent once, all of a kind in one message', async () => {
   assert.equal(sent.length, 4)
   const [stopped] = sent.filter(({ subject }) => subject.includes('Links stopped earning'))
   assert.match(stopped?.body ?? '', /shop\.example\/a in “Tea”: no merchant pays .* \$2\.50 a day/)
-  assert.match(stopped?.body ?? '', /https:\/\/souk\.example\/dashboard\/links\?pub=/)
+  assert.match(stopped?.body ?? '', /https:\/\/souk\.example\/dashboard\/links\?org=publisher-/)
   assert.ok(sent.every(({ recipient }) => recipient === 'ann@daily.example'))
 })
 
