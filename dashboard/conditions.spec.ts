@@ -11,6 +11,7 @@ import { makeMarket, until } from '../test/support/market.ts'
 import type { ClickPage, Overview, User } from './api.ts'
 import {
   alter,
+  chooseDays,
   focused,
   organizationSwitch,
   switchTo,
@@ -237,7 +238,7 @@ test('the list stays in place while another selection of clicks loads', async (t
   await page.getByText('Kettles').waitFor({ state: 'detached' })
   assert.deepEqual(await valid.boundingBox(), before)
 
-  await page.getByRole('button', { name: 'Today' }).click()
+  await chooseDays(page, 'Today')
   // The reasons of other days are hidden.
   await page.getByRole('term').waitFor({ state: 'detached' })
 })
@@ -252,7 +253,7 @@ test('shows that a page, the next part of a list, or new figures are loading', a
   await page.getByRole('link', { name: 'Overview', exact: true }).click()
   await page.getByRole('img').waitFor()
   await page.route('**/overview/*', () => undefined)
-  await page.getByRole('button', { name: 'Today' }).click()
+  await chooseDays(page, 'Today')
   await page.locator('[aria-busy=true]').getByRole('img').waitFor()
 
   await page.route('**/assets/*.js', () => undefined)
@@ -371,8 +372,8 @@ test('the current selection is visible in forced-colors mode', async (t) => {
   await page.emulateMedia({ forcedColors: 'active' })
   const outlineOf = (name: string) =>
     page.getByRole('button', { name }).evaluate((one) => getComputedStyle(one).outlineStyle)
-  assert.equal(await outlineOf('30 days'), 'solid')
-  assert.equal(await outlineOf('7 days'), 'none')
+  assert.equal(await outlineOf('All'), 'solid')
+  assert.equal(await outlineOf('Valid'), 'none')
   const current = page.getByRole('navigation').getByRole('link', { name: 'Clicks' })
   assert.equal(await current.evaluate((one) => getComputedStyle(one).outlineStyle), 'solid')
 })

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startApi } from '../test/support/api.ts'
 import { follow, makeMarket, runAuction } from '../test/support/market.ts'
-import { logIn, visitPage } from './testing/visit.ts'
+import { chooseDays, logIn, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -26,7 +26,7 @@ test('a print includes every open day and the winner', async (t) => {
 
   await page.emulateMedia({ media: null })
   await page.goto(`${api.url}/dashboard/`)
-  await page.getByRole('button', { name: '90 days' }).click()
+  await chooseDays(page, 'Last 90 days')
   await page.locator('summary').click()
   const days = page.getByRole('region', { name: 'Figures by day' })
   const hidden = () => days.evaluate((one) => one.scrollHeight - one.clientHeight)

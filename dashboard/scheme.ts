@@ -1,5 +1,5 @@
 /** The colour scheme that the user chose; without a choice, that of the system. */
-import { useState } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 
 const KEY = 'souk scheme'
 const SCHEMES = ['system', 'light', 'dark'] as const
@@ -33,4 +33,25 @@ export function useChosenScheme(): readonly [Scheme, (scheme: Scheme) => void] {
     setScheme(next)
   }
   return [scheme, choose]
+}
+
+const DARK = '(prefers-color-scheme: dark)'
+
+/** Whether the page is dark now, for what CSS cannot colour. */
+export function useIsDark(): boolean {
+  return useSyncExternalStore(watchScheme, () => {
+    const { scheme } = document.documentElement.dataset
+    return scheme === undefined ? matchMedia(DARK).matches : scheme === 'dark'
+  })
+}
+
+function watchScheme(onChange: () => void): () => void {
+  const system = matchMedia(DARK)
+  system.addEventListener('change', onChange)
+  const choice = new MutationObserver(onChange)
+  choice.observe(document.documentElement, { attributeFilter: ['data-scheme'] })
+  return () => {
+    system.removeEventListener('change', onChange)
+    choice.disconnect()
+  }
 }

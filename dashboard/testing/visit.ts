@@ -67,6 +67,12 @@ export async function switchTo(page: Page, organization: string): Promise<void> 
   await page.getByRole('option', { name: organization }).click()
 }
 
+/** Chooses a named range of days. */
+export async function chooseDays(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: /^Days: / }).click()
+  await page.getByRole('button', { name, exact: true }).click()
+}
+
 /** Changes a response of the service on its way to the page. */
 export async function alter<T>(
   page: Page,

@@ -28,6 +28,10 @@ const OrganizationSwitch = lazyPart(
   async () => (await import('./organization-switch.tsx')).OrganizationSwitch,
   () => <OrganizationName />,
 )
+const Toasts = lazyPart(
+  async () => (await import('./toasts.tsx')).Toasts,
+  () => null,
+)
 const Drawer = lazyPart(
   async () => (await import('./dialog.tsx')).Drawer,
   () => null,
@@ -85,6 +89,7 @@ function LoggedIn({ me }: { me: User }) {
       </aside>
       <div className="min-w-0">
         <TopBar me={me} />
+        <Toasts />
         <main id="content" className="mx-auto max-w-[88rem] px-4 py-5 sm:px-6">
           <Guard>
             <Outlet />
