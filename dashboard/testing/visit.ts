@@ -35,7 +35,7 @@ export async function visitPage(
 
 /** The same for a user who is logged in. */
 export async function visitAs(
-  account: Account,
+  account: Pick<Account, 'email' | 'password'>,
   ...visit: Parameters<typeof visitPage>
 ): Promise<Visit> {
   const visited = await visitPage(...visit)

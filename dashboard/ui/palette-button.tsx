@@ -22,7 +22,6 @@ export function PaletteButton() {
     <>
       <button
         type="button"
-        aria-label="Search"
         aria-keyshortcuts="Control+K Meta+K"
         className="button button-small text-soft print:hidden"
         onPointerEnter={() => void load()}
@@ -30,8 +29,10 @@ export function PaletteButton() {
         onClick={() => setOpen(true)}
       >
         <Icon name="search" size={14} />
-        <span className="hidden sm:inline">Search</span>
-        <kbd className="hidden font-sans text-xs sm:inline">{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+        <span className="max-sm:sr-only">Search</span>
+        <span aria-hidden="true" className="hidden text-xs sm:inline">
+          {isApple ? '⌘K' : 'Ctrl K'}
+        </span>
       </button>
       {isOpen && (
         <Suspense fallback={null}>

@@ -4,7 +4,9 @@ import type { ReactNode } from 'react'
 import { POPUP } from './popup.ts'
 
 export function Popover(props: {
+  /** The name of the box. */
   label: string
+  /** The content of the button, which also names it. */
   button: ReactNode
   isOpen?: boolean
   onOpenChange?: (isOpen: boolean) => void
@@ -17,9 +19,7 @@ export function Popover(props: {
       {...(isOpen === undefined ? {} : { open: isOpen })}
       onOpenChange={(open) => onOpenChange?.(open)}
     >
-      <Base.Trigger aria-label={label} className={className}>
-        {button}
-      </Base.Trigger>
+      <Base.Trigger className={className}>{button}</Base.Trigger>
       <Base.Portal>
         <Base.Positioner align="end" sideOffset={4} collisionPadding={8} className="z-30">
           <Base.Popup

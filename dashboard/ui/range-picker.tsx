@@ -39,12 +39,13 @@ export function RangePicker({ isCompared = false, ownZone }: RangePickerProps) {
         <span className="text-xs text-soft">Compared with {spell(chosen.before)}</span>
       )}
       <Popover
-        label={`Days: ${preset?.label ?? spell(chosen)}`}
+        label="Days"
         isOpen={isOpen}
         onOpenChange={setOpen}
         button={
           <>
             <Icon name="calendar" size={14} />
+            <span className="sr-only">Days: </span>
             {preset !== undefined && <span>{preset.label}</span>}
             <span className={preset === undefined ? '' : 'font-normal text-soft max-sm:hidden'}>
               {spell(chosen)}
