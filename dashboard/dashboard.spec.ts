@@ -307,9 +307,9 @@ test('days can be typed, or chosen in the calendar by keyboard', async (t) => {
   await logIn(page, account)
   const button = page.getByRole('button', { name: /^Days: / })
   await button.click()
-  await page.getByLabel('First day').fill('2026-02-30') // No such day, so the last valid one stays.
-  await page.getByLabel('Last day').fill('2026-02-13')
-  await page.getByLabel('Last day').press('Enter')
+  await page.getByRole('textbox', { name: 'First day' }).fill('2026-02-30') // No such day, so the last valid one stays.
+  await page.getByRole('textbox', { name: 'Last day' }).fill('2026-02-13')
+  await page.getByRole('textbox', { name: 'Last day' }).press('Enter')
   await page.waitForURL(/from=2026-01-05&to=2026-02-13/)
   await button.click()
   const day = page.getByRole('table', { name: 'Choose the first day' }).locator('[tabindex="0"]')

@@ -37,7 +37,7 @@ test('an administrator approves a held order in three clicks', async (t) => {
     isHeld = false
     return route.fulfill({ json: { data: [held] } })
   })
-  await page.getByRole('heading', { level: 1, name: 'Network' }).waitFor()
+  await page.reload()
   await page.getByRole('button', { name: 'Approve A-1001' }).click()
   await page.getByText('No order waits for a decision.').waitFor()
 })

@@ -33,7 +33,7 @@ test('an owner invites somebody, who makes an account, logs in and gets another 
   await guest.page.getByRole('link', { name: 'Log in' }).click()
   await logIn(guest.page, { email, password: 'a long password' })
   await guest.page.goto(`${api.url}/dashboard/members`)
-  await guest.page.getByText('Only owners have this').waitFor()
+  await guest.page.getByText('Your role here is viewer').waitFor()
   guest.troubles.length = 0 // The refused password.
 
   await page.reload()

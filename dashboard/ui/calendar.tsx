@@ -1,5 +1,6 @@
 /** A month of days to choose from. Arrow keys move by days and weeks, Page keys by months. */
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Range } from '../api.ts'
 import { date, monthOfYear } from '../format.ts'
 import { addDays, monthStart, weeksOf } from '../range-days.ts'
@@ -23,11 +24,9 @@ export function Calendar(props: {
     const next = moved(focused, event.key)
     if (next === null) return
     event.preventDefault()
-    setFocused(next)
-    // The day's button exists after the next drawing.
-    requestAnimationFrame(() =>
-      grid.current?.querySelector<HTMLElement>(`[data-day="${next}"]`)?.focus(),
-    )
+    // Draws at once: the next key must meet the button of the new day.
+    flushSync(() => setFocused(next))
+    grid.current?.querySelector<HTMLElement>(`[data-day="${next}"]`)?.focus()
   }
   const month = monthStart(focused)
   return (

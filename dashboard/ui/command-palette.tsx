@@ -52,28 +52,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
                 />
                 <Dialog.Close className="sr-only">Close</Dialog.Close>
               </div>
-              <Autocomplete.List className="min-h-0 overflow-y-auto p-1.5 outline-none empty:hidden">
-                {(group: FindGroup) => (
-                  <Autocomplete.Group key={group.value} items={group.items}>
-                    <Autocomplete.GroupLabel className={GROUP_LABEL}>
-                      {group.value}
-                    </Autocomplete.GroupLabel>
-                    <Autocomplete.Collection>
-                      {(find: Find) => (
-                        <Autocomplete.Item
-                          key={find.key}
-                          value={find}
-                          className={ITEM}
-                          onClick={() => open(find)}
-                        >
-                          <bdi className="min-w-0 grow truncate">{find.label}</bdi>
-                          <bdi className="max-w-[45%] truncate text-xs text-soft">{find.note}</bdi>
-                        </Autocomplete.Item>
-                      )}
-                    </Autocomplete.Collection>
-                  </Autocomplete.Group>
-                )}
-              </Autocomplete.List>
+              <FindList onOpen={open} />
               <p role="status" className="px-4 py-3 text-sm text-soft empty:hidden">
                 {records.isSearching
                   ? 'Searching …'
@@ -86,5 +65,30 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
         </Dialog.Viewport>
       </Dialog.Portal>
     </Dialog.Root>
+  )
+}
+
+function FindList({ onOpen }: { onOpen: (find: Find) => void }) {
+  return (
+    <Autocomplete.List className="min-h-0 overflow-y-auto p-1.5 outline-none empty:hidden">
+      {(group: FindGroup) => (
+        <Autocomplete.Group key={group.value} items={group.items}>
+          <Autocomplete.GroupLabel className={GROUP_LABEL}>{group.value}</Autocomplete.GroupLabel>
+          <Autocomplete.Collection>
+            {(find: Find) => (
+              <Autocomplete.Item
+                key={find.key}
+                value={find}
+                className={ITEM}
+                onClick={() => onOpen(find)}
+              >
+                <bdi className="min-w-0 grow truncate">{find.label}</bdi>
+                <bdi className="max-w-[45%] truncate text-xs text-soft">{find.note}</bdi>
+              </Autocomplete.Item>
+            )}
+          </Autocomplete.Collection>
+        </Autocomplete.Group>
+      )}
+    </Autocomplete.List>
   )
 }
