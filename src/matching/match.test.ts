@@ -13,6 +13,7 @@ const cpc: PayingCampaignRow = {
   ...{ campaign_id: 1, merch_id: 1, model: 'cpc', bid_micros: '600000', rate_ppm: null },
   ...{ exclusive_bid_micros: null, payment_micros: null, roas: null, roas_multiplier: 1 },
   is_funded: true,
+  has_budget_left: true,
 }
 /** Worth `clickMicros` a click, at one order per fifty clicks. */
 const epp = (clickMicros: number, isFunded = true): PayingCampaignRow => ({

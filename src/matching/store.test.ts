@@ -114,6 +114,20 @@ test('a merchant is matched by its best listing on its own pages', async (t) => 
   assert.deepEqual(await find({ sku: 'dear' }), ['https://shop.example/dear'])
 })
 
+test('a campaign that spent the budget of today has budget left, one that spent all has none', async (t) => {
+  const { spend, list } = await campaignOf(t, {
+    ...{ ...TERMS[0], daily_budget_micros: BUDGET, budget_micros: 2 * BUDGET },
+  })
+  const left = async () => {
+    const [row] = await list()
+    return [row?.is_funded, row?.has_budget_left]
+  }
+  await spend(BUDGET, TODAY)
+  assert.deepEqual(await left(), [false, true])
+  await spend(2 * BUDGET, null)
+  assert.deepEqual(await left(), [false, false])
+})
+
 /** A campaign in its own database, with accounts of yesterday and today. */
 async function campaignOf(t: TestContext, changes: Partial<CampaignSettings>) {
   const db = await testDatabase(t)

@@ -36,6 +36,7 @@ export interface PayingCampaignRow {
   readonly roas: number | null
   readonly roas_multiplier: number // The ROAS goal's current multiplier of the bid's ceiling.
   readonly is_funded: boolean // Neither of its budgets is used up.
+  readonly has_budget_left: boolean // It bids on another day, even if today's budget is used up.
 }
 
 /** Merchants of one product; more shops never sell the same one. */
@@ -80,15 +81,18 @@ export function listPayingCampaigns(
 ): Promise<PayingCampaignRow[]> {
   return db.rows(sql`
     select campaign_id, merch_id, model, bid_micros, exclusive_bid_micros, rate_ppm,
-      payment_micros, roas, coalesce(multiplier, 1) as roas_multiplier, not exists (
-        select from budget_account account
-        where account.campaign_id = campaign.campaign_id
-          and (account.day is null or account.day = (${now}::timestamptz at time zone 'UTC')::date)
-          -- Not the account's cap: where orders cost money after their click, it has none.
-          and account.settled_micros >=
-            case when account.day is null then budget_micros else daily_budget_micros end
-      ) as is_funded
-    from campaign left join roas_multiplier using (campaign_id)
+      payment_micros, roas, coalesce(multiplier, 1) as roas_multiplier,
+      not (is_used_up or is_used_up_today) as is_funded, not is_used_up as has_budget_left
+    from campaign left join roas_multiplier using (campaign_id) cross join lateral (
+      -- Not the account's cap: where orders cost money after their click, it has none.
+      select coalesce(bool_or(day is null and settled_micros >= budget_micros), false)
+          as is_used_up,
+        coalesce(bool_or(day is not null and settled_micros >= daily_budget_micros), false)
+          as is_used_up_today
+      from budget_account account
+      where account.campaign_id = campaign.campaign_id
+        and (day is null or day = (${now}::timestamptz at time zone 'UTC')::date)
+    ) as spending
     where merch_id = any(${merchIds}::int[]) and state = 'active'
       and not (select is_suspended from merchant m where m.merch_id = campaign.merch_id)
       and (starts_at is null or starts_at <= ${now}) and (ends_at is null or ends_at > ${now})

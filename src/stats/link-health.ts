@@ -16,7 +16,10 @@ export interface LinkFacts {
   readonly hasClicks: boolean
   /** Merchants whose offers a click may lead to: by feed, or as the owner of the link's host. */
   readonly sellers: readonly { readonly merchId: number; readonly isInStock: boolean }[]
-  /** Merchants with a running campaign that the publisher accepts. */
+  /**
+   * Merchants that the publisher accepts, with a campaign that bids at some time of a day. One that
+   * has spent today's budget is among them: the link earns again tomorrow.
+   */
   readonly bidders: ReadonlySet<number>
 }
 

@@ -59,7 +59,8 @@ export async function readLinkMarket(
   const campaigns = await listPayingCampaigns(db, { pubId: publisher.pub_id, merchIds: all, now })
   const bidders = new Set(
     campaigns
-      .filter(({ merch_id, is_funded }) => is_funded && acceptsMerchant(publisher, merch_id))
+      .filter((campaign) => campaign.has_budget_left)
+      .filter(({ merch_id }) => acceptsMerchant(publisher, merch_id))
       .map(({ merch_id }) => merch_id),
   )
   return (link) => {

@@ -63,8 +63,8 @@ const LinkRecord = Type.Object({
   state: Type.Enum(['active', 'disabled']),
   health: Type.Enum([...HEALTHS], {
     description:
-      '`no_bid`: no merchant that sells it runs a campaign that pays; `out_of_stock`: no merchant ' +
-      'has it; `dead`: its page is gone; `new`: can earn, and nobody has clicked it yet',
+      '`no_bid`: no merchant that sells it runs a campaign that bids over the day; ' +
+      '`out_of_stock`: no merchant has it; `dead`: its page is gone; `new`: can earn, and nobody has clicked it yet',
   }),
   money_at_risk: RISK,
   product: orNull(

@@ -21,7 +21,6 @@ test('an impossible publisher or merchant number is a 404 like an unknown one', 
       'orders/9007199254740993/',
       'statements/',
       'payments/',
-      'webhooks/',
       'product_feeds/',
       'no_fill/?date=2026-03-01',
     ]) {
@@ -30,7 +29,7 @@ test('an impossible publisher or merchant number is a 404 like an unknown one', 
     }
     const links = await api.call(`/api/v1/publishers/${id}/linkmate/smart_links/`, { body })
     assert.deepEqual([links.status, links.failure().code], [404, 4040], `${id}: linkmate`)
-    const merchant = await api.call(`/api/v1/merchants/${id}/webhooks/`, { key })
+    const merchant = await api.call(`/api/v1/merchants/${id}/ledger/?${DAYS}`, { key })
     assert.deepEqual([merchant.status, merchant.failure().code], [404, 4040], `${id}: merchant`)
   }
 })
