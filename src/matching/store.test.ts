@@ -16,6 +16,7 @@ const now = new Date('2026-03-02T12:00:00Z')
 const world = { now, knowsCountries: true }
 const [YESTERDAY, TODAY] = ['2026-03-01', '2026-03-02']
 const BUDGET = micros(1_000_000)
+const TWICE = (2 * BUDGET) as typeof BUDGET
 const TERMS: readonly Partial<CampaignSettings>[] = [
   { model: 'cpc', bid_micros: micros(500_000) },
   { model: 'cpa', rate_ppm: 80_000 },
@@ -116,7 +117,7 @@ test('a merchant is matched by its best listing on its own pages', async (t) => 
 
 test('a campaign that spent the budget of today has budget left, one that spent all has none', async (t) => {
   const { spend, list } = await campaignOf(t, {
-    ...{ ...TERMS[0], daily_budget_micros: BUDGET, budget_micros: 2 * BUDGET },
+    ...{ ...TERMS[0], daily_budget_micros: BUDGET, budget_micros: TWICE },
   })
   const left = async () => {
     const [row] = await list()
@@ -124,7 +125,7 @@ test('a campaign that spent the budget of today has budget left, one that spent 
   }
   await spend(BUDGET, TODAY)
   assert.deepEqual(await left(), [false, true])
-  await spend(2 * BUDGET, null)
+  await spend(TWICE, null)
   assert.deepEqual(await left(), [false, false])
 })
 
