@@ -24,6 +24,7 @@ export interface PageEntry {
 
 export const PAGES: readonly PageEntry[] = [
   { path: PATHS.overview, label: 'Overview', group: 'Earnings', kind: 'publisher' },
+  { path: PATHS.performance, label: 'Performance', group: 'Earnings', kind: 'publisher' },
   { path: PATHS.clicks, label: 'Clicks', group: 'Earnings', kind: 'publisher' },
   { path: PATHS.orders, label: 'Orders', group: 'Earnings', kind: 'publisher' },
   { path: PATHS.unfilled, label: 'Unfilled', group: 'Earnings', kind: 'publisher' },

@@ -1,6 +1,7 @@
 /** The paths of the dashboard's pages, below /dashboard. */
 export const PATHS = {
   overview: '/',
+  performance: '/performance',
   links: '/links',
   clicks: '/clicks',
   orders: '/orders',
@@ -28,7 +29,10 @@ export interface Search {
   readonly zone?: 'utc' | undefined // absent: the organization's own
   readonly day?: string | undefined // of a page about one day
   readonly outcome?: (typeof OUTCOMES)[number] | undefined
-  readonly figure?: Figure | undefined
+  readonly figure?: (typeof DRAWN)[number] | undefined
+  readonly by?: Group | undefined // the tab of the page Performance
+  /** Only figures of this value: `article` is an ID, `country` a code. */
+  readonly only?: Readonly<Partial<Record<FilterName, string>>> | undefined
   readonly org?: string | undefined // an organization, such as publisher-7
   readonly find?: string | undefined // the search text among links
 }
@@ -39,8 +43,16 @@ const OUTCOMES = ['counted', 'unpaid'] as const
 /** The days that a page compares with. */
 const COMPARISONS = ['none', 'previous', 'year'] as const
 
+/** The properties by which Performance breaks figures down. */
+export const FILTERS = ['article', 'link', 'merchant', 'product', 'device', 'country'] as const
+export type FilterName = (typeof FILTERS)[number]
+const GROUPS = [...FILTERS, 'time'] as const
+export type Group = (typeof GROUPS)[number]
+
 /** The figures that the overview can draw. */
 export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const
+/** Performance draws these too. */
+const DRAWN = [...FIGURES, 'epc', 'revenue'] as const
 export type Figure = (typeof FIGURES)[number]
 
 const ORGANIZATION = /^(network|(publisher|merchant)-\d{1,10})$/
@@ -51,7 +63,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { compare, zone, org, from, to, day, outcome, figure, find } = search
+  const { by, only, compare, zone, org, from, to, day, outcome, figure, find } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
@@ -59,11 +71,22 @@ export function readSearch(search: Record<string, unknown>): Search {
     to: isRange ? to : undefined,
     compare: COMPARISONS.find((one) => one === compare),
     zone: zone === 'utc' ? 'utc' : undefined,
+    by: GROUPS.find((one) => one === by),
+    only: readFilters(only),
     day: isDay(day) ? day : undefined,
     outcome: OUTCOMES.find((one) => one === outcome),
-    figure: FIGURES.find((one) => one === figure),
+    figure: DRAWN.find((one) => one === figure),
     find: typeof find === 'string' ? find : undefined,
   }
+}
+
+function readFilters(value: unknown): Search['only'] {
+  if (typeof value !== 'object' || value === null) return undefined
+  const given = value as Readonly<Record<string, unknown>>
+  const pairs = FILTERS.flatMap((name) =>
+    typeof given[name] === 'string' && given[name] !== '' ? [[name, given[name]] as const] : [],
+  )
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
 }
 
 /** Whether a text is a real calendar day. 30 February is not. */

@@ -32,6 +32,7 @@ function page<P extends string, N extends string>(path: P, load: Load<N>, name: 
 
 const routeTree = root.addChildren([
   page(PATHS.overview, () => import('./pages/overview-page.tsx'), 'OverviewPage'),
+  page(PATHS.performance, () => import('./pages/performance-page.tsx'), 'PerformancePage'),
   page(PATHS.links, () => import('./pages/links-page.tsx'), 'LinksPage'),
   page(PATHS.clicks, () => import('./pages/clicks-page.tsx'), 'ClicksPage'),
   page(PATHS.orders, () => import('./pages/orders-page.tsx'), 'OrdersPage'),

@@ -41,7 +41,8 @@ export function OverviewPage() {
 /** Figures of the previous range fade while new ones load. */
 function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
   const { overview, isOfOtherDays } = props
-  const [{ figure = 'earnings' }, change] = useAddress()
+  const [{ figure: wanted }, change] = useAddress()
+  const figure = FIGURES.find((one) => one === wanted) ?? 'earnings'
   const setFigure = (next: Figure) =>
     change(
       { figure: next === 'earnings' ? undefined : next },

@@ -87,6 +87,8 @@ const Row = Type.Object({
   compared_page_views: orNull(Type.Integer()),
 })
 
+export type BreakdownRow = Static<typeof Row>
+
 const breakdown = list({
   id: 'readBreakdown',
   tag: 'publishers',
