@@ -104,7 +104,7 @@ test('every breakdown adds up to the daily statistics', async () => {
     assert.equal(sum(rows, 'orders'), sum(stats, 'advertiser_attributed_sales'), group)
     assert.equal(sum(rows, 'revenue'), sum(stats, 'advertiser_attributed_revenue'), group)
     const cents = Math.abs(sum(rows, 'earnings') - sum(stats, 'pub_earnings'))
-    assert.ok(cents < 0.05, `${group}: each row is rounded to cents`)
+    assert.ok(cents < 0.05, `${group}: the statistics round each row to cents`)
     assert.equal(sum(rows, 'invalid_clicks'), clicks.filter(isInvalid).length + 1, group)
   }
   const byDay = await breakdown(`${DAYS}&group_by=day`)

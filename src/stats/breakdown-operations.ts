@@ -7,7 +7,7 @@ import { DEVICE } from '../events/user-agent.ts'
 import { CLICK_LABEL_LENGTH_MAX } from '../links/link-url.ts'
 import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
 import { idText, orNull, TextOrNull, timestamp } from '../platform/http/field-types.ts'
-import { formatCents } from '../platform/money/money.ts'
+import { formatExact } from '../platform/money/money.ts'
 import { isTimeZone, TIME_ZONE_RULE } from '../platform/time/time-zone.ts'
 import { type Breakdown, COMPARISONS, comparedDays, type Filters, GROUPS } from './breakdown.ts'
 import { findPeriod, listBreakdown, listNames, type RowFigures } from './breakdown-store.ts'
@@ -205,12 +205,12 @@ function keyColumns(group: Breakdown['group'], key: string) {
 
 function toFigures(row: RowFigures) {
   return {
-    earnings: formatCents(row.earnings_micros),
+    earnings: formatExact(row.earnings_micros),
     clicks: Number(row.clicks),
     invalid_clicks: Number(row.invalid_clicks),
     earnings_per_click: earningsPerClick(row),
     orders: Number(row.orders),
-    revenue: formatCents(row.revenue_micros),
+    revenue: formatExact(row.revenue_micros),
     page_views: row.page_views === null ? null : Number(row.page_views),
   }
 }
