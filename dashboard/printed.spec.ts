@@ -75,7 +75,7 @@ test('a print leaves out the menu', async (t) => {
 })
 
 test('a print of the API reference includes every call in full', async (t) => {
-  const { page } = await visitPage(t, { service: api.url, path: '/docs/' })
+  const { page } = await visitPage(t, { service: api.url, path: '/docs/api/publishers/' })
   await page.emulateMedia({ media: 'print' })
   await page.setViewportSize({ width: 718, height: 1000 })
   const cut = await page

@@ -1,30 +1,13 @@
-/** Builds the dashboard and, from openapi.json, the API reference, into dist/dashboard. */
+/** Builds the dashboard and the documentation site into dist/dashboard. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-import { ERRORS } from '../src/platform/errors/api-errors.ts'
-import { inlineRefs } from './docs/inline-refs.ts'
-import { renderReference } from './docs/render-reference.ts'
+import { docsSite } from './docs/vite-plugin.ts'
 
 const here = import.meta.dirname
-
-/** The API reference is a static page, rendered at build time without JavaScript. */
-const reference: Plugin = {
-  name: 'api-reference',
-  transformIndexHtml: {
-    order: 'pre',
-    handler: (html, { path }) => {
-      if (!path.endsWith('/docs.html')) return html
-      const text = readFileSync(join(here, '../openapi.json'), 'utf8')
-      const api = inlineRefs(JSON.parse(text))
-      // A function, because a description may contain `$&`.
-      return html.replace('<!-- reference -->', () => renderReference(api, ERRORS))
-    },
-  },
-}
 
 /** Writes a gzip copy beside each asset. */
 const packed: Plugin = {
@@ -57,7 +40,7 @@ const chartLanguage: Plugin = {
 export default defineConfig({
   root: here,
   base: '/dashboard/',
-  plugins: [react(), tailwind(), chartLanguage, reference, packed],
+  plugins: [react(), tailwind(), chartLanguage, packed, docsSite],
   build: {
     target: 'es2022',
     // All of these support light-dark(), which the palette uses.

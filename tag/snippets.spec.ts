@@ -27,7 +27,7 @@ function snippet(name: string): string {
   return code
     .replaceAll('https://souk.example', service)
     .replaceAll('YOUR-SLUG', 'daily')
-    .replaceAll('YOUR-ID', String(network.merchId))
+    .replaceAll('YOUR-MERCHANT-ID', String(network.merchId))
 }
 
 let pages = 0

@@ -1,33 +1,32 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { signBody } from '../../src/orders/signed-request.ts'
+import { ERRORS } from '../../src/platform/errors/api-errors.ts'
 import { html } from '../../src/platform/text/html.ts'
-import { inlineRefs } from './inline-refs.ts'
-import { isSent, type Parameter, sampleOf } from './render-operation.ts'
-import { renderReference } from './render-reference.ts'
+import { isSent, type Operation, operationsOf, sampleOf } from './api-description.ts'
+import { callOf, LANGUAGES, writeCall } from './example-call.ts'
+import { errorsOf } from './operation-errors.ts'
+import { renderOperation } from './render-operation.ts'
+import { referencePages } from './render-reference.ts'
 import { exampleOf, fieldsOf, type Schema } from './schema-fields.ts'
+import { readApi } from './site.ts'
 
-type Content = Readonly<Record<string, { readonly schema: Schema }>>
+const api = readApi()
+const operations = operationsOf(api)
 
-interface Operation {
-  readonly operationId: string
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
-  readonly parameters?: readonly Parameter[]
+function operationOf(id: string): Operation {
+  const operation = operations.find(({ operationId }) => operationId === id)
+  assert.ok(operation, id)
+  return operation
 }
 
-const file = join(import.meta.dirname, '../../openapi.json')
-const api = inlineRefs(JSON.parse(readFileSync(file, 'utf8')))
-const operations = Object.entries<Record<string, Operation>>(api.paths).flatMap(([, methods]) =>
-  Object.values(methods),
-)
+const rendered = (id: string): string => renderOperation(operationOf(id)).html
+const curlOf = (id: string): string => writeCall(callOf(operationOf(id)), 'curl')
 
 test('every endpoint accepts the example of its body and parameters', () => {
-  const samples = operations.flatMap(({ operationId, requestBody, parameters = [] }: Operation) => [
+  const samples = operations.flatMap(({ operationId, requestBody, parameters = [] }) => [
     ...Object.values(requestBody?.content ?? {}).map(({ schema }) => ({
       name: `${operationId}: body`,
       schema,
@@ -73,25 +72,31 @@ test('the example of a return belongs to the example of an order', () => {
 })
 
 test('an example call sends one parameter of a required group, and valid values', () => {
-  const calls = renderReference(api, {}).replaceAll('&amp;', '&').replaceAll('&quot;', '"')
-  for (const part of [
-    'exclusive_links/?publisher_slug=magazine&gtin=9521000000018',
-    '/link/?url=https%3A%2F%2Fshop.example%2Fp%2F1&publisher_slug=magazine',
-    '"events": [\n    "order.attributed"\n  ]',
-    '"category_floors": [\n    "222:GB=0.08"\n  ]',
-  ]) {
-    assert.ok(calls.includes(part), part)
+  for (const [id, part] of [
+    ['matchProduct', 'exclusive_links/?publisher_slug=YOUR-SLUG&gtin=9521000000018'],
+    ['followWrapper', '/link/?url=https%3A%2F%2Fshop.example%2Fp%2F1'],
+    ['createWebhook', '"events": [\n    "order.attributed"\n  ]'],
+    ['askWhatIf', '"category_floors": [\n    "222:GB=0.08"\n  ]'],
+  ] as const) {
+    assert.ok(curlOf(id).includes(part), curlOf(id))
   }
+})
+
+test('the same call is shown in each language', () => {
+  const call = callOf(operationOf('createSmartLink'))
+  for (const language of LANGUAGES) {
+    const code = writeCall(call, language)
+    assert.match(code, /POST/, language)
+    assert.ok(code.includes('{base_url}/api/v1/smart_links/'), language)
+    assert.match(code, /Authorization.*SERVICE-API-KEY YOUR-API-KEY/, language)
+    assert.match(code, /article_name/, language)
+  }
+  assert.match(writeCall(call, 'Python'), /"exclusive_match_requested": False/)
 })
 
 /** The arguments that curl receives when a shell runs the operation's example. */
 function shownBy(operationId: string): string[] {
-  const page = renderReference(api, {})
-  const [, operation = ''] = page.split(`<article id="${operationId}"`)
-  const [, call = ''] = /<pre class="code" tabindex="0">(.*?)<\/pre>/s.exec(operation) ?? []
-  const marks = { '&#39;': "'", '&quot;': '"', '&lt;': '<', '&gt;': '>', '&amp;': '&' }
-  const text = Object.entries(marks).reduce((one, [mark, to]) => one.replaceAll(mark, to), call)
-  const script = `curl() { printf '%s\\0' "$@"; }\n${text}`
+  const script = `curl() { printf '%s\\0' "$@"; }\n${curlOf(operationId)}`
   return spawnSync('sh', ['-c', script], { encoding: 'utf8' }).stdout.split('\0')
 }
 
@@ -106,7 +111,7 @@ test('the signature in an example call matches the body it sends', {
       given.find((one) => one.startsWith(`${key}: `))?.slice(key.length + 2) ?? ''
     const body = given.includes('-d') ? (given[given.indexOf('-d') + 1] ?? '') : ''
     const signature = signBody(
-      '<your postback secret>',
+      'YOUR-POSTBACK-SECRET',
       header('X-Souk-Timestamp'),
       Buffer.from(body),
     )
@@ -116,13 +121,11 @@ test('the signature in an example call matches the body it sends', {
 })
 
 test('an example response contains its own status', () => {
-  const [, created = ''] = renderReference(api, {}).split('Response 201')
-  assert.equal(/&quot;status&quot;: (\d+)/.exec(created)?.[1], '201')
+  assert.equal(/&quot;status&quot;: (\d+)/.exec(rendered('createSmartLink'))?.[1], '201')
 })
 
 test('lists every successful response with its headers and content type', () => {
-  const [, operation = ''] = renderReference(api, {}).split('<article id="followSmartLink"')
-  const [answers = ''] = operation.split('</article>')
+  const answers = rendered('followSmartLink')
   assert.match(answers, /Response 200<.*?>A page for the reader.*?, text\/html</s)
   assert.match(answers, /Response 302<.*?>On to the destination, header Location</s)
 })
@@ -190,8 +193,7 @@ test('a field of only one variant names that variant, and nested fields their ow
       ['losers[].note', false, ''],
     ],
   )
-  const [, operation = ''] = renderReference(api, {}).split('<article id="explainAuctionResult"')
-  const [answer = ''] = operation.split('</article>')
+  const answer = rendered('explainAuctionResult')
   assert.match(answer, /candidates<\/dt>\s*<dd><span[^>]*>list of object, only with its receipt</)
   assert.match(answer, /note<\/dt>\s*<dd><span[^>]*>string, only without its receipt</)
 })
@@ -214,15 +216,21 @@ test('a nullable field shows the rules and description of its other type', () =>
   )
 })
 
-test('a long path breaks before a name, and names stay searchable', () => {
-  const page = renderReference(api, {})
+test('a long path breaks between names, and names stay searchable', () => {
+  const page = rendered('matchProduct')
   assert.ok(page.includes('data[].<wbr>product_information.<wbr>merchant_name</dt>'))
 })
 
 test('text between backticks is shown as code, without the backticks', () => {
-  const page = renderReference(api, {})
-  assert.match(page, /landed with in <code [^>]*>cid<\/code>, or/)
-  assert.doesNotMatch(page, /`/)
+  const page = renderOperation({
+    ...{ place: { method: 'GET', path: '/x/' }, operationId: 'x', tags: [], responses: {} },
+    description: 'Landed with in `cid`, or not',
+  }).html
+  assert.match(page, /Landed with in <code>cid<\/code>, or/)
+  const pages = operations.map((one) =>
+    renderOperation(one).html.replaceAll(/<pre.*?<\/pre>/gs, ''),
+  )
+  assert.doesNotMatch(pages.join(), /`/)
 })
 
 test('a description is text, never markup', () => {
@@ -234,12 +242,21 @@ test('a description is text, never markup', () => {
   const operation = { operationId: 'x', summary: '<img src=x>', parameters: [], responses: {} }
   const paths = { '/x/': { get: { ...operation, tags: ['account'] } } }
   const tags = [{ name: 'account', description: '<i>' }]
-  const page = renderReference({ info: { description: '<b>' }, tags, paths }, {})
-  assert.ok(page.includes('&lt;img src=x&gt;') && !page.includes('<img') && !page.includes('<b>'))
+  const pages = referencePages({ info: { description: '<b>' }, tags, paths })
+  const markup = pages.map(({ body }) => body.html).join()
+  assert.ok(
+    markup.includes('&lt;img src=x&gt;') && !markup.includes('<img') && !markup.includes('<b>'),
+  )
 })
 
-test('the keyboard skips the list of endpoints in one step', () => {
-  const page = renderReference(api, {})
-  assert.ok(page.indexOf('href="#reference"') < page.indexOf('<nav'))
-  assert.ok(page.includes('<main id="reference"'))
+test('an endpoint lists the errors of its caller, its parameters and its headers', () => {
+  const codesOf = (id: string): number[] =>
+    errorsOf(operationOf(id)).map((name) => ERRORS[name].code)
+  assert.deepEqual(
+    codesOf('reportOrders'),
+    [4000, 4040, 4090, 4092, 4093, 4130, 4150, 4290, 4306, 5000, 5030],
+  )
+  const campaign = codesOf('updateCampaign')
+  for (const code of [4000, 4301, 4302, 4303, 4305, 4120])
+    assert.ok(campaign.includes(code), `${code}`)
 })

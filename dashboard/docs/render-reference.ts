@@ -1,119 +1,170 @@
-/**
- * Renders the API reference as one static page from openapi.json: endpoints, fields, errors,
- * examples.
- */
+/** Renders the API reference from openapi.json: an overview and a page for each tag. */
 import { type Html, html } from '../../src/platform/text/html.ts'
-import { type Operation, renderOperation } from './render-operation.ts'
+import { type OpenApi, type Operation, operationsOf } from './api-description.ts'
+import { codeTabs } from './code-tabs.ts'
+import { LANGUAGES, writeCall } from './example-call.ts'
+import { HeadingIds } from './heading-id.ts'
+import { titleLine } from './markdown.ts'
+import { type Heading, type Page, type Section, urlOf } from './page.ts'
+import { renderOperation, titleOf } from './render-operation.ts'
 
-export interface OpenApi {
-  readonly info: { readonly description: string }
-  readonly tags: readonly { readonly name: string; readonly description: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Omit<Operation, 'place'>>>>>
+/** Titles of the tags' pages, in the order of the menu. */
+const TITLES: Readonly<Record<string, string>> = {
+  publishers: 'Publishers',
+  merchants: 'Merchants',
+  account: 'Account',
+  network: 'Network',
+  readers: 'Calls from browsers',
 }
 
-export interface ErrorTable {
-  readonly [name: string]: {
-    readonly status: number
-    readonly code: number
-    readonly message: string
+export function referencePages(api: OpenApi): Page[] {
+  const operations = operationsOf(api)
+  const tags = api.tags.toSorted((one, other) => placeOf(one.name) - placeOf(other.name))
+  const pages = tags.map(({ name, description }) => {
+    const own = operations.filter((one) => one.tags.includes(name))
+    return tagPage(TITLES[name] ?? name, { path: `api/${name}/`, lead: `${description}.` }, own)
+  })
+  return [overviewPage(api, pages), ...pages]
+}
+
+function placeOf(tag: string): number {
+  const place = Object.keys(TITLES).indexOf(tag)
+  return place === -1 ? Number.POSITIVE_INFINITY : place
+}
+
+function tagPage(
+  title: string,
+  { path, lead }: Pick<Page, 'path'> & { readonly lead: string },
+  operations: readonly Operation[],
+): Page {
+  return {
+    path,
+    title,
+    lead,
+    body: html`${operations.map(renderOperation)}`,
+    headings: operations.map((one) => ({ id: one.operationId, text: titleOf(one), depth: 2 })),
+    sections: operations.map(sectionOf),
   }
 }
 
-interface Group {
-  readonly title: string
-  readonly words: string
-  readonly operations: readonly Operation[]
+function sectionOf(operation: Operation): Section {
+  const { operationId, place, description = '', parameters = [] } = operation
+  const names = parameters.map(({ name }) => name).join(' ')
+  return {
+    id: operationId,
+    heading: titleOf(operation),
+    text: `${place.method} ${place.path} ${description} ${operationId} ${names}`,
+  }
 }
 
-/** The content of the page. */
-export function renderReference(api: OpenApi, errors: ErrorTable): string {
-  const groups = groupsOf(api)
-  return html`
-<a href="#reference" class="skip">Skip to the content</a>
-<header class="border-b border-line bg-panel">
-  <div class="mx-auto flex max-w-6xl items-center gap-6 px-4 py-4 sm:px-6">
-    <a href="/dashboard/" class="font-semibold tracking-tight text-accent">Souk</a>
-    <span class="text-sm font-medium">API reference</span>
-    <a href="/openapi.json" class="link ml-auto text-sm">openapi.json</a>
-  </div>
-</header>
-<main id="reference" class="mx-auto max-w-6xl gap-x-12 space-y-12 px-4 py-6 sm:px-6 sm:py-8 lg:grid lg:grid-cols-[15rem_1fr] lg:grid-rows-[auto_1fr] lg:gap-y-12 lg:space-y-0">
-  ${introduction(api)}
-  ${contents(groups)}
-  <div class="min-w-0 space-y-12 lg:col-start-2">
-    ${groups.map(renderGroup)}
-    ${renderErrors(errors)}
-  </div>
-</main>`.html
-}
-
-/** A group for each tag of the description, in its order. */
-function groupsOf({ paths, tags }: OpenApi): Group[] {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      ...operation,
-      place: { method: method.toUpperCase(), path },
-    })),
-  )
-  return tags.map(({ name, description }) => ({
-    title: name.charAt(0).toUpperCase() + name.slice(1),
-    words: description,
-    operations: operations.filter((one) => one.tags.includes(name)),
-  }))
-}
-
-function contents(groups: readonly Group[]): Html {
-  return html`<nav aria-label="Endpoints" class="text-sm lg:sticky lg:top-6 lg:col-start-1 lg:row-span-2 lg:row-start-1 lg:max-h-[calc(100vh-3rem)] lg:self-start lg:overflow-y-auto">
-    ${groups.map(
-      ({ title, operations }) => html`<p class="mt-4 mb-1 font-semibold first:mt-0">${title}</p>
-    <ul>${operations.map(
-      ({ operationId, summary }) =>
-        html`<li><a href="#${operationId}" class="block py-1 text-soft hover:text-ink">${summary ?? operationId}</a></li>`,
+/** Where each operation and the table of errors were on the former single page. */
+export function endpointIndex(pages: readonly Page[]): Html {
+  return html`${pages
+    .filter(({ path }) => path.startsWith('api/') && path !== 'api/')
+    .map(
+      (page) => html`<h3>${page.title}</h3>
+    <ul class="index">${page.headings.map(
+      ({ id, text }) =>
+        html`<li id="${id}"><a class="link" href="${urlOf(page)}#${id}">${text}</a></li>`,
     )}</ul>`,
-    )}
-    <p class="mt-4"><a href="#errors" class="font-semibold">Errors</a></p>
-  </nav>`
+    )}`
 }
 
-function introduction({ info }: OpenApi): Html {
-  return html`<section class="max-w-prose space-y-3 lg:col-start-2 lg:row-start-1">
-    <h1>API reference</h1>
-    <p>${info.description}</p>
-    <p>Endpoints that need a key read it from
-    <code class="font-mono text-sm">Authorization: SERVICE-API-KEY &lt;key&gt;</code>; create keys on the <a class="link" href="/dashboard/developer">developer options page</a>.
-    Ids of 64 bits are strings, amounts are decimal strings of US dollars, times are ISO 8601
-    in UTC. Most responses contain <code class="font-mono text-sm">info</code>, with the HTTP status, and
-    <code class="font-mono text-sm">data</code>, a list. The final slash of a path is optional. Unknown JSON fields are ignored.</p>
-  </section>`
+interface Part {
+  readonly title: string
+  readonly text: Html
+  readonly words: string
 }
 
-function renderGroup({ title, words, operations }: Group): Html {
-  return html`<section class="space-y-6">
-    <div><h2 class="text-xl tracking-tight">${title}</h2><p class="text-soft">${words}</p></div>
-    ${operations.map(renderOperation)}
-  </section>`
+function overviewPage(api: OpenApi, pages: readonly Page[]): Page {
+  const ids = new HeadingIds()
+  const parts = overviewParts(pages).map((part) => ({ ...part, id: ids.next(part.title) }))
+  const headings: Heading[] = parts.map(({ id, title }) => ({ id, text: title, depth: 2 }))
+  return {
+    path: 'api/',
+    title: 'API overview',
+    lead: api.info.description,
+    body: html`<div class="prose">${parts.map(
+      ({ id, title, text }) => html`${titleLine(id, 2, html`${title}`)}${text}`,
+    )}</div>`,
+    headings,
+    sections: parts.map(({ id, title, words }) => ({ id, heading: title, text: words })),
+  }
 }
 
-function renderErrors(errors: ErrorTable): Html {
-  const rows = Object.values(errors).toSorted(
-    (one, other) => one.status - other.status || one.code - other.code,
-  )
-  return html`<section id="errors" class="scroll-mt-6 space-y-3">
-    <h2 class="text-xl tracking-tight">Errors</h2>
-    <p class="max-w-prose">Every error has one envelope: <code class="font-mono text-sm">info</code>, an empty
-    <code class="font-mono text-sm">data</code>, and <code class="font-mono text-sm">error</code> with a code, and a
-    message that says what to change. For status 400,
-    <code class="font-mono text-sm">error.data</code> lists every fault as
-    <code class="font-mono text-sm">{field, rule}</code>. For status 429 and 503, <code class="font-mono text-sm">Retry-After</code> says how many seconds to wait.</p>
-    <div class="panel overflow-x-auto" tabindex="0">
-    <table class="w-full text-left text-sm">
-      <thead><tr class="border-b border-line text-soft">
-        <th scope="col" class="px-4 py-2 font-medium">HTTP</th><th scope="col" class="px-4 py-2 font-medium">Code</th><th scope="col" class="px-4 py-2 font-medium">Message</th>
-      </tr></thead>
-      <tbody>${rows.map(
-        ({ status, code, message }) =>
-          html`<tr class="border-b border-line last:border-0"><td class="number px-4 py-2">${status}</td><td class="number px-4 py-2">${code}</td><td class="px-4 py-2">${message}</td></tr>`,
-      )}</tbody>
-    </table></div>
-  </section>`
+function overviewParts(pages: readonly Page[]): Part[] {
+  return [
+    {
+      title: 'Endpoints',
+      words: pages.map(({ title }) => title).join(' '),
+      text: html`<ul>${pages.map(
+        (page) =>
+          html`<li><a class="link" href="${urlOf(page)}">${page.title}</a>: ${page.lead ?? ''} ${page.headings.length} endpoints.</li>`,
+      )}</ul><p>Programs read the same from <a class="link" href="/openapi.json">openapi.json</a>
+        (OpenAPI 3.1).</p>`,
+    },
+    keyPart(),
+    {
+      title: 'Format',
+      words: 'ids amounts decimal strings times UTC envelope info data unknown fields slash',
+      text: html`<p>Most responses contain <code>info</code>, with the HTTP status, and
+        <code>data</code>, a list. Ids of 64 bits are strings. Amounts are decimal strings of US
+        dollars. Times are ISO 8601 in UTC.</p>
+        <p>The final slash of a path is optional. Unknown JSON fields are ignored.</p>`,
+    },
+    {
+      title: 'Errors',
+      words: 'error code message data field rule',
+      text: html`<p>A refused call has a 4xx status, and <code>error</code> with a code, a message
+        and every fault. <a class="link" href="/docs/errors/">Errors</a> lists the codes, and the
+        remedy for each.</p>`,
+    },
+    {
+      title: 'Idempotency',
+      words: 'Idempotency-Key retry safe creation 409',
+      text: html`<p>A creation takes the header <code>Idempotency-Key</code>: at most 255 printable
+        ASCII characters, different for each creation. For 24 hours the same key and body get the
+        first answer, so a retry after a broken connection creates nothing twice. The same key with
+        another body gets <a class="link" href="/docs/errors/#4090">409 (4090)</a>.</p>`,
+    },
+    {
+      title: 'Pages of a list',
+      words: 'limit cursor next_cursor paging csv',
+      text: html`<p>Management lists take <code>limit</code> (100 by default, 500 at most) and
+        <code>cursor</code>. Pass the <code>next_cursor</code> of one page to get the next one;
+        null marks the end. With <code>Accept: text/csv</code> you get all pages as one file.</p>`,
+    },
+    {
+      title: 'Changes by several people',
+      words: 'etag If-Match 412 conflict',
+      text: html`<p>A record’s answer contains an <code>etag</code>. Send it as
+        <code>If-Match</code> with a change: the change is refused with 412 if somebody else
+        changed the record first.</p>`,
+    },
+    {
+      title: 'Limits',
+      words: 'rate limit 429 Retry-After body size',
+      text: html`<p>A limited call gets 429 with <code>Retry-After</code> in seconds.
+        <a class="link" href="/docs/rules/limits/">Limits</a> lists rates and body sizes.</p>`,
+    },
+  ]
+}
+
+function keyPart(): Part {
+  const call = {
+    method: 'GET',
+    url: '{base_url}/api/v1/tokeninfo/',
+    ...{ isKeyed: true, isSigned: false, isUpload: false },
+    answer: 'json',
+  } as const
+  const tabs = LANGUAGES.map((language) => ({ name: language, code: writeCall(call, language) }))
+  return {
+    title: 'API keys',
+    words: 'authorization header SERVICE-API-KEY scopes permission TypeScript Python curl',
+    text: html`<p>Create a key on the dashboard page
+      <a class="link" href="/dashboard/developer">Developer options</a>. A key has at most the
+      permissions of its user, or fewer: its scopes. Send it with each call:</p>
+      ${codeTabs('key', tabs)}
+      <p>The examples need curl, Node 20 or Python 3. They use no other library.</p>`,
+  }
 }

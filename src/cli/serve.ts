@@ -66,6 +66,6 @@ async function buildOrWarn(log: Logger, signal: AbortSignal): Promise<void> {
     await buildBrowserParts({ isOnlyIfStale: true, signal })
   } catch (error) {
     if (signal.aborted) return
-    log.warn({ err: error }, 'dashboard, API reference and tags are not as in this version')
+    log.warn({ err: error }, 'dashboard, documentation and tags are not as in this version')
   }
 }

@@ -37,7 +37,7 @@ ${articles.join('\n')}
 
   Dashboard      ${config.baseUrl}/dashboard/
     login        ${login}${roles}
-  API reference  ${config.baseUrl}/docs/
+  Documentation  ${config.baseUrl}/docs/
   API key        ${key ?? 'the demo’s was disabled; the dashboard makes another'}
 
   The statistics, seconds after a click:
@@ -89,7 +89,7 @@ export function ownDataScreen({ baseUrl, dataDir }: ScreenConfig): string {
   Souk is running on the data in ${dataDir} (not a demo).
 
   Dashboard      ${baseUrl}/dashboard/
-  API reference  ${baseUrl}/docs/
+  Documentation  ${baseUrl}/docs/
 
   Stop with Ctrl-C.
 `

@@ -34,9 +34,13 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'dashboard',
-    // The API reference is built from sources in other folders.
+    // The documentation is built from sources in other folders.
     sources: [
       'dashboard',
+      'docs',
+      'tag/README.md',
+      'CHANGELOG.md',
+      'SECURITY.md',
       'openapi.json',
       'src/platform/errors/api-errors.ts',
       'src/platform/text/html.ts',

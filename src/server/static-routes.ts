@@ -1,36 +1,23 @@
-/** Serves files: the tags, the dashboard, and the API description for people and programs. */
+/** Serves files: the tags, the dashboard, the documentation and the API description. */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
 import fastifyStatic from '@fastify/static'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { documentationRoutes } from './documentation-routes.ts'
+import { addressesOf, inBrand, type OwnNames } from './own-names.ts'
+import { type Packable, packable, sendPackable } from './packable.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const YEAR_SECONDS = 31_536_000
 /** Tags change with a release, and pages load a new one within the hour. */
 const TAG_SECONDS = 3_600
-/** All browsers; `gzip;q=0` refuses it. */
-const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
-
-/**
- * The places where built documents contain the brand word: schemes, parameters, fields, event
- * types.
- */
-const BRAND_WORD = /SERVICE(?=-API-KEY)|service(?=_link_|_product_category_id)|(?<=uid_)service/g
-
-interface Config {
-  readonly baseUrl: string
-  readonly auctionUrl: string
-  readonly linkUrl: string
-  readonly brand: string
-}
 
 interface TagManifest {
   readonly [name: string]: { readonly file: string; readonly immutable_file: string }
 }
 
 export const staticRoutes =
-  (config: Config): FastifyPluginAsync =>
+  (config: OwnNames): FastifyPluginAsync =>
   async (app) => {
     const hidden = { schema: { hide: true }, config: { cors: 'files' } } as const
     const tags = readTags()
@@ -73,9 +60,9 @@ const PAGE_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** The dashboard and the API reference, on nodes that serve the base URL. */
+/** The dashboard and the documentation, on nodes that serve the base URL. */
 export const pageRoutes =
-  (config: Config): FastifyPluginAsync =>
+  (config: OwnNames): FastifyPluginAsync =>
   async (app) => {
     const hidden = { schema: { hide: true } } as const
     app.addHook('onRequest', async (_request, reply) => {
@@ -86,12 +73,7 @@ export const pageRoutes =
     const page = (reply: FastifyReply, file: string) =>
       reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
     app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
-    const reference = readReference(`${built}/docs.html`, config)
-    app.get('/docs', hidden, async (request, reply) => {
-      if (reference === null) return reply.callNotFound()
-      reply.header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
-      return sendPackable(request, reply, reference)
-    })
+    await app.register(documentationRoutes(`${built}/docs`, config))
     app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
     app.get<{ Params: { '*': string } }>('/dashboard/*', hidden, async (request, reply) => {
       const path = request.params['*']
@@ -104,53 +86,14 @@ export const pageRoutes =
     })
   }
 
-/** The built API reference with this service's URL in its examples; null if it is not built. */
-function readReference(path: string, config: Config): Packable | null {
-  if (!existsSync(path)) return null
-  const addresses = addressesOf(config)
-  const text = inBrand(readFileSync(path, 'utf8'), config.brand)
-  return packable(text.replace(/\{\w+_url\}/g, (name) => addresses[name] ?? name))
-}
-
 /** The API description with this service's URLs. */
-function readDescription(config: Config): string {
+function readDescription(config: OwnNames): string {
   const addresses = addressesOf(config)
   const text = inBrand(readFileSync(`${ROOT}openapi.json`, 'utf8'), config.brand)
   const api = JSON.parse(text, (key, value) =>
     key === 'servers' ? [{ url: addresses[value[0].url] }] : value,
   )
   return JSON.stringify(api, null, 2)
-}
-
-/** The URLs that documents leave open, by their names in the interface. */
-function addressesOf({ baseUrl, auctionUrl, linkUrl }: Config): Readonly<Record<string, string>> {
-  return { '{base_url}': baseUrl, '{auction_url}': auctionUrl, '{link_url}': linkUrl }
-}
-
-/** A document with this service's brand word. It is built once, with the default word. */
-function inBrand(text: string, brand: string): string {
-  const shout = brand.toUpperCase()
-  return text.replace(BRAND_WORD, (word) => (word === 'SERVICE' ? shout : brand))
-}
-
-/** A file served compressed, whatever proxy is in front of this service. */
-interface Packable {
-  readonly body: string | Buffer
-  readonly packed: Buffer
-}
-
-function packable(body: string | Buffer): Packable {
-  return { body, packed: gzipSync(body, { level: 9 }) }
-}
-
-function sendPackable(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { body, packed }: Packable,
-): FastifyReply {
-  reply.header('vary', 'Accept-Encoding')
-  if (!TAKES_GZIP.test(request.headers['accept-encoding'] ?? '')) return reply.send(body)
-  return reply.header('content-encoding', 'gzip').send(packed)
 }
 
 interface Tag extends Packable {

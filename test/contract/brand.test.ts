@@ -47,8 +47,11 @@ test('keys and events are accepted under the word and every alias, and no other'
 })
 
 test('the API reference and openapi.json use the configured word', async () => {
-  for (const path of ['/openapi.json', '/docs/']) {
-    const text = await (await fetch(api.url + path)).text()
+  const reference = ['/docs/api/', '/docs/api/publishers/', '/docs/api/readers/']
+  for (const paths of [['/openapi.json'], reference]) {
+    const texts = paths.map(async (path) => (await fetch(api.url + path)).text())
+    const text = (await Promise.all(texts)).join()
+    const [path = ''] = paths
     for (const said of ['ACME-API-KEY', 'acme_link_impression', 'uid_acme']) {
       assert.ok(text.includes(said), `${path} tells ${said}`)
     }

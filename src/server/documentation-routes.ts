@@ -1,0 +1,61 @@
+/** Serves the documentation site, which the build writes into one folder. */
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyPluginAsync } from 'fastify'
+import { type OwnNames, withOwnNames } from './own-names.ts'
+import { type Packable, packable, sendPackable } from './packable.ts'
+
+const INDEX = 'search.json'
+/** Pages name the index by its content, so an index that is served never changes. */
+const INDEX_SECONDS = 86_400
+
+export const documentationRoutes =
+  (folder: string, names: OwnNames): FastifyPluginAsync =>
+  async (app) => {
+    const hidden = { schema: { hide: true } } as const
+    const read = documentReader(folder, names)
+    app.get(`/docs/${INDEX}`, hidden, async (request, reply) => {
+      const index = read(INDEX)
+      if (index === null) return reply.callNotFound()
+      reply
+        .header('cache-control', `public, max-age=${INDEX_SECONDS}`)
+        .header('content-type', 'application/json; charset=utf-8')
+      return sendPackable(request, reply, index)
+    })
+    for (const path of ['/docs', '/docs/*']) {
+      app.get<{ Params: { '*'?: string } }>(path, hidden, async (request, reply) => {
+        const name = request.params['*']?.replace(/\/$/, '') ?? ''
+        const page = read(`${name === '' ? 'start' : name}.html`)
+        if (page === null) return reply.callNotFound()
+        reply.header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
+        return sendPackable(request, reply, page)
+      })
+    }
+  }
+
+/** The names of built files: nothing leads out of the folder. */
+const FILE_NAME = /^[\w-]+(?:\/[\w-]+)*\.(?:html|json)$/
+
+interface Kept {
+  readonly document: Packable
+  readonly builtMs: number
+}
+
+/**
+ * Reads a file when it is first asked for, because most nodes serve few of them, and again after
+ * another build.
+ */
+function documentReader(folder: string, names: OwnNames): (name: string) => Packable | null {
+  const documents = new Map<string, Kept>()
+  return (name) => {
+    if (!FILE_NAME.test(name)) return null
+    const file = join(folder, name)
+    const builtMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+    if (builtMs === undefined) return null
+    const kept = documents.get(name)
+    if (kept?.builtMs === builtMs) return kept.document
+    const document = packable(withOwnNames(readFileSync(file, 'utf8'), names))
+    documents.set(name, { document, builtMs })
+    return document
+  }
+}

@@ -1,0 +1,30 @@
+/** A document that is served compressed, whatever proxy is in front of this service. */
+import { gzipSync } from 'node:zlib'
+
+/** All browsers; `gzip;q=0` refuses it. */
+const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
+
+export interface Packable {
+  readonly body: string | Buffer
+  readonly packed: Buffer
+}
+
+export function packable(body: string | Buffer): Packable {
+  return { body, packed: gzipSync(body, { level: 9 }) }
+}
+
+/** The part of a reply that is written; any Fastify reply has it. */
+interface PackedReply {
+  header(name: string, value: string): this
+  send(body: string | Buffer): this
+}
+
+export function sendPackable<Reply extends PackedReply>(
+  request: { readonly headers: Readonly<Record<string, string | string[] | undefined>> },
+  reply: Reply,
+  { body, packed }: Packable,
+): Reply {
+  reply.header('vary', 'Accept-Encoding')
+  if (!TAKES_GZIP.test(String(request.headers['accept-encoding'] ?? ''))) return reply.send(body)
+  return reply.header('content-encoding', 'gzip').send(packed)
+}
