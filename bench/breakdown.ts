@@ -150,7 +150,8 @@ async function fill(database: Db): Promise<void> {
 
 /** The statements of the migrations that make totals of what is stored, day by day as the fold. */
 async function makeTotals(database: Db): Promise<void> {
-  const wanted = /insert into (figure_slot|figure_day|view_slot|\w+_span)\b|index click_figure/
+  const wanted =
+    /insert into (figure_slot|figure_day|view_slot|\w+_span)\b|index click_figure_publisher/
   for (const name of ['0241_breakdown', '0265_figure_spans']) {
     const file = new URL(`../migrations/${name}.sql`, import.meta.url)
     const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
