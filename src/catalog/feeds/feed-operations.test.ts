@@ -32,7 +32,9 @@ async function upload(file: string | Buffer, query = '', type = 'text/csv'): Pro
   })
   const text = await answer.text()
   assert.equal(answer.status, 202, text)
-  return ended(JSON.parse(text).data[0].import_id)
+  const started: Import = JSON.parse(text).data[0]
+  assert.deepEqual([started.state, started.bytes_read], ['waiting', Buffer.byteLength(file)])
+  return ended(started.import_id)
 }
 
 async function ended(id: string): Promise<Import> {

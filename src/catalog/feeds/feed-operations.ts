@@ -283,7 +283,7 @@ async function receive(db: Database, importId: string, file: UploadedFile): Prom
       bytesMax: UPLOAD_BYTES_MAX,
       onBytes: (bytes) => run.progress('receiving', { rows: 0, bytes, totalBytes }),
     })
-    run.handOver()
+    await run.received()
     return path
   } catch (error) {
     const known = error instanceof ApiError ? error : null

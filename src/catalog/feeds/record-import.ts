@@ -63,6 +63,13 @@ export class RecordedRun {
     clearInterval(this.#life)
   }
 
+  /** Stores that the whole file is there, and hands over. */
+  async received(): Promise<void> {
+    this.handOver()
+    this.#state = 'waiting'
+    await this.#tell()
+  }
+
   fail(message: string): Promise<void> {
     return this.#end(null, message)
   }
