@@ -48,7 +48,10 @@ export function InvitationPage() {
       </Shell>
     )
   }
-  if (data.has_account && me.data === undefined) return <LoginPage isAgain={false} />
+  const { sign_in_url: signInUrl } = data
+  if (data.has_account && me.data === undefined && signInUrl === null) {
+    return <LoginPage isAgain={false} />
+  }
   return (
     <Shell title={title}>
       <p className="text-soft">
@@ -56,9 +59,13 @@ export function InvitationPage() {
         <bdi className="wrap-anywhere">{data.email}</bdi>. The invitation works until{' '}
         {date(data.datetime_expires)}.
       </p>
-      {me.data === undefined ? (
-        <NewAccount accepting={accepting} />
-      ) : (
+      {me.data === undefined && signInUrl !== null && (
+        <a href={signInUrl} className="button button-main">
+          Sign in and accept
+        </a>
+      )}
+      {me.data === undefined && signInUrl === null && <NewAccount accepting={accepting} />}
+      {me.data !== undefined && (
         <Known email={me.data.email} invited={data.email} accepting={accepting} />
       )}
     </Shell>

@@ -4,6 +4,8 @@
  * The link proves who reads the invited mailbox. It does not prove that its holder is the person
  * behind an existing account with that address, so that person signs in first.
  */
+
+import { newSecret } from '../platform/crypto/secrets.ts'
 import { ApiError, badRequest, type Fault, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { writeAudit } from './audit-store.ts'
@@ -45,6 +47,8 @@ interface Acceptance {
   /** Who is signed in; null for anybody else. */
   readonly caller: Caller | null
   readonly account: NewAccount
+  /** Whether accounts are only those of an identity provider. */
+  readonly isPasswordOff: boolean
   readonly requestId: string | null
 }
 
@@ -53,8 +57,9 @@ export async function acceptInvitation(
   db: Db,
   acceptance: Acceptance,
 ): Promise<{ invitation: InvitationRow; uid: number }> {
-  const { token, now, caller, account } = acceptance
+  const { token, now, caller, account, isPasswordOff } = acceptance
   const known = await requireOpenInvitation(db, { token, now })
+  if (caller === null && isPasswordOff) throw new ApiError('wrongState', { message: NO_PASSWORDS })
   // Before the transaction: a password takes long to hash.
   const prepared = caller === null ? await prepareAccount(db, known, account) : null
   return db.transaction(async (tx) => {
@@ -68,9 +73,37 @@ export async function acceptInvitation(
   })
 }
 
+/**
+ * Accepts for whoever an identity provider has proven to read the invited mailbox; makes the
+ * account where there is none. Throws a 403 if the invitation is for another address.
+ */
+export async function acceptForProven(
+  db: Db,
+  proven: Pick<Acceptance, 'token' | 'now' | 'requestId'> & { readonly email: string },
+): Promise<void> {
+  const passwordHash = await hashPassword(newSecret()) // Nobody knows it.
+  const isSame = (email: string) => email.toLowerCase() === proven.email.toLowerCase()
+  await db.transaction(async (tx) => {
+    const invitation = await requireOpenInvitation(tx, { ...proven, find: lockInvitationOf })
+    const user = await findUserByEmail(tx, invitation.email)
+    if (!isSame(invitation.email) || (user !== null && !isSame(user.email))) {
+      throw new ApiError('notYours')
+    }
+    const uid = user?.uid ?? (await makeAccount(tx, invitation, { name: '', passwordHash }))
+    await join(tx, { ...proven, caller: null, invitation, uid })
+  })
+}
+
+const NO_PASSWORDS =
+  'This service signs in through an identity provider. Open the link of the invitation in a ' +
+  'browser, and continue there with the invited address.'
+
 async function join(
   tx: Db,
-  joining: Acceptance & { readonly invitation: InvitationRow; readonly uid: number },
+  joining: Pick<Acceptance, 'now' | 'caller' | 'requestId'> & {
+    readonly invitation: InvitationRow
+    readonly uid: number
+  },
 ): Promise<void> {
   const { invitation, uid, caller, now, requestId } = joining
   const { invitation_id: id, email, role } = invitation

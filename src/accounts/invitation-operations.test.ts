@@ -32,7 +32,9 @@ const operations = [
   ...memberOperations(),
 ]
 const serve = () =>
-  serveOperations(db, operations, (deps) => [invitationRoutes({ db, baseUrl: BASE_URL, ...deps })])
+  serveOperations(db, operations, (deps) => [
+    invitationRoutes({ db, baseUrl: BASE_URL, isPasswordOff: false, ...deps }),
+  ])
 const api = await serve()
 const { call, clock } = api
 

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
-import { Time } from '../platform/http/field-types.ts'
+import { orNull, Time } from '../platform/http/field-types.ts'
 import { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressUnit } from '../platform/net/client-address.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -18,6 +18,7 @@ import { ROLES } from './permission.ts'
 import { holderOf, type KeyGuard } from './require-key.ts'
 import { OrganizationRecord } from './schema.ts'
 import { readSessionCookie } from './session.ts'
+import { OIDC_PATH } from './sign-in/oidc.ts'
 import { findUserByEmail } from './store.ts'
 import { USER_NAME_LENGTH_MAX } from './user.ts'
 
@@ -39,6 +40,10 @@ export const OpenInvitation = Type.Object({
   has_account: Type.Boolean({
     description: 'Whether a user has this address, who must be signed in to accept',
   }),
+  sign_in_url: orNull(
+    Type.String(),
+    'Where a browser signs in through the identity provider and accepts; null: with a password',
+  ),
   datetime_expires: Time,
 })
 export const AcceptedInvitation = Type.Object({ uid: Type.Integer(), ...InvitationPart })
@@ -56,11 +61,13 @@ interface Deps {
   readonly db: Db
   readonly keys: KeyGuard
   readonly baseUrl: string
+  /** Whether everybody signs in through an identity provider. */
+  readonly isPasswordOff: boolean
   readonly now: () => Date
 }
 
 export const invitationRoutes =
-  ({ db, keys, baseUrl, now }: Deps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, baseUrl, isPasswordOff, now }: Deps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const limits = new TokenBuckets(BY_ADDRESS)
     app.addHook('onRequest', async (request) => {
@@ -86,16 +93,17 @@ export const invitationRoutes =
         return ok(200, {
           ...(await describe(db, invitation)),
           has_account: user !== null,
+          sign_in_url: isPasswordOff ? `${baseUrl}${OIDC_PATH}?invitation=${token}` : null,
           datetime_expires: formatTimestamp(invitation.datetime_expires),
         })
       },
     )
 
-    await app.register(acceptRoute({ db, now }))
+    await app.register(acceptRoute({ db, isPasswordOff, now }))
   }
 
 const acceptRoute =
-  ({ db, now }: Pick<Deps, 'db' | 'now'>): FastifyPluginAsyncTypebox =>
+  ({ db, isPasswordOff, now }: Omit<Deps, 'keys' | 'baseUrl'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/invitations/:token/accept/',
@@ -109,7 +117,8 @@ const acceptRoute =
             'A signed-in user with the invited address becomes a member. Without a session, and ' +
             'with an address that no user has, `name` and `password` make an account first. ' +
             'Refused with 409 if the invitation has been used, was withdrawn or has expired, and ' +
-            'with 403 to a user with another address.',
+            'with 403 to a user with another address. Where only an identity provider signs in, ' +
+            'a browser accepts by the `sign_in_url`.',
           security: [{}, { apiKey: [] }, { session: [] }],
           params: Token,
           body: AcceptBody,
@@ -122,6 +131,7 @@ const acceptRoute =
           now: now(),
           caller: request.keyHolder === undefined ? null : holderOf(request),
           account: request.body,
+          isPasswordOff,
           requestId: request.id,
         })
         return ok(200, { uid, ...(await describe(db, invitation)) })

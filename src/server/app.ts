@@ -166,7 +166,8 @@ async function buildHttp(node: Node): Promise<Http> {
     await http.register(operationRoutes({ db, keys, now }, operationsOf(node, intake)))
     await http.register(signInRoutes(node, { keys, now }))
     const { baseUrl, linkUrl } = config
-    await http.register(invitationRoutes({ db, keys, baseUrl, now }))
+    const isPasswordOff = config.oidc?.isRequired === true
+    await http.register(invitationRoutes({ db, keys, baseUrl, isPasswordOff, now }))
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     await http.register(figureRoutes(node, { keys, now }))

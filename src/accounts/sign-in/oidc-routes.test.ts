@@ -104,6 +104,42 @@ test('without a provider there is no such way; with a required one there are no 
   }
 })
 
+test('with a required provider, an invitation is accepted by its sign-in', async (t) => {
+  const strict = await startApi(t, { env: { ...OIDC, OIDC_REQUIRED: 'on' } })
+  const { key, pubId } = await strict.account()
+  const invite = async (email: string) => {
+    const path = `/api/v1/publishers/${pubId}/invitations/`
+    const answer = await strict.call(path, { key, body: { email, role: 'viewer' } })
+    return (
+      String(answer.entry().accept_url)
+        .split('/')
+        .findLast((part) => part !== '') ?? ''
+    )
+  }
+  const token = await invite('new@pub.example')
+  const path = `/api/v1/invitations/${token}/`
+  const body = { name: 'New', password: 'an unusual sentence' }
+  const refused = await strict.call(`${path}accept/`, { body })
+  assert.deepEqual([refused.status, refused.failure().code], [409, 4091])
+  assert.match(refused.failure().message, /signs in through an identity provider/)
+
+  const arrive = async (email: string) => {
+    provider.person = { email, isVerified: true }
+    const signIn = String((await strict.call(path)).entry().sign_in_url)
+    const begun = await visit(signIn, '', strict)
+    const back = await provider.signInAt(begun.location)
+    return visit(back, cookieOf(begun, '__Host-souk_oidc'), strict)
+  }
+  assert.equal((await arrive('other@pub.example')).location, '/dashboard/?sign_in=unknown')
+  const done = await arrive('New@pub.example')
+  assert.equal(done.location, '/dashboard/')
+  const headers = { cookie: cookieOf(done, '__Host-souk_session') }
+  const [membership] = (await strict.call('/api/v1/me/', { headers })).entry().memberships as {
+    role: string
+  }[]
+  assert.equal(membership?.role, 'viewer')
+})
+
 test('a provider that cannot be reached says so, and is asked again later', async (t) => {
   const away = await startApi(t, { env: { ...OIDC, OIDC_ISSUER: 'http://127.0.0.1:9' } })
   const { location } = await visit(`${BASE_URL}/api/v1/session/oidc/`, '', away)

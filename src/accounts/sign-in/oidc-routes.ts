@@ -2,12 +2,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { notFound } from '../../platform/errors/api-errors.ts'
+import { ApiError, notFound } from '../../platform/errors/api-errors.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
+import { acceptForProven } from '../accept-invitation.ts'
 import { startSession } from '../session.ts'
 import { findUserByEmail } from '../store.ts'
 import type { LoginLimits } from './login-limits.ts'
-import { CALLBACK_PATH, type OidcAttempt, OidcClient, type OidcSettings } from './oidc.ts'
+import {
+  CALLBACK_PATH,
+  OIDC_PATH,
+  type OidcAttempt,
+  OidcClient,
+  type OidcSettings,
+} from './oidc.ts'
 import { beginSession, isSecure } from './session-cookie.ts'
 
 /** People may have to sign in at the provider first. */
@@ -34,12 +41,19 @@ export const oidcRoutes =
     const options = { config: { cors: 'none' } } as const
     const shared = { tags: ['account'], security: [], response: Redirect }
     app.get(
-      '/api/v1/session/oidc/',
+      OIDC_PATH,
       {
         ...options,
         schema: {
           ...{ operationId: 'beginOidc', summary: 'Sign in through the identity provider' },
-          description: 'For browsers: leads to the provider, and from there to the callback.',
+          description:
+            'For browsers: leads to the provider, and from there to the callback, which also ' +
+            'accepts the invitation.',
+          querystring: Type.Object({
+            invitation: Type.Optional(
+              Type.String({ maxLength: 100, description: 'The token of an invitation' }),
+            ),
+          }),
           ...shared,
         },
       },
@@ -48,7 +62,9 @@ export const oidcRoutes =
         limits.spendAddress(request.clientAddress)
         const begun = await provider.begin().catch(noted(request, UNREACHABLE))
         if (begun === null) return refuse(reply, 'failed')
-        setAttempt(reply, begun.attempt, baseUrl)
+        const { invitation } = request.query
+        const attempt = { ...begun.attempt, ...(invitation === undefined ? {} : { invitation }) }
+        setAttempt(reply, attempt, baseUrl)
         return reply.redirect(begun.url.href)
       },
     )
@@ -61,7 +77,7 @@ export const oidcRoutes =
           ...{ operationId: 'finishOidc', summary: 'Return from the identity provider' },
           description:
             'Signs in the user who has the provider’s verified e-mail address, and leads to the ' +
-            'dashboard. Nobody is signed up here: an account comes from an invitation.',
+            'dashboard. Nobody is signed up here, unless an invitation of that address is accepted.',
           ...shared,
         },
       },
@@ -75,7 +91,9 @@ export const oidcRoutes =
         if (user === null) return refuse(reply, 'failed')
         if (user.email === null || !user.isVerified) return refuse(reply, 'unverified')
         const userAgent = request.headers['user-agent'] ?? ''
-        const token = await enter(deps, { email: user.email, userAgent, request })
+        const { email } = user
+        await accept(deps, { token: attempt.invitation, email, request })
+        const token = await enter(deps, { email, userAgent, request })
         if (token === null) return refuse(reply, 'unknown')
         await beginSession(deps, { request, reply, token })
         return reply.redirect('/dashboard/')
@@ -97,6 +115,25 @@ const noted =
 function requireClient(client: OidcClient | null): OidcClient {
   if (client === null) throw notFound('This service has no identity provider')
   return client
+}
+
+/** An invitation that cannot be accepted stops nobody from signing in. */
+async function accept(
+  { db, now }: OidcDeps,
+  wanted: {
+    readonly token: string | undefined
+    readonly email: string
+    readonly request: Pick<FastifyRequest, 'id' | 'log'>
+  },
+): Promise<void> {
+  const { token, email, request } = wanted
+  if (token === undefined) return
+  try {
+    await acceptForProven(db, { token, email, now: now(), requestId: request.id })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    request.log.info({ err: error }, 'an invitation was not accepted')
+  }
 }
 
 /** The token of a new session; null if nobody here has the address, or is suspended. */
@@ -132,11 +169,12 @@ function setAttempt(reply: FastifyReply, attempt: OidcAttempt, baseUrl: string):
 /** Null for a cookie that is not there or was not set here. */
 function readAttempt(cookie: string | undefined): OidcAttempt | null {
   try {
-    const { state, nonce, verifier } = JSON.parse(
+    const { state, nonce, verifier, invitation } = JSON.parse(
       Buffer.from(cookie ?? '', 'base64url').toString(),
     ) as Record<string, unknown>
     const isWhole = [state, nonce, verifier].every((part) => typeof part === 'string')
-    return isWhole ? ({ state, nonce, verifier } as OidcAttempt) : null
+    const also = typeof invitation === 'string' ? { invitation } : {}
+    return isWhole ? ({ state, nonce, verifier, ...also } as OidcAttempt) : null
   } catch {
     return null
   }

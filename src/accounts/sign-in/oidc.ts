@@ -23,6 +23,8 @@ export interface OidcAttempt {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
+  /** The token of an invitation that is to be accepted on return. */
+  readonly invitation?: string
 }
 
 /** Who the provider says it is. */
@@ -31,6 +33,7 @@ export interface OidcUser {
   readonly isVerified: boolean
 }
 
+export const OIDC_PATH = '/api/v1/session/oidc/'
 export const CALLBACK_PATH = '/api/v1/session/oidc/callback/'
 /** A person waits for it. */
 const TIMEOUT_SECONDS = 10
