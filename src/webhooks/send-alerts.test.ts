@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { startApi } from '../../test/support/api.ts'
+import { openFoldedLog } from '../../test/support/fold-log.ts'
 import { startServer } from '../../test/support/local-server.ts'
+import { MoneyEvents } from '../../test/support/money-events.ts'
+import { makePublisherWorld } from '../../test/support/publisher-world.ts'
+import { MODEL } from '../events/event.ts'
 import { insertSmartLink } from '../links/store.ts'
 import { guardedAgent } from '../platform/net/fetch-guard.ts'
 import { keyOfUrl } from '../platform/net/url.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, HOUR_MS, utcDay } from '../platform/time/timestamp.ts'
-import { addAlertEvents } from './alert-store.ts'
+import { addAlertEvents, saveAlerts } from './alert-store.ts'
 import { makeAlerts, postAlerts } from './send-alerts.ts'
 
 const api = await startApi({ after }, { env: { ROLES: 'api,edge' } })
@@ -96,6 +100,31 @@ test('each event is sent once, all of a kind in one message', async () => {
   assert.match(stopped?.body ?? '', /shop\.example\/a in “Tea”: no merchant pays .* \$2\.50 a day/)
   assert.match(stopped?.body ?? '', /https:\/\/souk\.example\/dashboard\/links\?org=publisher-/)
   assert.ok(sent.every(({ recipient }) => recipient === 'ann@daily.example'))
+})
+
+test('a merchant without stock, or that owes for more than 30 days, is announced once a week', async () => {
+  const log = openFoldedLog({ after }, db)
+  const { publisher, merchant, ...world } = await makePublisherWorld(db)
+  const [pubId, merchId] = [publisher.pub_id, merchant.merch_id]
+  const { auctionId } = await world.addArticle('Mugs')
+  const model = MODEL.cpc
+  const own = { pubId, merchId, auctionId, model, campaignId: await world.addCampaign() }
+  const events = new MoneyEvents()
+  await log.tell(events.click('late', start - 40 * DAY_MS, own), events.click('now', start, own))
+  await db.run(sql`update merchant set feed_imported_at = now() where merch_id = ${merchId}`)
+  const settings = {
+    ...{ kinds: ['merchant_trouble'] as const, emails: ['bo@daily.example'], webhookUrl: null },
+  }
+  await saveAlerts(db, { pubId, settings, newToken: () => 'token' })
+  const sent = async (atMs: number) => {
+    await makeAlerts(db, { now: new Date(atMs), baseUrl })
+    return (await mails()).filter(({ recipient }) => recipient === 'bo@daily.example')
+  }
+  const [message, ...others] = await sent(start)
+  assert.equal(others.length, 0)
+  assert.match(message?.body ?? '', /has nothing in stock\.\n.* owes money since \d{4}-/)
+  assert.equal((await sent(start + 6 * DAY_MS)).length, 1)
+  assert.equal((await sent(start + 7 * DAY_MS)).length, 2)
 })
 
 test('a webhook receives the messages, again after a failure, and no private address does', async () => {
