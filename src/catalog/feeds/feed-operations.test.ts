@@ -84,6 +84,20 @@ test('a source is set, answered without its password, and deleted', async () => 
   assert.deepEqual(actions, ['feed.update', 'feed.update', 'feed.update', 'feed.delete'])
 })
 
+test('of two people who set the source, the second one learns of the first', async () => {
+  const url = 'https://feeds.shop.example/all.csv'
+  const { etag } = (await put({ url })).entry()
+  const read = await shop.call('feed/')
+  assert.deepEqual([read.entry().etag, read.headers.get('etag')], [etag, `"${etag}"`])
+  const set = (schedule: string) =>
+    shop.call('feed/', {
+      ...{ method: 'PUT', body: { url, schedule }, headers: { 'if-match': `"${etag}"` } },
+    })
+  assert.equal((await set('daily')).status, 200)
+  assert.equal((await set('hourly')).status, 412)
+  await shop.call('feed/', { method: 'DELETE' })
+})
+
 test('wrong values of a source are refused by the names of their fields', async () => {
   const wrong: [object, string][] = [
     [{ url: 'ftp://shop.example/feed' }, 'url'],

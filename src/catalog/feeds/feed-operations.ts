@@ -1,5 +1,6 @@
 /** A merchant's feed: where it comes from, its imports, and the rows that they rejected. */
 import Type, { type Static } from 'typebox'
+import { requireMatch } from '../../accounts/etag.ts'
 import {
   action,
   type Call,
@@ -42,7 +43,12 @@ import {
   toRejectRecord,
   toSourceRecord,
 } from './feed-schema.ts'
-import { dropFeedSource, findFeedSource, setFeedSource } from './feed-source-store.ts'
+import {
+  dropFeedSource,
+  findFeedSource,
+  lockFeedSource,
+  setFeedSource,
+} from './feed-source-store.ts'
 import { charsetIn, receiveFeed } from './fetch-feed.ts'
 import { RecordedRun } from './record-import.ts'
 import { REJECT_REASONS } from './reject-words.ts'
@@ -69,6 +75,8 @@ const readSource = action({
   path: FEED,
   summary: 'Where the feed of a merchant comes from',
   permission: 'figures.read',
+  hasEtag: true,
+  versionOf: settingsOf,
   entry: SourceRecord,
   run: async (call) => [await sourceRecord(call)],
 })
@@ -81,13 +89,17 @@ const replaceSource = action({
   summary: 'Set where the feed of a merchant comes from',
   description: 'Replaces the whole record: a field that is not sent takes its default.',
   permission: 'feeds.write',
+  hasEtag: true,
+  versionOf: settingsOf,
   body: SourceBody,
   entry: SourceRecord,
   run: async (call) => {
     const { db, body } = call
     const { merch_id: merchId } = call.params
+    await lockFeedSource(db, merchId)
     const stored = await findFeedSource(db, merchId)
     const before = stored === null ? null : await sourceRecord(call)
+    requireMatch(call.ifMatch, before === null ? {} : settingsOf(before))
     await setFeedSource(db, {
       merch_id: merchId,
       url: sourceUrl(body, stored),
@@ -225,6 +237,12 @@ export const feedOperations = (deps: FeedDeps): Operation[] => [
   readImport,
   listImportRejects,
 ]
+
+/** Imports change the other fields. */
+function settingsOf(record: Static<typeof SourceRecord>): object {
+  const { error: _, feed_imported_at: __, ...settings } = record
+  return settings
+}
 
 type MerchantCall = Call<Static<typeof MerchantParams>, unknown, unknown>
 

@@ -39,6 +39,11 @@ export function findFeedSource(db: Db, merchId: number): Promise<StoredFeedSourc
     from feed_source where merch_id = ${merchId}`)
 }
 
+/** Nobody else sets the merchant's source until the transaction ends, also where there is none. */
+export async function lockFeedSource(tx: Db, merchId: number): Promise<void> {
+  await tx.run(sql`select from merchant where merch_id = ${merchId} for no key update`)
+}
+
 /** Sets a merchant's source. It is fetched when it is due, whatever was tried before. */
 export async function setFeedSource(
   db: Db,
