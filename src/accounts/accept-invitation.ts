@@ -74,8 +74,8 @@ export async function acceptInvitation(
 }
 
 /**
- * Accepts for whoever an identity provider has proven to read the invited mailbox; makes the
- * account where there is none. Throws a 403 if the invitation is for another address.
+ * Accepts for a person whose address an identity provider has verified; makes the account where
+ * there is none. Throws a 403 if the invitation is for another address.
  */
 export async function acceptForProven(
   db: Db,

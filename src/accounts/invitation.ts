@@ -38,3 +38,6 @@ export const REFUSALS: Readonly<Record<Exclude<InvitationState, 'open'>, string>
 }
 export const UNKNOWN_INVITATION =
   'No such invitation. Check that you have the whole link, or ask for a new one.'
+
+/** Leads a browser to the identity provider; with `?invitation=` it then accepts one. */
+export const OIDC_PATH = '/api/v1/session/oidc/'

@@ -5,16 +5,11 @@ import Type from 'typebox'
 import { ApiError, notFound } from '../../platform/errors/api-errors.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
 import { acceptForProven } from '../accept-invitation.ts'
+import { OIDC_PATH } from '../invitation.ts'
 import { startSession } from '../session.ts'
 import { findUserByEmail } from '../store.ts'
 import type { LoginLimits } from './login-limits.ts'
-import {
-  CALLBACK_PATH,
-  OIDC_PATH,
-  type OidcAttempt,
-  OidcClient,
-  type OidcSettings,
-} from './oidc.ts'
+import { CALLBACK_PATH, type OidcAttempt, OidcClient, type OidcSettings } from './oidc.ts'
 import { beginSession, isSecure } from './session-cookie.ts'
 
 /** People may have to sign in at the provider first. */
@@ -31,6 +26,16 @@ export interface OidcDeps {
 /** Why nobody was signed in; the log-in page explains it. */
 type Refusal = 'failed' | 'unverified' | 'unknown'
 
+const BEGIN_TOLD =
+  'For browsers: leads to the provider, and from there to the callback, which also accepts the ' +
+  'invitation.'
+
+const BeginQuery = Type.Object({
+  invitation: Type.Optional(
+    Type.String({ maxLength: 100, description: 'The token of an invitation' }),
+  ),
+})
+
 const Redirect = { 302: Type.Null({ description: 'To the page in `Location`' }) }
 
 export const oidcRoutes =
@@ -46,14 +51,8 @@ export const oidcRoutes =
         ...options,
         schema: {
           ...{ operationId: 'beginOidc', summary: 'Sign in through the identity provider' },
-          description:
-            'For browsers: leads to the provider, and from there to the callback, which also ' +
-            'accepts the invitation.',
-          querystring: Type.Object({
-            invitation: Type.Optional(
-              Type.String({ maxLength: 100, description: 'The token of an invitation' }),
-            ),
-          }),
+          description: BEGIN_TOLD,
+          querystring: BeginQuery,
           ...shared,
         },
       },

@@ -33,7 +33,6 @@ export interface OidcUser {
   readonly isVerified: boolean
 }
 
-export const OIDC_PATH = '/api/v1/session/oidc/'
 export const CALLBACK_PATH = '/api/v1/session/oidc/callback/'
 /** A person waits for it. */
 const TIMEOUT_SECONDS = 10
