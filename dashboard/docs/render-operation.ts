@@ -88,7 +88,7 @@ function retryWords(operation: Operation): Html | null {
     to make retries safe.</p>`
 }
 
-function fieldTable(title: string, fields: readonly Field[]): Html | null {
+export function fieldTable(title: string, fields: readonly Field[]): Html | null {
   if (fields.length === 0) return null
   return html`<h3>${title}</h3>
     <dl class="fields">${fields.map(

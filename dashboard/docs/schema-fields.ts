@@ -11,6 +11,7 @@ export interface Schema {
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly default?: unknown
+  readonly examples?: readonly unknown[]
   readonly minLength?: number
   readonly maxLength?: number
   readonly minItems?: number
@@ -182,6 +183,7 @@ const ANY_TEXT = '…'
 export function exampleOf(schema: Schema, name = '', holder = ''): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.examples !== undefined) return schema.examples[0]
   if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name, holder)
   if (schema.items !== undefined) return [exampleOf(schema.items, name, holder)]
   if (schema.properties !== undefined) {

@@ -8,6 +8,7 @@ import { renderMarkdown } from './markdown.ts'
 import type { Page, PageGroup } from './page.ts'
 import { errorsPage } from './render-errors.ts'
 import { referencePages } from './render-reference.ts'
+import { webhooksPage } from './render-webhooks.ts'
 import { resolveLink, SOURCE_PAGES, type SourcePage } from './site-sources.ts'
 import { startPage } from './start-page.ts'
 
@@ -28,7 +29,7 @@ export function sitePages(): PageGroup[] {
     { title: 'Documentation', pages: [startPage(reference)] },
     { title: 'Guides', pages: documents('Guides') },
     { title: 'Tags', pages: documents('Tags') },
-    { title: 'API', pages: [...reference, errorsPage()] },
+    { title: 'API', pages: [...reference, webhooksPage(), errorsPage()] },
     { title: 'Rules', pages: documents('Rules') },
     { title: 'For operators', pages: documents('Operators') },
     { title: 'More', pages: documents('More') },

@@ -36,6 +36,7 @@ const ROLES: readonly Role[] = [
     words: 'Everything that the dashboard does is a documented endpoint.',
     links: [
       ['api/', 'API overview'],
+      ['webhooks/', 'Webhooks'],
       ['errors/', 'Errors'],
       ['rules/limits/', 'Limits'],
     ],

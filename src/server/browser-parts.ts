@@ -44,6 +44,7 @@ const PARTS: readonly Part[] = [
       'openapi.json',
       'src/platform/errors/api-errors.ts',
       'src/platform/text/html.ts',
+      'src/webhooks',
     ],
     command: [VITE, 'build', 'dashboard', '--outDir', '../dist/dashboard', ...QUIETLY],
   },

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import Type from 'typebox'
+import { Check } from 'typebox/value'
 import { testDatabase } from '../../test/support/database.ts'
 import { openFoldedLog } from '../../test/support/fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/support/money-events.ts'
@@ -10,6 +12,8 @@ import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { createWebhook } from './create-webhook.ts'
 import { makeNotices } from './make-notices.ts'
+import { NOTICES } from './notice-schema.ts'
+import type { WebhookEvent } from './webhook.ts'
 import { listDeliveries, queueNotices } from './webhook-store.ts'
 
 /** A publisher's article with a link, a merchant, and helpers that send and fold events of both. */
@@ -43,11 +47,12 @@ test('a webhook created during a run is notified of later events', async (t) => 
   assert.equal(await makeNotices(meanwhile, new Date(START_MS)), 1)
 })
 
-test('a lock notifies each side of the final amounts, after revisions and returns', async (t) => {
+test('a lock notifies each side of the final amounts; every event has its described data', async (t) => {
   const { db, tell, pubId, merchId, auctionId } = await start(t)
   const url = 'https://hooks.example/'
+  const all = ['order.attributed', 'order.locked', 'order.returned']
   for (const owner of [{ pubId }, { merchId }]) {
-    await createWebhook(db, { owner, url, events: ['order.locked'] })
+    await createWebhook(db, { owner, url, events: all })
   }
   const events = new MoneyEvents()
   const own = (event: StoredEvent) => ({ ...event, merchId })
@@ -67,11 +72,24 @@ test('a lock notifies each side of the final amounts, after revisions and return
   const told = await db.rows(sql`
     select pub_id, payload->>'net_revenue_usd' as revenue, payload->>'net_earnings_usd' as earns,
       payload->>'net_commission_usd' as owes
-    from webhook_delivery join webhook using (webhook_id) order by pub_id`)
+    from webhook_delivery join webhook using (webhook_id)
+    where event = 'order.locked' order by pub_id`)
   assert.deepEqual(told, [
     { pub_id: pubId, revenue: '200.00', earns: '16.00', owes: null },
     { pub_id: null, revenue: '200.00', earns: null, owes: '20.00' },
   ])
+  const sent = await db.rows<{ event: WebhookEvent; pub_id: number | null; payload: object }>(sql`
+    select event, pub_id, payload from webhook_delivery join webhook using (webhook_id)`)
+  assert.equal(new Set(sent.map(({ event }) => event)).size, all.length)
+  for (const { event, pub_id, payload } of sent) {
+    const described = NOTICES[event][pub_id === null ? 'merchant' : 'publisher']
+    assert.deepEqual(
+      Object.keys(payload).toSorted(),
+      Object.keys(described ?? {}).toSorted(),
+      event,
+    )
+    assert.ok(Check(Type.Object(described ?? {}), payload), event)
+  }
 })
 
 /** A publisher with a webhook for locks, and orders that lock. */
