@@ -5,10 +5,9 @@
  *
  *   node bench/breakdown.ts [--scale 1] [--requests 40]
  *
- * Synthetic: changes and page views are written as the fold writes them, and their totals are made
- * by the migration's own statements.
+ * Synthetic: changes and page views are written as the fold writes them, and their totals are
+ * computed from all of them at once.
  */
-import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Db } from '../src/platform/postgres/postgres.ts'
 import { constantSql, sql } from '../src/platform/postgres/sql.ts'
@@ -148,16 +147,45 @@ async function fill(database: Db): Promise<void> {
   await database.run(sql`vacuum analyze`)
 }
 
-/** The statements of the migrations that make totals of what is stored, day by day as the fold. */
+/** The same totals as the fold stores, from all changes and page views at once. */
 async function makeTotals(database: Db): Promise<void> {
-  const wanted =
-    /insert into (figure_slot|figure_day|view_slot|\w+_span)\b|index click_figure_publisher/
-  for (const name of ['0241_breakdown', '0265_figure_spans']) {
-    const file = new URL(`../migrations/${name}.sql`, import.meta.url)
-    const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
-    const statements = filling.split(/;\n/).filter((text) => wanted.test(text))
-    for (const statement of statements) await database.run(constantSql(statement))
-  }
+  const sums = sql`sum(clicks), sum(invalid_clicks), sum(orders), sum(revenue_micros),
+    sum(earnings_micros)`
+  await database.run(sql`create index click_figure_publisher on click_figure (pub_id, at)`)
+  await database.run(sql`
+    insert into figure_slot
+    select pub_id, quarter_hour(at), ${sums} from click_figure group by 1, 2`)
+  await database.run(sql`
+    insert into figure_day
+    select pub_id, property, (at at time zone 'UTC')::date, value, ${sums}
+    from click_figure cross join lateral (values
+      ('link', auction_id::text), ('product', coalesce(product_id::text, '')),
+      ('device', device::text), ('country', country), ('u1', u1)
+    ) as named (property, value)
+    group by 1, 2, 3, 4`)
+  await database.run(sql`
+    insert into view_slot
+    select pub_id, slot, sum(impressions) from page_slot group by 1, 2`)
+  await database.run(sql`
+    insert into figure_span
+    select pub_id, property, width, span_begin(day, width), value, ${sums}
+    from (
+      select pub_id, property, day, value, clicks, invalid_clicks, orders, revenue_micros,
+        earnings_micros
+      from figure_day
+      union all
+      select pub_id, property, day, value, clicks, invalid_clicks, sales, revenue_micros,
+        earnings_micros
+      from stats_day cross join lateral (values
+        ('article', article_id::text), ('merchant', merch_id::text)
+      ) as named (property, value)
+    ) as daily cross join (values (7), (28)) as span (width)
+    group by 1, 2, 3, 4, 5`)
+  await database.run(sql`
+    insert into page_span
+    select pub_id, width, span_begin(day, width), url_key, sum(impressions)
+    from page_day cross join (values (7), (28)) as span (width)
+    group by 1, 2, 3, 4`)
   // The fold adds the rows of a day or span as clicks arrive, in no order of their values.
   for (const name of ['figure_day', 'stats_day', 'page_day']) await shuffle(database, name, 'day')
   for (const name of ['figure_span', 'page_span']) await shuffle(database, name, 'first_day')

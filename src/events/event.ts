@@ -74,7 +74,7 @@ export const FIELD_TYPES = {
   addressKey: 'bytea',
   // The rules on paid clicks read these four: docs/spec/clicks.md#rules.
   agentKey: 'bytea', // of address unit and user agent; null: rules by address do not apply
-  visitorReturned: 'smallint', // 1: the browser sent our cookie; null: from before the rules
+  visitorReturned: 'smallint', // 1: the browser sent our cookie, else 0; null: not a click
   addressHourMax: 'integer', // the campaign's limits per address unit, as of the click
   addressDayMax: 'integer',
   // No payment rule reads this; it helps a person who examines doubtful clicks.

@@ -20,7 +20,7 @@ export interface NetworkRowBody {
   readonly sales: number
   readonly revenue_micros: number
   readonly earnings_micros: number
-  // What names the line in the report; imports before 0185 did not store it.
+  // The identity of the report's line; absent if the report does not state it.
   readonly transaction_id?: string | null
   readonly original_id?: string | null
   readonly order_id?: string | null

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
-import { ROOT } from '../../test/support/source-files.ts'
 import { keyOfUrl } from '../platform/net/url.ts'
-import { migrate } from '../platform/postgres/migrate.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import {
   type ArticleRow,
   addToKeylessCount,
   deletePastLinkHours,
   disableLink,
-  findLinks,
   findOrCreateLinks,
   insertSmartLink,
   listLinks,
@@ -20,7 +16,6 @@ import {
   renameArticle,
   type WantedArticle,
 } from './store.ts'
-import { unwrapUrl } from './unwrap.ts'
 
 const NOON = new Date('2026-03-02T12:00:00Z')
 const later = (minutes: number) => new Date(NOON.getTime() + minutes * 60_000)
@@ -123,40 +118,4 @@ test('a link is disabled alone, and once: a second time changes nothing of it', 
   const [newest, second] = await listLinks(db)
   assert.deepEqual([newest?.auction_id, newest?.state], [other, 'active'])
   assert.deepEqual([second?.auction_id, second?.state], [auctionId, 'disabled'])
-})
-
-test('a link of before that cannot be a wrapper stays the link of its address, disabled or not', async () => {
-  const article = page('migrated')
-  const shop = 'https://shop.example'
-  const plain = [`${shop}/mug`, `${shop}/pan?color=red&n=2#top`, `${shop}/caf%C3%A9/p.html`]
-  const twice = `${shop}/asked-for-since`
-  const inside = [
-    'https://go.skimresources.com/?url=https%3A%2F%2Fshop.example',
-    'https://go.skimresources.com/?url=https%253A%252F%252Fshop.example',
-    'https://shareasale.com/r.cfm?urllink=shop.example/mug',
-    'https://anrdoezrs.net/links/1/dlg/https://shop.example/mug',
-    'https://anrdoezrs.net/links/1/dlg/HTTPS%3a%2F%2Fshop.example',
-  ]
-  for (const url of inside) assert.notEqual(unwrapUrl(url), null, url)
-  const make = (urls: readonly string[], unwraps: boolean) =>
-    findOrCreateLinks(db, {
-      ...{ article, source: 'linkmate', isArticleGiven: true },
-      links: urls.map((url) => ({ url, isExclusive: false, unwraps, auctionId: nextId() })),
-    })
-  // As calls with `unwrap_links: false` made them before 0145.
-  const before = await make([...plain, twice, ...inside], false)
-  const since = await make([twice], true)
-  const disabled = before.find(({ url }) => url === plain[0])?.auction_id ?? ''
-  await disableLink(db, disabled)
-
-  await db.run(sql`delete from migration where name like '0146%'`)
-  await migrate(db.connection, join(ROOT, 'migrations'))
-  const found = await findLinks(db, {
-    ...{ pubId: ann.pub_id, articleKey: article.urlKey },
-    links: [...plain, twice, ...inside].map((url) => ({ url, isExclusive: false, unwraps: true })),
-  })
-  const idsOf = (links: typeof found) => links.map(({ auction_id }) => auction_id).toSorted()
-  const kept = before.filter(({ url }) => plain.includes(url))
-  assert.deepEqual(idsOf(found), idsOf([...kept, ...since]))
-  assert.equal(found.find(({ auction_id }) => auction_id === disabled)?.state, 'disabled')
 })

@@ -6,7 +6,6 @@ import { type TestContext, test } from 'node:test'
 import { databaseUrl, testDatabase } from '../../test/support/database.ts'
 import { scopeOf } from '../../test/support/scope.ts'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
-import { migrate } from '../platform/postgres/migrate.ts'
 import { readInstallation, spoolOwner } from '../platform/postgres/node-registry.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { makeLogger } from '../platform/process/log.ts'
@@ -14,7 +13,6 @@ import { openSpool } from '../platform/spool/spool.ts'
 import { readConfig } from './config.ts'
 import { spoolFolder } from './data-folder.ts'
 import { openNode } from './node.ts'
-import { MIGRATIONS_FOLDER } from './open-storage.ts'
 
 test('a start on a restored database without its sealing key explains the loss, and serves', async (t) => {
   const scope = scopeOf(t)
@@ -95,19 +93,4 @@ test('events in the spool of another database are not imported into this one', a
   const next = await open()
   assert.ok(next.bytes() > 0)
   await next.close()
-})
-
-test('a database set back to before it had an id, and migrated again, gets the same id', async (t) => {
-  const db = await testDatabase(t)
-  const id = await readInstallation(db)
-  const migrateAgain = async () => {
-    await db.run(sql`drop table installation`)
-    await db.run(sql`delete from migration where name = '0140_installation'`)
-    await migrate(db.connection, MIGRATIONS_FOLDER)
-  }
-  await migrateAgain()
-  assert.equal(await readInstallation(db), id)
-  await db.run(sql`update migration set run_on = run_on + interval '1 microsecond'`)
-  await migrateAgain()
-  assert.notEqual(await readInstallation(db), id, 'one that was made later has another')
 })

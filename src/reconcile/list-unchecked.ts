@@ -1,25 +1,12 @@
 /** Lists the figures that reconciliation cannot check, each with its reason. */
 import type { UsedTotals } from './check-totals.ts'
 
-export function listUnchecked({
-  ordersUntil,
-  totals,
-}: {
-  /** Until this day orders were booked before their clicks were stored. */
-  readonly ordersUntil: string | null
-  readonly totals: UsedTotals | null
-}): string[] {
+export function listUnchecked(totals: UsedTotals | null): string[] {
   return [
     'auction_day: no event records an auction without a click, so missing auctions are not found; ' +
       'its dimensions are compared with each other',
     'click_figure: the log does not name the version of an offer, so the product is that of the ' +
       'stored click',
-    ...(ordersUntil === null
-      ? []
-      : [
-          `click_figure: orders until ${ordersUntil} were booked before their clicks were stored, so only ` +
-            'their article, merchant and day are compared',
-        ]),
     ...(totals === null
       ? []
       : [

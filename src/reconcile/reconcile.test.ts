@@ -48,24 +48,6 @@ test('a click whose lease the database has lost is unpaid, and the fold continue
   assert.deepEqual(click, { reason: REASON.spooledLate, paid_micros: '0' })
 })
 
-test('orders from before the table of breakdowns are compared without their clicks', async () => {
-  const ran = (at: Sql) =>
-    db.run(sql`update migration set run_on = ${at} where name = '0241_breakdown'`)
-  await ran(sql`now() + interval '1 day'`)
-  const { differences, unchecked } = await reconcile(db, everything)
-  assert.deepEqual(differences, [])
-  assert.match(unchecked.join('\n'), /orders until 2026-06-05 were booked before their clicks/)
-  const order = (change: Sql) => sql`
-    update click_figure set ${change}
-    where ctid = (select max(ctid) from click_figure where orders = 1)`
-  const [moved, grown] = [sql`auction_id = 7`, sql`revenue_micros = revenue_micros + 1`]
-  const found = async (change: Sql) => checksAfter(new Map([['click_figure', order(change)]]))
-  assert.ok(!(await found(moved)).has('click_figure'))
-  assert.ok((await found(grown)).has('click_figure'))
-  await ran(sql`now() - interval '1 day'`)
-  assert.ok((await found(moved)).has('click_figure'))
-})
-
 test('any range of days reconciles', async () => {
   for (const [from, to] of [
     ['2026-03-02', '2026-03-02'],

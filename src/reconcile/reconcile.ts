@@ -10,7 +10,7 @@
 import { readFileSync } from 'node:fs'
 import { EVENT_TYPE } from '../events/event.ts'
 import type { Keys } from '../events/view-totals.ts'
-import type { Database, Db, ReservedDb } from '../platform/postgres/postgres.ts'
+import type { Database, ReservedDb } from '../platform/postgres/postgres.ts'
 import { constantSql, sql } from '../platform/postgres/sql.ts'
 import type { Difference } from './check-totals.ts'
 import { checkTotals, type UsedTotals } from './check-totals.ts'
@@ -140,7 +140,7 @@ async function compare(db: ReservedDb, options: ReconcileOptions): Promise<Recon
     orders,
     totals: totals.used,
     differences: differences.slice(0, DIFFERENCES_MAX),
-    unchecked: listUnchecked({ ordersUntil: await ordersUntil(db), totals: totals.used }),
+    unchecked: listUnchecked(totals.used),
   }
 }
 
@@ -170,13 +170,6 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
     from event where day between pg_temp.day_from() and pg_temp.day_to()`)
   if (row === null) throw new Error('the range of days is lost')
   return row
-}
-
-/** Null if every order was booked with its click. */
-async function ordersUntil(db: Db): Promise<string | null> {
-  const row = await db.row<{ day: string }>(sql`
-    select day from (select pg_temp.without_click_until() as day) as booked where isfinite(day)`)
-  return row?.day ?? null
 }
 
 /** Counts from the rows that the step of orders has read. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
 import { testDatabase } from '../../test/support/database.ts'
 import { openFoldedLog } from '../../test/support/fold-log.ts'
@@ -12,7 +11,6 @@ import { EVENT_TYPE, MODEL, type StoredEvent, viewLane } from '../events/event.t
 import { REASON } from '../events/reason.ts'
 import { insertSmartLink } from '../links/store.ts'
 import { keyOfUrl } from '../platform/net/url.ts'
-import { constantSql, sql } from '../platform/postgres/sql.ts'
 import { breakdownOperations } from './breakdown-operations.ts'
 import { statsRoutes } from './routes.ts'
 
@@ -253,38 +251,3 @@ test('views count from the day of their article, also those before it was create
   const [row] = await breakdown(`${april}&group_by=article`)
   assert.deepEqual([row?.name, row?.page_views], ['Late', 3])
 })
-
-test('the migrations fill the tables as the fold does', async () => {
-  const tables = {
-    click_figure: 'at, auction_id, merch_id, clicks, invalid_clicks, orders, earnings_micros',
-    figure_slot: 'pub_id, slot',
-    figure_day: 'pub_id, property, day, value',
-    page_slot: 'pub_id, url_key, slot',
-    view_slot: 'pub_id, slot',
-    figure_span: 'pub_id, property, width, first_day, value',
-    page_span: 'pub_id, width, first_day, url_key',
-  }
-  const read = async () => {
-    const found: Record<string, unknown> = {}
-    for (const [table, order] of Object.entries(tables)) {
-      found[table] = await db.rows(constantSql(`select * from ${table} order by ${order}`))
-    }
-    return found
-  }
-  const folded = await read()
-  const names = Object.keys(tables).join(', ')
-  await db.run(constantSql(`truncate ${names}`))
-  await db.run(sql`drop index click_figure_publisher`)
-  await fillAgain('0241_breakdown')
-  await fillAgain('0265_figure_spans')
-  assert.deepEqual(await read(), folded)
-})
-
-async function fillAgain(migration: string): Promise<void> {
-  const file = new URL(`../../migrations/${migration}.sql`, import.meta.url)
-  const [, filling = ''] = (await readFile(file, 'utf8')).split('-- What is known so far.')
-  const [statements = ''] = filling.split(/create trigger|create index page/)
-  for (const statement of statements.split(/;\n/).filter((text) => /^\s*\w/m.test(text))) {
-    await db.run(constantSql(statement))
-  }
-}

@@ -42,6 +42,22 @@ test('a migration with a lower number than the last one still runs', async (t) =
   })
 })
 
+test('a database from before the first schema is refused, and keeps its tables', async (t) => {
+  const scope = scopeOf(t)
+  const db = await testDatabase(scope)
+  const folder = await temporaryFolder(scope, 'migrations ')
+  await writeFile(join(folder, '0001_first.sql'), 'create table made_by_0001 ();')
+  const refusal = {
+    name: 'Refusal',
+    message:
+      'the database was created before the first schema of 0.1.0 and cannot be upgraded: start ' +
+      'with an empty database (DATABASE_URL) or an empty data folder (SOUK_DATA)',
+  }
+  await assert.rejects(migrate(db.connection, folder), refusal)
+  await assert.rejects(readVersion(db, folder), refusal)
+  await assert.rejects(db.rows(sql`select from made_by_0001`), /does not exist/)
+})
+
 test('a process that starts during a migration finds the whole schema', async (t) => {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
@@ -160,7 +176,7 @@ test('an unusable database is refused with reasons before anything is created in
   await db.run(sql`drop table migration`)
   await db.run(sql`revoke create on schema public from pg_database_owner`)
   await assert.rejects(migrate(db.connection, 'migrations'), (error) => {
-    return error instanceof Refusal && /^DATABASE_URL: .* may not make/.test(error.message)
+    return error instanceof Refusal && /^DATABASE_URL: .* may not create/.test(error.message)
   })
 })
 

@@ -38,12 +38,17 @@ export type TellWait = (line: string) => void
 const ANOTHER_MIGRATES = 'waiting for another process that migrates this database'
 // Two million paid clicks took four minutes on two busy cores. An interrupted file starts again.
 const TAKES_MINUTES = 'big tables take minutes: let it finish'
+const HAS_NO_UPGRADE =
+  'the database was created before the first schema of 0.1.0 and cannot be upgraded: start with ' +
+  'an empty database (DATABASE_URL) or an empty data folder (SOUK_DATA)'
 const OLDER_NODES_RUN =
   'nodes of the previous version ran within the last minute: stop each that still runs, ' +
   'as figures lack data that only this program stores'
 const TABLE_IS_HELD = 'a migration waits for a table that another session holds, and tries again'
 
-/** Throws if the database cannot be used, is newer than this code, or a statement fails. */
+/**
+ * Throws if the database cannot be used or upgraded, is newer than this code, or a statement fails.
+ */
 export async function migrate(
   connection: Connection,
   folder: string,
@@ -51,7 +56,8 @@ export async function migrate(
 ): Promise<Migrated> {
   const faults = databaseFaults(await readDatabaseFacts(connection))
   if (faults.length > 0) throw new Refusal(`DATABASE_URL: ${faults.join('\n  ')}`)
-  const numbers = await migrationNumbers(folder)
+  const names = await migrationNames(folder)
+  const numbers = names.map(numberOf)
   const to = numbers.at(-1) ?? 0
   const client = newClient(connection, 'souk: migrate')
   const told: Error[] = []
@@ -65,7 +71,7 @@ export async function migrate(
       tellWait(ANOTHER_MIGRATES)
       await client.query('select pg_advisory_lock($1)', LOCK)
     }
-    const had = await listApplied(client)
+    const had = numbersApplied(await listApplied(client), names)
     const found = had.at(-1) ?? 0
     if (found > to) {
       throw new Refusal(
@@ -147,23 +153,24 @@ export async function untilMigrated(db: Database): Promise<void> {
 
 /** The number of the last file in the folder: the version of this program's schema. */
 export async function newestMigration(folder: string): Promise<number> {
-  return (await migrationNumbers(folder)).at(-1) ?? 0
+  return numberOf((await migrationNames(folder)).at(-1) ?? '0')
 }
 
-/** The numbers of the files in `migrations/`, ascending. */
-async function migrationNumbers(folder: string): Promise<number[]> {
+/** The files in `migrations/` without their extension, by number. */
+async function migrationNames(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => FILE.test(name))
-  return names.map(numberOf).sort((left, right) => left - right)
+  return names.map((name) => name.slice(0, -'.sql'.length)).sort()
 }
 
 /**
  * The number up to which the database has every migration of the folder, or its last one if that is
- * newer; 0 for none.
+ * newer; 0 for none. Throws if this program cannot upgrade the database.
  */
 export async function readVersion(db: Database, folder: string): Promise<number> {
-  const had = await listApplied(db.pool)
+  const names = await migrationNames(folder)
+  const had = numbersApplied(await listApplied(db.pool), names)
   const last = had.at(-1) ?? 0
-  const numbers = await migrationNumbers(folder)
+  const numbers = names.map(numberOf)
   return last > (numbers.at(-1) ?? 0) ? last : completeUpTo(numbers, had)
 }
 
@@ -185,12 +192,20 @@ async function schemaOfTables(client: pg.ClientBase): Promise<string> {
   return rows[0].schema
 }
 
-/** The numbers of the migrations that the database has, ascending. */
-async function listApplied(client: pg.ClientBase | pg.Pool): Promise<number[]> {
+/** The names of the migrations that the database has, by number. */
+async function listApplied(client: pg.ClientBase | pg.Pool): Promise<string[]> {
   const { rows } = await client.query('select to_regclass($1) is not null as is_there', [TABLE])
   if (!rows[0].is_there) return []
-  const applied = await client.query(`select name from ${TABLE} order by name`)
-  return applied.rows.map(({ name }) => numberOf(name))
+  const applied = await client.query<{ name: string }>(`select name from ${TABLE} order by name`)
+  return applied.rows.map(({ name }) => name)
+}
+
+/** The numbers of the applied migrations; throws if the first one is not a file of this program. */
+function numbersApplied(applied: readonly string[], names: readonly string[]): number[] {
+  const [first] = applied
+  const isOther = first !== undefined && numberOf(first) === 1 && !names.includes(first)
+  if (isOther) throw new Refusal(HAS_NO_UPGRADE)
+  return applied.map(numberOf)
 }
 
 function numberOf(name: string): number {

@@ -1,18 +1,6 @@
 -- Each change of the figures with the properties of its click, for the tables of breakdowns
 -- (docs/spec/management.md#breakdown).
 
--- Until this day orders were booked in batches without their clicks: migration 0241 gave the
--- figures of a batch to the click of its first order.
-do $booked$ begin
-  execute format(
-    'create function pg_temp.without_click_until() returns date language sql immutable as %L',
-    format('select date %L', (
-      select coalesce(max(day), '-infinity') from stats_change
-      where cause in ('order', 'revision', 'return')
-        and changed_at < (select run_on from migration where name = '0241_breakdown')
-    )));
-end $booked$;
-
 create temp table r_click_figure (like click_figure) on commit drop;
 
 -- The log does not say which version of an offer a click led to: the stored click does.

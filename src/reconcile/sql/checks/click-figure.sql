@@ -2,14 +2,10 @@
 -- comparing all rows would cost as much as everything else.
 with expected as (
   select * from r_click_figure
-  where (clicks, invalid_clicks) <> (0, 0)
-    or (at at time zone 'UTC')::date > pg_temp.without_click_until()
 ), found as (
   select * from click_figure
   where at >= pg_temp.time_from() and at < pg_temp.time_to()
     and (clicks, invalid_clicks, orders, revenue_micros, earnings_micros) <> (0, 0, 0, 0, 0)
-    and ((clicks, invalid_clicks) <> (0, 0)
-      or (at at time zone 'UTC')::date > pg_temp.without_click_until())
 ), wanted_hash as (
   select pub_id, (at at time zone 'UTC')::date as day,
     sum(hash_record_extended(expected, 0)) as hash
@@ -52,23 +48,3 @@ from summed cross join lateral (values
   ('earnings_micros', earnings_micros, had_earnings_micros)
 ) as compared (name, wanted, had)
 where coalesce(wanted, 0) <> coalesce(had, 0)
-union all
--- Without their clicks, orders are still those of the daily statistics.
-select day || ' publisher ' || pub_id || ' article ' || article_id || ' merchant ' || merch_id,
-  name, coalesce(wanted, 0)::text, coalesce(had, 0)::text, 'daily statistics'
-from r_stats stats
-full join (
-  select (at at time zone 'UTC')::date as day, pub_id, article_id, merch_id,
-    sum(clicks) as clicks, sum(orders) as orders, sum(revenue_micros) as revenue_micros,
-    sum(earnings_micros) as earnings_micros
-  from click_figure
-  where at >= pg_temp.time_from() and at < pg_temp.time_to()
-    and (at at time zone 'UTC')::date <= pg_temp.without_click_until()
-  group by 1, 2, 3, 4
-) as figure using (day, pub_id, article_id, merch_id)
-cross join lateral (values
-  ('clicks', stats.clicks, figure.clicks), ('orders', stats.sales, figure.orders),
-  ('revenue_micros', stats.revenue_micros, figure.revenue_micros),
-  ('earnings_micros', stats.earnings_micros, figure.earnings_micros)
-) as compared (name, wanted, had)
-where day <= pg_temp.without_click_until() and coalesce(wanted, 0) <> coalesce(had, 0)
