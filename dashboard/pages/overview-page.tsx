@@ -1,18 +1,23 @@
 /** A publisher's figures in a range of days: totals, by day, and by article and merchant. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { useAddress } from '../address.ts'
 import { api, type Overview } from '../api.ts'
-import { cents, count, dollars } from '../format.ts'
+import { cents, count } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { FIGURES, type Figure, PATHS } from '../paths.ts'
-import { useRange } from '../range.ts'
-import { DayChart } from '../ui/day-chart.tsx'
+import { useChosenRange, useRange } from '../range.ts'
+import { utcDay } from '../range-days.ts'
+import { Change } from '../ui/figure-cards.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
+import { TimeChart } from '../ui/time-chart.tsx'
 import { DayTable } from './day-table.tsx'
 import { FIGURE_NAMES } from './figure-columns.ts'
 import { FiguresTable } from './figures-table.tsx'
+import { OverviewAttention } from './overview-attention.tsx'
+import { OverviewChanges } from './overview-changes.tsx'
 
 /** The service shows a click within 5 s. An open page updates. */
 const REFRESH_MS = 5_000
@@ -27,19 +32,31 @@ export function OverviewPage() {
     // Figures of the previous range, shown as outdated, but never of another publisher.
     placeholderData: (before) => (before?.pub_id === pubId ? before : undefined),
   })
+  const { before: days } = useChosenRange()
+  const before = useQuery({
+    queryKey: ['overview', pubId, days],
+    queryFn: () => api.overview(pubId, days ?? range),
+    enabled: days !== null,
+  })
   return (
     <div className="space-y-5">
-      <RangeTitle name={name} />
+      <RangeTitle name={name} isCompared />
       <Progress query={overview} />
       {overview.data !== undefined && (
-        <Figures overview={overview.data} isOfOtherDays={overview.isPlaceholderData} />
+        <Figures
+          overview={overview.data}
+          before={before.data ?? null}
+          isOfOtherDays={overview.isPlaceholderData}
+        />
       )}
     </div>
   )
 }
 
+const NO_DAYS: Overview['days'] = []
+
 /** Figures of the previous range fade while new ones load. */
-function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
+function Figures(props: { overview: Overview; before: Overview | null; isOfOtherDays: boolean }) {
   const { overview, isOfOtherDays } = props
   const [{ figure: wanted }, change] = useAddress()
   const figure = FIGURES.find((one) => one === wanted) ?? 'earnings'
@@ -60,18 +77,18 @@ function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
           <Total
             key={one}
             overview={overview}
+            before={props.before}
             figure={one}
             isChosen={one === figure}
             onChoose={setFigure}
           />
         ))}
       </div>
-      <DayChart
-        label={FIGURE_NAMES[figure]}
-        days={days}
-        figure={figure}
-        isMoney={figure === 'earnings'}
-      />
+      <OverviewChart days={days} before={props.before?.days ?? NO_DAYS} figure={figure} />
+      <div className="grid items-start gap-3 *:min-w-0 lg:grid-cols-2">
+        <OverviewChanges />
+        <OverviewAttention />
+      </div>
       {overview.rows.length > 0 ? (
         <>
           <DayTable days={days} />
@@ -87,8 +104,40 @@ function Figures(props: { overview: Overview; isOfOtherDays: boolean }) {
   )
 }
 
+/** Days of both periods stand beside each other by their position. */
+function OverviewChart(props: {
+  days: Overview['days']
+  before: Overview['days']
+  figure: Figure
+}) {
+  const { days, before, figure } = props
+  const [, change] = useAddress()
+  const points = useMemo(
+    () =>
+      days.map((day, at) => {
+        const other = before[at]
+        return {
+          at: day.event_date,
+          value: Number(day[figure]),
+          before: other === undefined ? null : Number(other[figure]),
+        }
+      }),
+    [days, before, figure],
+  )
+  return (
+    <TimeChart
+      label={FIGURE_NAMES[figure]}
+      points={points}
+      isMoney={figure === 'earnings'}
+      openFrom={utcDay(Date.now())}
+      onOpen={(day) => change({ from: day, to: day })}
+    />
+  )
+}
+
 function Total(props: {
   overview: Overview
+  before: Overview | null
   figure: Figure
   isChosen: boolean
   onChoose: (figure: Figure) => void
@@ -106,7 +155,17 @@ function Total(props: {
       <span className="number block w-full text-2xl font-semibold tracking-tight wrap-break-word">
         {headline(totals[figure])}
       </span>
-      <span className="number block text-xs text-soft">{smallPrint(figure, totals)}</span>
+      <span className="number block text-xs text-soft">
+        {props.before !== null && (
+          <Change
+            total={{
+              value: Number(totals[figure]),
+              before: Number(props.before.totals[figure]),
+            }}
+          />
+        )}{' '}
+        {smallPrint(figure, totals)}
+      </span>
     </button>
   )
 }
@@ -119,14 +178,14 @@ function smallPrint(figure: Figure, totals: Overview['totals']): string {
     case 'earnings':
       return totals.earnings_per_click === null
         ? 'your share of each price'
-        : `${dollars(totals.earnings_per_click)} per click`
+        : `${cents(totals.earnings_per_click)} per click`
     case 'clicks':
       if (totals.unpaid_clicks > 0) return `${count(totals.unpaid_clicks)} more were not valid`
       return totals.clicks === 0 ? 'by people, without bots' : 'all valid'
     case 'impressions':
       return 'by people, without bots'
     case 'sales':
-      return `${dollars(totals.revenue)} revenue`
+      return `${cents(totals.revenue)} revenue`
   }
 }
 

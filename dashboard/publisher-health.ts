@@ -1,0 +1,56 @@
+/** Facts that ask a publisher to act: lost links, missed money, late payments, an unfinished set-up. */
+import type { Payments } from './api.ts'
+import { all, first, LONGEST } from './api.ts'
+
+/** A link with its health over the last 30 days, those with money at risk first. */
+export interface LinkHealth {
+  readonly auction_id: string
+  readonly health: string
+  readonly money_at_risk: string
+  readonly clicks: number
+  readonly earnings: string
+}
+
+interface TagStatus {
+  readonly datetime_last_page_view: string | null
+}
+
+export const health = {
+  links: (pubId: number) => all<LinkHealth>(`/api/v1/publishers/${pubId}/links/?${LONGEST}`),
+  tag: (pubId: number) => first<TagStatus>(`/api/v1/publishers/${pubId}/tag_status/`),
+}
+
+export interface SetUpStep {
+  readonly name: string
+  readonly isDone: boolean
+}
+
+/** The steps to the first earning, in their order. */
+export function setUpSteps(tag: TagStatus, links: readonly LinkHealth[]): readonly SetUpStep[] {
+  return [
+    { name: 'Put the page tag into your pages', isDone: tag.datetime_last_page_view !== null },
+    { name: 'Create the first smart link', isDone: links.length > 0 },
+    { name: 'Get the first click', isDone: links.some(({ clicks }) => clicks > 0) },
+    { name: 'Earn the first cent', isDone: links.some(({ earnings }) => Number(earnings) > 0) },
+  ]
+}
+
+/** The links that stopped earning, and what they earned a day before. */
+export function lostLinks(links: readonly LinkHealth[]): { count: number; perDay: number } {
+  const lost = links.filter(({ money_at_risk: risk }) => Number(risk) > 0)
+  const perDay = lost.reduce((sum, { money_at_risk: risk }) => sum + Number(risk), 0)
+  return { count: lost.length, perDay }
+}
+
+/** Merchants usually pay within a month. */
+const LATE_DAYS = 30
+const DAY_MS = 86_400_000
+
+/** What merchants have owed for too long. */
+export function latePayments({ merchants }: Payments, nowMs: number) {
+  const late = merchants.filter(
+    ({ due_since: since, due_usd: due }) =>
+      since !== null && Number(due) > 0 && nowMs - Date.parse(since) > LATE_DAYS * DAY_MS,
+  )
+  return { count: late.length, usd: late.reduce((sum, { due_usd: due }) => sum + Number(due), 0) }
+}
