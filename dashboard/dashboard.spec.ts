@@ -294,7 +294,8 @@ test('the figures stay visible with a long article name', async (t) => {
   for (const width of [768, 1280]) {
     const { page } = await visit(t, '/dashboard/', width)
     await logIn(page, account)
-    await page.getByRole('link', { name: /^(kettle){40}$/ }).waitFor()
+    const figures = page.getByRole('region', { name: 'By article and merchant' })
+    await figures.getByRole('link', { name: /^(kettle){40}$/ }).waitFor()
     const last = await page.getByRole('columnheader', { name: 'Page views' }).boundingBox()
     assert.ok(last !== null && last.x + last.width <= width, `${width}: ${JSON.stringify(last)}`)
   }

@@ -6,9 +6,12 @@ import { cents } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { PATHS, type Search } from '../paths.ts'
 import { useChosenRange } from '../range.ts'
+import { lengthOf } from '../range-days.ts'
 
 const GROUPS = ['article', 'merchant'] as const
 const SHOWN_MAX = 6
+/** The API breaks down at most two years at a time. */
+const DAYS_MAX = 731
 /** Smaller changes are noise. */
 const CHANGE_USD_MIN = 0.01
 
@@ -25,7 +28,7 @@ export function OverviewChanges() {
     queries: GROUPS.map((group) => ({
       queryKey: ['breakdown', pubId, range, group, {}],
       queryFn: () => readBreakdown(pubId, { range, group, only: {} }),
-      enabled: range.compare !== null,
+      enabled: range.compare !== null && lengthOf(range) <= DAYS_MAX,
     })),
   })
   const changed = GROUPS.flatMap((group, at): Changed[] =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Column, compare, csvOf, formatted, matches, sumOf } from './column.ts'
+import { type Column, csvOf, formatted, matcher, remembered, sortRows, sumOf } from './column.ts'
 
 interface Row {
   readonly name: string
@@ -38,19 +38,28 @@ test('a CSV file has the columns and rows as shown, with every digit and no form
   )
 })
 
-test('unknown values sort after all others, and numbers in texts by their size', () => {
-  assert.deepEqual(
-    ['9', null, '10'].toSorted((a, b) => compare(a, b, true)),
-    ['9', '10', null],
-  )
-  assert.deepEqual(
-    ['Shop 10', 'Shop 9'].toSorted((a, b) => compare(a, b, false)),
-    ['Shop 9', 'Shop 10'],
-  )
+test('texts sort by the size of their numbers, without accents', () => {
+  const rows = ['Shop 10', 'shop 9', 'Zoo', 'École'].map((name) => ({
+    name,
+    earned: null,
+    clicks: 0,
+  }))
+  const names = (isDescending: boolean) =>
+    sortRows(rows, remembered(NAME), isDescending).map(({ name }) => name)
+  assert.deepEqual(names(false), ['École', 'shop 9', 'Shop 10', 'Zoo'])
+  assert.deepEqual(names(true), ['Zoo', 'Shop 10', 'shop 9', 'École'])
+})
+
+test('amounts sort by value, and unknown ones come last in both directions', () => {
+  const names = (isDescending: boolean) =>
+    sortRows(ROWS, remembered(EARNED), isDescending).map(({ name }) => name[0])
+  assert.deepEqual(names(false), ['=', 'K', 'P'])
+  assert.deepEqual(names(true), ['K', '=', 'P'])
 })
 
 test('a filter finds words in any order and case, in every column', () => {
-  const found = ROWS.filter((row) => matches(row, [NAME, CLICKS], 'steel kettle 3'))
+  const isMatch = matcher([NAME, CLICKS])
+  const found = ROWS.filter((row) => isMatch(row, 'steel kettle 3'))
   assert.deepEqual(found, [ROWS[0]])
 })
 

@@ -45,12 +45,62 @@ export function formatted(value: Value, kind: Column<never>['kind']): string {
   }
 }
 
-const TEXTS = new Intl.Collator('en', { numeric: true })
+export interface RememberedColumn<Row> extends Column<Row> {
+  readonly sortKey: (row: Row) => string | number | undefined
+}
 
-/** Orders two values of a column; an unknown one is greater than all others. */
-export function compare(one: Value, other: Value, isNumber: boolean): number {
-  if (one === null || other === null) return Number(one === null) - Number(other === null)
-  return isNumber ? Number(one) - Number(other) : TEXTS.compare(String(one), String(other))
+/** The same column, whose values and their order are computed once a row. */
+export function remembered<Row extends object>(column: Column<Row>): RememberedColumn<Row> {
+  const value = once(column.value)
+  const isNumber = isNumeric(column as Column<never>)
+  return { ...column, value, sortKey: once((row) => sortKey(value(row), isNumber)) }
+}
+
+function once<Row extends object, Result>(compute: (row: Row) => Result): (row: Row) => Result {
+  const known = new WeakMap<Row, { readonly result: Result }>()
+  return (row) => {
+    const found = known.get(row) ?? { result: compute(row) }
+    known.set(row, found)
+    return found.result
+  }
+}
+
+/**
+ * Rows in the order of a column, unknown values last in both directions. The library's sort asks for
+ * each value in each comparison, which took four times as long with 10,000 rows.
+ */
+export function sortRows<Row>(
+  rows: readonly Row[],
+  column: RememberedColumn<Row>,
+  isDescending: boolean,
+): Row[] {
+  const sign = isDescending ? -1 : 1
+  return rows
+    .map((row) => ({ row, key: column.sortKey(row) }))
+    .sort(({ key: one }, { key: other }) => {
+      if (one === undefined || other === undefined) {
+        return Number(one === undefined) - Number(other === undefined)
+      }
+      return one < other ? -sign : one > other ? sign : 0
+    })
+    .map(({ row }) => row)
+}
+
+const NUMBER_DIGITS = 12
+
+/**
+ * The order of a value in its column: a number, or a text whose numbers have equal lengths and whose
+ * letters have no accents. Such texts compare far faster than with a collator, which took seconds
+ * for 10,000 rows. An unknown value has no order.
+ */
+function sortKey(value: Value, isNumber: boolean): string | number | undefined {
+  if (value === null) return undefined
+  if (isNumber) return Number(value)
+  return String(value)
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/\d+/g, (digits) => digits.padStart(NUMBER_DIGITS, '0'))
 }
 
 const DIGITS = 6
@@ -69,14 +119,23 @@ function toMicros(value: Value): bigint {
   return BigInt(`${whole}${decimals.padEnd(DIGITS, '0').slice(0, DIGITS)}`)
 }
 
-/** Whether a row contains every word of a text, in any order and case. */
-export function matches<Row>(row: Row, columns: readonly Column<Row>[], text: string): boolean {
-  const content = columns
+/** Tells whether a row contains every word of a text, in any order and case. */
+export function matcher<Row extends object>(
+  columns: readonly Column<Row>[],
+): (row: Row, text: string) => boolean {
+  const contents = new WeakMap<Row, string>()
+  return (row, text) => {
+    const content = contents.get(row) ?? contentOf(row, columns)
+    contents.set(row, content)
+    return text.split(/\s+/).every((word) => content.includes(word))
+  }
+}
+
+const contentOf = <Row>(row: Row, columns: readonly Column<Row>[]): string =>
+  columns
     .map(({ value }) => value(row) ?? '')
     .join(' ')
     .toLowerCase()
-  return text.split(/\s+/).every((word) => content.includes(word))
-}
 
 /** A CSV file of these rows and columns, in this order. Numbers have every digit. */
 export function csvOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {

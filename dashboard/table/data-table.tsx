@@ -3,17 +3,18 @@
  * the rows and columns that it shows. Draws only the visible rows of a long list.
  */
 import {
+  columnFilteringFeature,
   columnVisibilityFeature,
-  createSortedRowModel,
-  rowSortingFeature,
+  createFilteredRowModel,
+  globalFilteringFeature,
   tableFeatures,
   useTable,
 } from '@tanstack/react-table'
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { EmptyState } from '../ui/notice.tsx'
 import { useChosenColumns } from './chosen-columns.ts'
-import { type Column, compare, isNumeric, matches } from './column.ts'
-import { TableGrid } from './table-grid.tsx'
+import { type Column, isNumeric, matcher, remembered, sortRows } from './column.ts'
+import { type Order, TableGrid } from './table-grid.tsx'
 import { TableTools } from './table-tools.tsx'
 
 export interface DataTableProps<Row> {
@@ -37,41 +38,46 @@ export interface DataTableProps<Row> {
 }
 
 const FEATURES = tableFeatures({
+  columnFilteringFeature,
   columnVisibilityFeature,
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
+  globalFilteringFeature,
+  filteredRowModel: createFilteredRowModel(),
 })
 
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  const { id, label, rows, columns, keyOf, sort, empty } = props
+  const { id, label, rows, keyOf, sort, empty } = props
+  const columns = useMemo(() => props.columns.map(remembered), [props.columns])
   const [text, setText] = useState('')
   const [shown, show] = useChosenColumns(id, columns)
-  const [sorting, setSorting] = useState(
-    sort === undefined ? [] : [{ id: sort.by, desc: sort.isAscending !== true }],
+  const [order, setOrder] = useState<Order | null>(
+    sort === undefined ? null : { by: sort.by, isDescending: sort.isAscending !== true },
   )
   // Typing stays fluent while a long list is filtered.
-  const wanted = useDeferredValue(text.trim().toLowerCase())
-  const data = useMemo(
-    () => (wanted === '' ? [...rows] : rows.filter((row) => matches(row, columns, wanted))),
-    [rows, columns, wanted],
-  )
+  const globalFilter = useDeferredValue(text.trim().toLowerCase())
   const definitions = useMemo(() => columns.map(definitionOf), [columns])
+  const isMatch = useMemo(() => matcher(columns), [columns])
   const table = useTable({
     features: FEATURES,
-    data,
+    data: rows as Row[],
     columns: definitions,
     getRowId: (row: Row) => String(keyOf(row)),
-    state: { sorting, columnVisibility: shown },
-    onSortingChange: setSorting,
-    enableSortingRemoval: false,
-    enableMultiSort: false,
+    state: { globalFilter, columnVisibility: shown },
+    // Asked once a row: the function looks into every column.
+    getColumnCanGlobalFilter: (column) => column.id === columns[0]?.id,
+    globalFilterFn: (row, _column, wanted: string) => isMatch(row.original, wanted),
   })
   const visible = columns.filter((column, index) => index === 0 || shown[column.id] === true)
-  const sorted = table.getRowModel().rows.map(({ original }) => original)
+  // The header shows the new order at once; a long list follows.
+  const shownOrder = useDeferredValue(order)
+  const filtered = table.getRowModel().rows
+  const sorted = useMemo(() => {
+    const column = columns.find((one) => one.id === shownOrder?.by)
+    const found = filtered.map(({ original }) => original)
+    return column === undefined ? found : sortRows(found, column, shownOrder?.isDescending === true)
+  }, [filtered, columns, shownOrder])
   if (rows.length === 0) {
     return empty ?? <EmptyState title={label}>Nothing to show for this period.</EmptyState>
   }
-  const [order] = sorting
   return (
     <section aria-label={label} className="panel">
       <TableTools
@@ -83,15 +89,14 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <TableGrid
         {...{ label, keyOf, columns: visible }}
         rows={sorted}
-        order={order === undefined ? null : { by: order.id, isDescending: order.desc }}
+        order={order}
         // Names sort from A, numbers from the largest. A second press reverses the order.
         onSort={(column) =>
-          setSorting([
-            {
-              id: column.id,
-              desc: order?.id === column.id ? !order.desc : isNumeric(column as Column<never>),
-            },
-          ])
+          setOrder({
+            by: column.id,
+            isDescending:
+              order?.by === column.id ? !order.isDescending : isNumeric(column as Column<never>),
+          })
         }
         onRow={props.onRow}
       />
@@ -102,15 +107,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   )
 }
 
-function definitionOf<Row extends object>(column: Column<Row>) {
-  const isNumber = isNumeric(column as Column<never>)
-  return {
-    id: column.id,
-    header: column.head,
-    // The library sorts `undefined` last in both directions.
-    accessorFn: (row: Row) => column.value(row) ?? undefined,
-    sortUndefined: 'last' as const,
-    sortFn: (one: { original: Row }, other: { original: Row }) =>
-      compare(column.value(one.original), column.value(other.original), isNumber),
-  }
-}
+const definitionOf = <Row extends object>(column: Column<Row>) => ({
+  id: column.id,
+  header: column.head,
+  accessorFn: column.value,
+})

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useRef } from 'react'
 import { type Column, formatted, isNumeric, sumOf } from './column.ts'
 
-interface Order {
+export interface Order {
   readonly by: string
   readonly isDescending: boolean
 }

@@ -175,7 +175,8 @@ function valueOn({ points, format, openFrom }: Drawing, index: number): string {
 function describe(label: string, drawing: Drawing): string {
   const values = drawing.points.map(({ value }) => value)
   if (values.every((value) => value === 0)) return `${label}: no data yet`
-  const on = (value: number) => valueOn(drawing, values.indexOf(value))
+  const on = (value: number) =>
+    `${nameOf(drawing.points[values.indexOf(value)]?.at ?? '')}, ${drawing.format(value)}`
   const most = Math.max(...values)
   const least = Math.min(...values)
   const extremes = [
