@@ -1,4 +1,4 @@
-/** Facts that ask a publisher to act: lost links, missed money, late payments, an unfinished set-up. */
+/** Facts that ask a publisher to act: lost links, missed money, late payments, set-up. */
 import type { Payments } from './api.ts'
 import { all, first, LONGEST } from './api.ts'
 

@@ -90,14 +90,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         {...{ label, keyOf, columns: visible }}
         rows={sorted}
         order={order}
-        // Names sort from A, numbers from the largest. A second press reverses the order.
-        onSort={(column) =>
-          setOrder({
-            by: column.id,
-            isDescending:
-              order?.by === column.id ? !order.isDescending : isNumeric(column as Column<never>),
-          })
-        }
+        onSort={(column) => setOrder(nextOrder(order, column as Column<never>))}
         onRow={props.onRow}
       />
       {props.note !== undefined && (
@@ -105,6 +98,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       )}
     </section>
   )
+}
+
+/** Names sort from A, numbers from the largest. A second press reverses the order. */
+function nextOrder(order: Order | null, column: Column<never>): Order {
+  const isSame = order?.by === column.id
+  return { by: column.id, isDescending: isSame ? !order.isDescending : isNumeric(column) }
 }
 
 const definitionOf = <Row extends object>(column: Column<Row>) => ({
