@@ -640,9 +640,9 @@ create table feed_source (
 
 create table figure_day (
   pub_id integer not null,
-  property text not null,
+  property text collate "C" not null,
   day date not null,
-  value text not null,
+  value text collate "C" not null,
   clicks bigint not null,
   invalid_clicks bigint not null,
   orders bigint not null,
@@ -665,10 +665,10 @@ create table figure_slot (
 
 create table figure_span (
   pub_id integer not null,
-  property text not null,
+  property text collate "C" not null,
   width smallint not null,
   first_day date not null,
-  value text not null,
+  value text collate "C" not null,
   clicks bigint not null,
   invalid_clicks bigint not null,
   orders bigint not null,
