@@ -14,7 +14,7 @@ import { listAside, listNodes } from './health-store.ts'
 const EVENTS_COUNTED_MAX = 100_000
 const ASIDE_SHOWN = 100
 
-const HealthRecord = Type.Object({
+export const HealthRecord = Type.Object({
   is_ok: Type.Boolean({ description: 'Whether every check is ok' }),
   checks: Type.Array(
     Type.Object({

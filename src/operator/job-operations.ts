@@ -14,7 +14,7 @@ const PATH = '/api/v1/network/jobs/'
 const RECONCILIATION_PATH = '/api/v1/network/reconciliation/'
 const TASKS = SCHEDULES.map(({ task }) => task)
 
-const JobRecord = Type.Object({
+export const JobRecord = Type.Object({
   job: Type.String(),
   schedule: Type.String({
     description:
@@ -58,7 +58,7 @@ const runJob = action({
   run: (call) => startJob(call, call.params.job),
 })
 
-const ReconciliationRecord = Type.Object({
+export const ReconciliationRecord = Type.Object({
   date_from: Type.String({ format: 'date' }),
   date_to: Type.String({ format: 'date' }),
   events: Type.Integer({ description: 'Events of these days that were counted again' }),

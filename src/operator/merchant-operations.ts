@@ -57,7 +57,7 @@ export const ListedMerchant = Type.Object({
   last_active: TextOrNull,
 })
 
-const SecretRecord = Type.Object({
+export const SecretRecord = Type.Object({
   ...NetworkMerchantRecord.properties,
   postback_secret: Type.String({ description: 'Shown only in this answer' }),
 })

@@ -24,7 +24,7 @@ import type { OpenWriter } from './money-writer.ts'
 
 const PATH = '/api/v1/network/payments/'
 
-const PaymentRecord = Type.Object({
+export const PaymentRecord = Type.Object({
   payment_id: Type.String(),
   merch_id: Type.Integer(),
   merchant: Type.String({ description: 'Its name' }),
@@ -41,6 +41,21 @@ const account = {
   owed_usd: Type.String({ description: 'What the merchant owes now, US dollars' }),
   credit_usd: Type.String({ description: 'Money that has met no debt yet, US dollars' }),
 }
+
+export const RecordedPayment = Type.Object({
+  payment_id: Type.String(),
+  merch_id: Type.Integer(),
+  reference: Type.String(),
+  paid_on: Type.String({ format: 'date' }),
+  amount_usd: Dollars,
+  releases: Type.Array(
+    Type.Object({ pub_id: Type.Integer(), earnings_usd: Dollars, items: Type.Integer() }),
+    { description: 'Earnings that the payment releases to each publisher' },
+  ),
+  ...account,
+  datetime_created: Time,
+  datetime_updated: Time,
+})
 
 const listPayments = list({
   id: 'listPayments',
@@ -76,20 +91,7 @@ export const recordPaymentBy = (open: OpenWriter) =>
       paid_on: Type.String({ maxLength: 10, description: 'Day of the payment, `2026-03-02`' }),
       reference: Type.String({ description: 'The bank’s, 1 to 100 characters' }),
     }),
-    entry: Type.Object({
-      payment_id: Type.String(),
-      merch_id: Type.Integer(),
-      reference: Type.String(),
-      paid_on: Type.String({ format: 'date' }),
-      amount_usd: Dollars,
-      releases: Type.Array(
-        Type.Object({ pub_id: Type.Integer(), earnings_usd: Dollars, items: Type.Integer() }),
-        { description: 'Earnings that the payment releases to each publisher' },
-      ),
-      ...account,
-      datetime_created: Time,
-      datetime_updated: Time,
-    }),
+    entry: RecordedPayment,
     run: async ({ db, body, now, audit }) => {
       const { merch_id: merchId, paid_on: paidOn } = body
       await requireMerchant(db, merchId)

@@ -18,7 +18,7 @@ const RATE_LENGTH_MAX = 32
 /** Some 80,000 rates: the history of a central bank takes a few calls, or the command. */
 const BODY_BYTES_MAX = 8 * 1_048_576
 
-const RateRecord = Type.Object({
+export const RateRecord = Type.Object({
   rate_id: Type.String(),
   source: Type.String(),
   day: Type.String({ format: 'date' }),
@@ -49,6 +49,16 @@ const NewRate = Type.Object({
   ),
   usd_per_base: Type.Optional(decimal('US dollars for one unit of the base; 1 if not sent')),
   currency_per_base: decimal('The currency for one unit of the same base'),
+})
+
+export const SetRates = Type.Object({
+  rates: Type.Integer({ description: 'Rates that were sent' }),
+  new: Type.Integer(),
+  changed: Type.Integer({ description: 'Corrections of a stored rate' }),
+  same: Type.Integer({ description: 'Stored already' }),
+  orders_released: Type.Integer({
+    description: 'Orders that waited for a rate, and now count',
+  }),
 })
 
 const listRates = list({
@@ -95,15 +105,7 @@ export const setRatesBy = (open: OpenWriter) =>
       }),
       rates: Type.Array(NewRate, { minItems: 1 }),
     }),
-    entry: Type.Object({
-      rates: Type.Integer({ description: 'Rates that were sent' }),
-      new: Type.Integer(),
-      changed: Type.Integer({ description: 'Corrections of a stored rate' }),
-      same: Type.Integer({ description: 'Stored already' }),
-      orders_released: Type.Integer({
-        description: 'Orders that waited for a rate, and now count',
-      }),
-    }),
+    entry: SetRates,
     run: async ({ db, body, now, audit }) => {
       const source = requireText('source', body.source, SOURCE_LENGTH_MAX)
       const faults = futureFaults(body.rates, latestDay(now.getTime()))

@@ -13,7 +13,7 @@ import { listReversedClicks, type ReversedClick } from './reversal-store.ts'
 
 const PATH = '/api/v1/network/reversals/'
 
-const ReversedClickRecord = Type.Object({
+export const ReversedClickRecord = Type.Object({
   reversal_id: Type.String(),
   click_id: Type.String(),
   clicked_at: Time,

@@ -63,13 +63,13 @@ const password = Type.String({
 })
 const name = Type.String({ maxLength: NAME_LENGTH_MAX })
 
-const NewUserBody = Type.Object({
+export const NewUserBody = Type.Object({
   email,
   password: Type.Optional(password),
   name: Type.Optional(name),
   network_role: Type.Optional(NetworkRole),
 })
-const UserChangesBody = Type.Object({
+export const UserChangesBody = Type.Object({
   email: Type.Optional(email),
   password: Type.Optional(password),
   name: Type.Optional(name),
