@@ -11,12 +11,6 @@ import type { Explanation } from '../src/auction/explanation-schema.ts'
 import type { CampaignEntry, NewCampaignBody } from '../src/campaigns/campaign-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
-import type { HeldOrderRecord } from '../src/operator/held-order-operations.ts'
-import type { ListedMerchant } from '../src/operator/merchant-operations.ts'
-import type { AgeingRecord } from '../src/operator/payment-operations.ts'
-import type { PayoutRecord } from '../src/operator/payout-operations.ts'
-import type { ListedPublisher } from '../src/operator/publisher-operations.ts'
-import type { ListedUser } from '../src/operator/user-operations.ts'
 import type { RefusalRecord } from '../src/orders/schema.ts'
 import type { Fault } from '../src/platform/errors/api-errors.ts'
 import type { AccountPage, MerchantOverview } from '../src/reports/merchant-overview-schema.ts'
@@ -50,12 +44,6 @@ export type Campaign = Static<typeof CampaignEntry> & { readonly etag?: string }
 export type CampaignBody = Static<typeof NewCampaignBody>
 export type Performance = PerformanceRecord
 export type PerformanceGroup = Group
-export type NetworkPublisher = Static<typeof ListedPublisher>
-export type NetworkMerchant = Static<typeof ListedMerchant>
-export type HeldOrder = Static<typeof HeldOrderRecord>
-export type Ageing = Static<typeof AgeingRecord>
-export type Payout = Static<typeof PayoutRecord>
-export type NetworkUser = Static<typeof ListedUser>
 export type {
   AccountPage,
   ClickPage,
@@ -99,6 +87,10 @@ export const isRefusal = (error: unknown): boolean =>
 export const isNotLoggedIn = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401
 
+/** Whether the record has changed since the page loaded it. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof CallError && error.status === 412
+
 export const api = {
   me: async () => remember(await first<User>('/api/v1/me/')),
   logOut: () => call<object>(SESSION, { method: 'DELETE' }),
@@ -107,24 +99,6 @@ export const api = {
     (await first<{ name: string }>(`/api/v1/network/${kind}s/${id}/`)).name,
   performance: (merchId: number, range: Range, group: Group) =>
     all<Performance>(`${ofMerchant(merchId)}/performance/?${days(range, { group_by: group })}`),
-  networkPublishers: () => all<NetworkPublisher>(`/api/v1/network/publishers/?${LONGEST}`),
-  networkMerchants: () => all<NetworkMerchant>(`/api/v1/network/merchants/?${LONGEST}`),
-  networkUsers: () => all<NetworkUser>(`/api/v1/network/users/?${LONGEST}`),
-  heldOrders: () => all<HeldOrder>(`/api/v1/network/orders/held/?${LONGEST}`),
-  /** Rejects with a reason, approves without. */
-  decideOrder: (orderId: string, reason: string | null) =>
-    post<object>(
-      `/api/v1/network/orders/held/${orderId}/${reason === null ? 'approve' : 'reject'}/`,
-      reason === null ? {} : { reason },
-    ),
-  ageing: () => all<Ageing>(`/api/v1/network/ageing/?${LONGEST}`),
-  payouts: () => all<Payout>(`/api/v1/network/payouts/?${LONGEST}`),
-  confirmPayout: (statementId: string, paidOn: string) =>
-    post<object>(`/api/v1/network/payouts/${encodeURIComponent(statementId)}/confirm/`, {
-      paid_on: paidOn,
-    }),
-  suspend: (kind: 'publishers' | 'merchants' | 'users', id: number, isSuspended: boolean) =>
-    post<object>(`/api/v1/network/${kind}/${id}/${isSuspended ? 'suspend' : 'resume'}/`, {}),
   campaigns: (merchId: number) => all<Campaign>(`${ofMerchant(merchId)}/campaigns/?${LONGEST}`),
   campaign: (merchId: number, id: number) =>
     first<Campaign>(`${ofMerchant(merchId)}/campaigns/${id}/`),
@@ -214,6 +188,22 @@ export async function page<T>(path: string): Promise<{ rows: T[]; next: string |
   return { rows: data, next: next_cursor }
 }
 
+/** All pages of a list that people read as a whole. */
+export async function everything<T>(path: string): Promise<T[]> {
+  const found: T[] = []
+  let cursor: string | null = null
+  do {
+    const next: string = cursor === null ? '' : `&cursor=${cursor}`
+    const mark: string = path.includes('?') ? '&' : '?'
+    const part: { rows: T[]; next: string | null } = await page<T>(
+      `${path}${mark}${LONGEST}${next}`,
+    )
+    found.push(...part.rows)
+    cursor = part.next
+  } while (cursor !== null)
+  return found
+}
+
 export const post = <T>(path: string, body: object): Promise<T> => send(path, 'POST', body)
 
 /** Sends a change; with an etag it is refused if the record has changed meanwhile. */
@@ -252,6 +242,14 @@ export async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
   return (await ask<T>(path, init)).data
 }
 
+/** The rows of a list as a CSV file. */
+export async function readCsv(path: string): Promise<string> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const response = await fetch(path, { headers: { accept: 'text/csv' }, signal }).catch(noAnswer)
+  if (response.ok) return response.text()
+  throw await errorOf(response)
+}
+
 /** Reports an unreachable service; such calls are retried. */
 export function noAnswer(): never {
   throw new CallError(0, 'The service does not respond. It may be restarting.')
@@ -266,9 +264,14 @@ async function ask<T>(path: string, init: Sent = {}): Promise<Envelope<T>> {
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const headers = { ...init.headers, ...(csrfToken && { 'x-souk-csrf': csrfToken }) }
   const response = await fetch(path, { ...init, headers, signal }).catch(noAnswer)
+  if (!response.ok) throw await errorOf(response, path === SESSION && init.method === 'POST')
   const body = await (response.json() as Promise<Envelope<T>>).catch(() => null)
   // A response cut off halfway counts as none.
-  if (response.ok) return body?.data === undefined ? noAnswer() : body
+  return body?.data === undefined ? noAnswer() : body
+}
+
+async function errorOf(response: Response, isLogIn = false): Promise<CallError> {
+  const body = await (response.json() as Promise<Envelope<unknown>>).catch(() => null)
   const { message = `The service responded with status ${response.status}`, data } =
     body?.error ?? {}
   const wait = response.headers.get('retry-after') ?? ''
@@ -276,8 +279,8 @@ async function ask<T>(path: string, init: Sent = {}): Promise<Envelope<T>> {
   const isTooOften = response.status === 429 && /^\d+$/.test(wait)
   const words = isTooOften ? tooOften(Number(wait)) : message
   // Shown after the user has logged in again.
-  const isEnded = response.status === 401 && !(path === SESSION && init.method === 'POST')
-  throw new CallError(response.status, isEnded ? ENDED : words, data ?? [])
+  const isEnded = response.status === 401 && !isLogIn
+  return new CallError(response.status, isEnded ? ENDED : words, data ?? [])
 }
 
 function tooOften(seconds: number): string {

@@ -43,6 +43,50 @@ export const PAGES: readonly PageEntry[] = [
   { path: PATHS.campaigns, label: 'Campaigns', group: 'Offer', kind: 'merchant' },
 
   { path: PATHS.network, label: 'Overview', group: 'Network', kind: 'network' },
+  {
+    ...{ path: PATHS.networkApprovals, label: 'Approvals', group: 'Network', kind: 'network' },
+    permission: 'orders.review',
+  },
+  {
+    ...{ path: PATHS.networkOrganizations, label: 'Organizations', kind: 'network' },
+    ...{ group: 'Network', permission: 'network.read' },
+  },
+  {
+    ...{ path: PATHS.networkPeople, label: 'People', group: 'Network', kind: 'network' },
+    permission: 'network.read',
+  },
+  {
+    ...{ path: PATHS.networkPayments, label: 'Payments', group: 'Money', kind: 'network' },
+    permission: 'payments.read',
+  },
+  {
+    ...{ path: PATHS.networkRates, label: 'Exchange rates', group: 'Money', kind: 'network' },
+    permission: 'network.read',
+  },
+  {
+    ...{ path: PATHS.networkReversals, label: 'Reversals', group: 'Money', kind: 'network' },
+    permission: 'network.read',
+  },
+  {
+    ...{ path: PATHS.networkHealth, label: 'Health', kind: 'network' },
+    ...{ group: 'Operation', permission: 'network.read' },
+  },
+  {
+    ...{ path: PATHS.networkJobs, label: 'Jobs', kind: 'network' },
+    ...{ group: 'Operation', permission: 'network.read' },
+  },
+  {
+    ...{ path: PATHS.networkReconciliation, label: 'Reconciliation', kind: 'network' },
+    ...{ group: 'Operation', permission: 'network.read' },
+  },
+  {
+    ...{ path: PATHS.networkFeeds, label: 'Feeds', kind: 'network' },
+    ...{ group: 'Operation', permission: 'network.read' },
+  },
+  {
+    ...{ path: PATHS.networkSettings, label: 'Configuration', kind: 'network' },
+    ...{ group: 'Operation', permission: 'network.read' },
+  },
 
   {
     ...{ path: PATHS.members, label: 'Members', group: 'Organization', kind: 'any' },

@@ -1,54 +1,135 @@
-/** The operator's page: who is in the network, and suspending one of them. */
+/** The operator's pages: decisions, organizations, people and money, with one shared service. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
+import { setMembership } from '../src/accounts/membership-store.ts'
+import { NETWORK } from '../src/accounts/permission.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { startApi } from '../test/support/api.ts'
-import { logIn, visitPage } from './testing/visit.ts'
+import { logIn, visitAs, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
-const account = await api.account({ name: 'The Daily' })
+const HOSTILE = '<img src=x onerror=alert(1)>'
+const account = await api.account({ name: 'The Daily', slug: 'daily' })
 const admin = { email: 'admin@souk.example', password: 'a long password' }
 await createUser(api.db, { ...admin, isAdmin: true })
-
-test('an administrator sees everybody, and suspends and resumes a publisher', async (t) => {
-  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/network' })
-  await logIn(page, admin)
-  await page.getByRole('heading', { name: 'Publishers (1)' }).waitFor()
-  await page.getByRole('heading', { name: 'People (2)' }).waitFor()
-  await page.getByRole('button', { name: 'Suspend The Daily' }).click()
-  await page.getByRole('button', { name: 'Resume The Daily' }).click()
-  await page.getByRole('button', { name: 'Suspend The Daily' }).waitFor()
-  const entries = await api.db.rows<{ action: string }>(sql`
-    select action from audit_entry order by audit_id`)
-  assert.equal(entries.length, 2, 'both are in the audit log')
-})
-
-test('an administrator approves a held order in three clicks', async (t) => {
-  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/' })
-  await logIn(page, admin)
-  const held = { ...HELD, merch_id: 1 }
-  let isHeld = true
-  await page.route('**/network/orders/held/?*', (route) =>
-    route.fulfill({ json: { data: isHeld ? [held] : [], next_cursor: null } }),
-  )
-  await page.route('**/network/orders/held/7/approve/', (route) => {
-    isHeld = false
-    return route.fulfill({ json: { data: [held] } })
-  })
-  await page.reload()
-  await page.getByRole('button', { name: 'Approve A-1001' }).click()
-  await page.getByText('No order waits for a decision.').waitFor()
-})
+const staff = { email: 'staff@souk.example', password: 'a long password' }
+const { uid } = await createUser(api.db, { ...staff, isAdmin: false })
+await setMembership(api.db, { uid, organization: NETWORK, role: 'staff' })
+const visit = (path: string) => ({ service: api.url, path })
 
 const HELD = {
   ...{ order_id: '7', checkout_id: 'A-1001', hold: 'review', currency: 'USD', value: '9000.00' },
-  ordered_at: '2026-03-02T10:00:00Z',
+  ...{ ordered_at: '2026-03-02T10:00:00Z', merch_id: 1 },
 }
 
+/** Answers as a service with one held order until somebody approves it. */
+async function holdOrder(page: Page): Promise<void> {
+  let isHeld = true
+  await page.route('**/network/orders/held/?*', (route) =>
+    route.fulfill({ json: { data: isHeld ? [HELD] : [], next_cursor: null } }),
+  )
+  await page.route('**/network/orders/held/7/approve/', (route) => {
+    isHeld = false
+    return route.fulfill({ json: { data: [HELD] } })
+  })
+}
+
+test('an administrator approves a held order in two clicks after the log-in', async (t) => {
+  const { page } = await visitPage(t, visit('/dashboard/'))
+  await holdOrder(page)
+  await logIn(page, admin)
+  await page.getByRole('link', { name: 'Held orders' }).click()
+  await page.getByRole('button', { name: 'Approve A-1001' }).click()
+  await page.getByText('No order waits for a decision').waitFor()
+})
+
+test('an administrator creates, changes and suspends organizations', async (t) => {
+  const { page, troubles } = await visitAs(admin, t, visit('/dashboard/network/organizations'))
+  await page.getByRole('button', { name: 'The Daily' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Share of each price, percent').fill('170')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('from 0 to 1').waitFor()
+  troubles.length = 0 // The refused change.
+  await form.getByLabel('Share of each price, percent').fill('82.5')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('cell', { name: '82.5 %' }).waitFor()
+  await page.getByRole('button', { name: 'The Daily' }).click()
+  await form.getByRole('button', { name: 'Suspend The Daily' }).click()
+  await form.getByRole('button', { name: 'Suspend now' }).click()
+  await form.getByRole('button', { name: 'Resume The Daily' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('cell', { name: 'Suspended' }).waitFor()
+  const focus = await page.evaluate(() => document.activeElement?.textContent)
+  assert.equal(focus, 'The Daily', 'the focus returns to the row')
+
+  await page.getByRole('tab', { name: 'Merchants' }).click()
+  await page.getByRole('button', { name: 'Create merchant' }).click()
+  await form.getByLabel('Name').fill(HOSTILE)
+  await form.getByLabel(/^Domains/).fill('kettles.example')
+  await form.getByRole('button', { name: 'Create merchant' }).click()
+  await form.getByText('It will not be shown again').waitFor()
+  await form.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: HOSTILE }).waitFor()
+})
+
+test('somebody else’s change is not overwritten, and the form can load it', async (t) => {
+  const { page, troubles } = await visitAs(admin, t, visit('/dashboard/network/organizations'))
+  await page.getByRole('button', { name: 'The Daily' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Short name in URLs').fill('daily-2')
+  await api.db.run(sql`
+    update publisher set share_ppm = 600000, datetime_updated = now() where slug = 'daily'`)
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: 'Load the changed record' }).click()
+  await page.waitForFunction(
+    () => (document.getElementById('share') as HTMLInputElement | null)?.value === '60',
+  )
+  troubles.length = 0 // The refused change.
+})
+
+test('an administrator records, sees and reverses a payment', async (t) => {
+  const { page } = await visitAs(admin, t, visit('/dashboard/network/payments'))
+  await page.getByRole('button', { name: 'Record a payment' }).click()
+  const form = page.getByRole('dialog', { name: 'Record a payment' })
+  await form.getByRole('combobox', { name: 'Merchant' }).click()
+  await page.getByRole('option', { name: HOSTILE }).click()
+  await form.getByLabel('Amount, $').fill('12.50')
+  await form.getByLabel('The bank’s reference').fill('R-1')
+  await form.getByRole('button', { name: 'Record payment' }).click()
+  await page.getByText('It releases no earnings yet.').waitFor()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('tab', { name: 'Payments received' }).click()
+  await page.getByRole('button', { name: HOSTILE }).click()
+  await page.getByLabel(/^Why\?/).fill('bounced')
+  await page.getByRole('button', { name: 'Reverse payment' }).click()
+  await page.getByText('Reversed: bounced').waitFor()
+})
+
+test('an administrator finds a person and hands over a link for a new password', async (t) => {
+  const { page } = await visitAs(admin, t, visit('/dashboard/network/people'))
+  await page.getByRole('button', { name: account.email }).click()
+  await page.getByRole('dialog').getByText('owner of The Daily').waitFor()
+  await page.getByRole('button', { name: 'Get a link for a new password' }).click()
+  await page.getByText('It works once, within an hour').waitFor()
+  await page.getByRole('button', { name: /^Reset the second factor/ }).click()
+  await page.getByRole('button', { name: 'Reset now' }).click()
+  await page.getByText('Second factors removed').waitFor()
+})
+
+test('staff read everything, and learn why they cannot change it', async (t) => {
+  const { page } = await visitAs(staff, t, visit('/dashboard/network/organizations'))
+  await page.getByText('Your role here is staff, which cannot change organizations').waitFor()
+  await page.getByRole('button', { name: 'The Daily' }).click()
+  await page.getByText('Lowest price of a click').waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
+})
+
 test('shows a message to a person without a role in the network', async (t) => {
-  const { page } = await visitPage(t, { service: api.url, path: '/dashboard/network' })
+  const { page } = await visitPage(t, visit('/dashboard/network'))
   await logIn(page, account)
   await page.getByRole('heading', { name: 'Only for the operator' }).waitFor()
 })

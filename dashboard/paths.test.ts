@@ -14,6 +14,7 @@ const NOTHING = {
   outcome: undefined,
   figure: undefined,
   find: undefined,
+  view: undefined,
 }
 
 test('reads valid parameters of the URL', () => {
@@ -29,6 +30,7 @@ test('reads valid parameters of the URL', () => {
     outcome: 'unpaid',
     figure: 'sales',
     find: '',
+    view: 'merchants',
   }
   assert.deepEqual(readSearch({ ...said, other: 1 }), said)
   for (const outcome of ['counted', 'unpaid'])
@@ -41,7 +43,7 @@ test('reads valid parameters of the URL', () => {
 test('ignores invalid parameters, and days that do not form a pair', () => {
   const day = '2026-03-02'
   for (const search of [
-    { org: 'publisher', outcome: 'all', figure: 'cost', find: 7 },
+    { org: 'publisher', outcome: 'all', figure: 'cost', find: 7, view: 7 },
     { org: 'network-1' },
     { by: 'hour', only: { host: 'x', device: 1 } },
     { compare: 'month', zone: 'Europe/Berlin' },

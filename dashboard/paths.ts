@@ -12,6 +12,17 @@ export const PATHS = {
   merchant: '/merchant',
   campaigns: '/campaigns',
   network: '/network',
+  networkApprovals: '/network/approvals',
+  networkOrganizations: '/network/organizations',
+  networkPeople: '/network/people',
+  networkPayments: '/network/payments',
+  networkRates: '/network/rates',
+  networkReversals: '/network/reversals',
+  networkHealth: '/network/health',
+  networkJobs: '/network/jobs',
+  networkReconciliation: '/network/reconciliation',
+  networkFeeds: '/network/feeds',
+  networkSettings: '/network/settings',
   developer: '/developer',
   members: '/members',
   audit: '/audit',
@@ -35,6 +46,7 @@ export interface Search {
   readonly only?: Readonly<Partial<Record<FilterName, string>>> | undefined
   readonly org?: string | undefined // an organization, such as publisher-7
   readonly find?: string | undefined // the search text among links
+  readonly view?: string | undefined // the chosen tab of a page
 }
 
 /** Valid clicks, or unpaid ones. */
@@ -63,7 +75,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { by, only, compare, zone, org, from, to, day, outcome, figure, find } = search
+  const { by, only, compare, zone, org, from, to, day, outcome, figure, find, view } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
@@ -77,6 +89,7 @@ export function readSearch(search: Record<string, unknown>): Search {
     outcome: OUTCOMES.find((one) => one === outcome),
     figure: DRAWN.find((one) => one === figure),
     find: typeof find === 'string' ? find : undefined,
+    view: typeof view === 'string' ? view : undefined,
   }
 }
 

@@ -10,7 +10,7 @@ import type {
 import type { CreatedKey, ListedKey, NewKey as NewKeyBody } from '../src/accounts/key-operations.ts'
 import type { ListedMember } from '../src/accounts/member-operations.ts'
 import type { Organization, Role } from '../src/accounts/permission.ts'
-import { call, first, LONGEST, page, post, send } from './api.ts'
+import { call, everything, first, page, post, send } from './api.ts'
 
 export type Member = Static<typeof ListedMember>
 export type Invitation = Static<typeof InvitationRecord>
@@ -48,16 +48,3 @@ const pathTo = ({ kind, id }: Organization): string =>
   kind === 'network' ? '/api/v1/network' : `/api/v1/${kind}s/${id}`
 
 const remove = (path: string) => call<object>(path, { method: 'DELETE' })
-
-/** All pages of a list that people read as a whole. */
-async function everything<T>(path: string): Promise<T[]> {
-  const found: T[] = []
-  let cursor: string | null = null
-  do {
-    const next: string = cursor === null ? '' : `&cursor=${cursor}`
-    const part: { rows: T[]; next: string | null } = await page<T>(`${path}?${LONGEST}${next}`)
-    found.push(...part.rows)
-    cursor = part.next
-  } while (cursor !== null)
-  return found
-}

@@ -5,6 +5,7 @@ import { api, isRefusal } from './api.ts'
 import type { Find, FindGroup } from './finds.ts'
 import { type Membership, nameOf } from './membership.ts'
 import { START } from './navigation.ts'
+import { network } from './network-api.ts'
 import { useChosen } from './organization.ts'
 import { PATHS } from './paths.ts'
 import { useMe } from './session.ts'
@@ -94,10 +95,7 @@ async function findOrder(
 }
 
 async function findOrganizations(text: string): Promise<Find[]> {
-  const [publishers, merchants] = await Promise.all([
-    api.networkPublishers(),
-    api.networkMerchants(),
-  ])
+  const [publishers, merchants] = await Promise.all([network.publishers(), network.merchants()])
   const wanted = text.toLowerCase()
   const all = [
     ...publishers.map(({ pub_id: id, name }) => ({ kind: 'publisher' as const, id, name })),

@@ -1,158 +1,255 @@
-/** The operator's view: every publisher, merchant and person of the network. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { api, type NetworkMerchant, type NetworkPublisher, type NetworkUser } from '../api.ts'
-import { cents, count, date } from '../format.ts'
-import { useMe } from '../session.ts'
-import type { MoneyColumn } from '../ui/money-table.tsx'
-import { MoneyTable } from '../ui/money-table.tsx'
-import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
-import { Title } from '../ui/title.tsx'
-import { Debts, HeldOrders, Payouts } from './network-money.tsx'
+/** The operator's first page: figures of the network, and everything that needs attention. */
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { cents, count } from '../format.ts'
+import { type Ageing, network } from '../network-api.ts'
+import { useCan } from '../organization.ts'
+import { PATHS } from '../paths.ts'
+import { sumOf } from '../table/column.ts'
+import { CommandLine } from '../ui/command-line.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Failure } from '../ui/notice.tsx'
+import { PageHead } from '../ui/page-head.tsx'
+import { CardsSkeleton } from '../ui/skeleton.tsx'
+import { Sums } from '../ui/sums.tsx'
+import { useMerchants, usePublishers } from './network-names.ts'
 
-type Kind = 'publishers' | 'merchants' | 'users'
+/** An open page shows new matters without a reload. */
+const REFRESH_MS = 60_000
 
 export function NetworkPage() {
-  const { data: me } = useMe()
-  const role = me?.memberships.find(({ organization }) => organization.kind === 'network')?.role
-  if (role === undefined) {
-    return (
-      <EmptyState title="Only for the operator" isPage>
-        This page is for people who run the network. Ask an administrator for a role in it.
-      </EmptyState>
-    )
-  }
-  const canChange = role === 'admin'
   return (
     <div className="space-y-6">
-      <Title>Network</Title>
-      <HeldOrders />
-      <Debts />
-      <Payouts canChange={canChange} />
-      <List
-        kind="publishers"
-        title="Publishers"
-        columns={PUBLISHER_COLUMNS}
-        idOf={(one) => one.pub_id}
-        nameOf={(one) => one.name}
-        canChange={canChange}
-        read={api.networkPublishers}
-        command="souk publisher list"
-      />
-      <List
-        kind="merchants"
-        title="Merchants"
-        columns={MERCHANT_COLUMNS}
-        idOf={(one) => one.merch_id}
-        nameOf={(one) => one.name}
-        canChange={canChange}
-        read={api.networkMerchants}
-        command="souk merchant list"
-      />
-      <List
-        kind="users"
-        title="People"
-        columns={USER_COLUMNS}
-        idOf={(one) => one.uid}
-        nameOf={(one) => one.email}
-        canChange={canChange}
-        read={api.networkUsers}
-        command="souk user list"
+      <PageHead title="Network" purpose="What needs your attention, and the last 30 days." />
+      <Attention />
+      <Figures />
+      <CommandLine
+        commands={[
+          { does: 'Check the health of the network', line: 'souk doctor' },
+          { does: 'List held orders', line: 'souk orders held' },
+          { does: 'List what merchants owe', line: 'souk ageing' },
+        ]}
       />
     </div>
   )
 }
 
-function List<Row extends { readonly is_suspended: boolean }>(props: {
-  readonly kind: Kind
-  readonly title: string
-  readonly columns: readonly MoneyColumn<Row>[]
-  readonly idOf: (row: Row) => number
-  readonly nameOf: (row: Row) => string
-  readonly canChange: boolean
-  readonly read: () => Promise<readonly Row[]>
-  /** The command that shows the same. */
-  readonly command: string
-}) {
-  const { kind, title, columns, idOf, nameOf, canChange, read, command } = props
-  const client = useQueryClient()
-  const list = useQuery({ queryKey: ['network', kind], queryFn: read })
-  const change = useMutation({
-    mutationFn: (row: Row) => api.suspend(kind, idOf(row), !row.is_suspended),
-    onSettled: () => client.invalidateQueries({ queryKey: ['network', kind] }),
-  })
-  const state: MoneyColumn<Row> = {
-    head: 'State',
-    cell: (row) => (
-      <span className="inline-flex items-center gap-2">
-        <span
-          className={`chip ${row.is_suspended ? 'bg-bad-tint text-bad' : 'bg-tint text-accent'}`}
-        >
-          {row.is_suspended ? 'Suspended' : 'Active'}
-        </span>
-        {canChange && (
-          <button
-            type="button"
-            className="button button-small"
-            aria-label={`${row.is_suspended ? 'Resume' : 'Suspend'} ${nameOf(row)}`}
-            disabled={change.isPending}
-            onClick={() => change.mutate(row)}
-          >
-            {row.is_suspended ? 'Resume' : 'Suspend'}
-          </button>
-        )}
-      </span>
-    ),
-  }
+/** What a row says about its data: how many matters, and which. */
+interface Found {
+  readonly count: number
+  readonly detail: string
+}
+
+/** Whether a merchant owes something for more than 30 days. */
+export const isLate = (one: Ageing): boolean =>
+  [one.up_to_60_days_usd, one.up_to_90_days_usd, one.over_90_days_usd].some(
+    (amount) => Number(amount) > 0,
+  )
+
+function Attention() {
   return (
-    <div className="space-y-2">
-      <Progress query={list} />
-      {change.error !== null && <Failure error={change.error} />}
-      {list.data !== undefined && (
-        <MoneyTable
-          id={kind}
-          title={`${title} (${count(list.data.length)})`}
-          rows={list.data}
-          keyOf={idOf}
-          name={{ head: 'Name', cell: (row) => <bdi>{nameOf(row)}</bdi> }}
-          columns={[...columns, state]}
-        />
-      )}
-      <p className="text-xs text-soft">
-        In the shell: <code className="font-mono">{command}</code>
-      </p>
-    </div>
+    <section aria-labelledby="attention" className="space-y-3">
+      <h2 id="attention">Needs attention</h2>
+      <ul className="panel divide-y divide-line">
+        <OrderMatter />
+        <MoneyMatters />
+        <HealthMatters />
+        <FeedMatter />
+        <DifferenceMatter />
+      </ul>
+    </section>
   )
 }
 
-const lastActive = (at: string | null): string => (at === null ? 'never' : date(at))
+const matter = <T,>(name: string, queryFn: () => Promise<T>) => ({
+  ...{ queryKey: ['network', name], queryFn, refetchInterval: REFRESH_MS },
+})
 
-const PUBLISHER_COLUMNS: readonly MoneyColumn<NetworkPublisher>[] = [
-  { head: 'Earned, 30 days', cell: (one) => cents(one.earnings_30d) },
-  { head: 'Clicks', cell: (one) => count(one.clicks_30d) },
-  { head: 'Share', cell: (one) => `${Number((one.share * 100).toFixed(2))} %` },
-  { head: 'Last active', cell: (one) => lastActive(one.last_active) },
-]
+function OrderMatter() {
+  const enabled = useCan('orders.review')
+  const held = useQuery({ ...matter('held', network.heldOrders), enabled })
+  return (
+    <Matter
+      name="Held orders"
+      calm="No order waits for a decision."
+      to={PATHS.networkApprovals}
+      query={held}
+      find={(all) => named(all, (one) => `${one.checkout_id} of ${one.value} ${one.currency}`)}
+    />
+  )
+}
 
-const MERCHANT_COLUMNS: readonly MoneyColumn<NetworkMerchant>[] = [
-  { head: 'Cost, 30 days', cell: (one) => cents(one.cost_30d) },
-  { head: 'Clicks', cell: (one) => count(one.clicks_30d) },
-  {
-    head: 'Feed',
-    cell: (one) => (one.feed_error === null ? lastActive(one.feed_imported_at) : 'failed'),
-  },
-  { head: 'Last active', cell: (one) => lastActive(one.last_active) },
-]
+function MoneyMatters() {
+  const ageing = useQuery(matter('ageing', network.ageing))
+  const payouts = useQuery(matter('payouts', network.payouts))
+  return (
+    <>
+      <Matter
+        name="Late merchants"
+        calm="No merchant owes for more than 30 days."
+        to={PATHS.networkPayments}
+        query={ageing}
+        find={(all) =>
+          named(all.filter(isLate), (one) => `${one.merchant} owes ${cents(one.owed_usd)}`)
+        }
+      />
+      <Matter
+        name="Payouts due"
+        calm="Every payout is paid."
+        to={PATHS.networkPayments}
+        view="payouts"
+        query={payouts}
+        find={(all) =>
+          named(
+            all.filter(({ state }) => state === 'due'),
+            (one) => `${one.publisher_name} ${cents(one.amount_usd)}`,
+          )
+        }
+      />
+    </>
+  )
+}
 
-const USER_COLUMNS: readonly MoneyColumn<NetworkUser>[] = [
-  {
-    head: 'Roles',
-    cell: (one) =>
-      one.network_role ??
-      (one.memberships.length === 0
-        ? 'none'
-        : one.memberships
-            .map(({ role, organization }) => `${role} of ${organization.kind}`)
-            .join(', ')),
-  },
-  { head: 'Last active', cell: (one) => lastActive(one.datetime_last_active) },
-]
+function HealthMatters() {
+  const health = useQuery(matter('health', network.health))
+  const jobs = useQuery(matter('jobs', network.jobs))
+  return (
+    <>
+      <Matter
+        name="Failed checks"
+        calm="Every health check is good."
+        to={PATHS.networkHealth}
+        query={health}
+        find={({ checks }) =>
+          named(
+            checks.filter(({ is_ok }) => !is_ok),
+            ({ name }) => name,
+          )
+        }
+      />
+      <Matter
+        name="Failed jobs"
+        calm="Every scheduled job succeeded."
+        to={PATHS.networkJobs}
+        query={jobs}
+        find={(all) =>
+          named(
+            all.filter(({ error }) => error !== null),
+            ({ job }) => job.replaceAll('_', ' '),
+          )
+        }
+      />
+    </>
+  )
+}
+
+function FeedMatter() {
+  return (
+    <Matter
+      name="Failed feeds"
+      calm="Every feed was imported."
+      to={PATHS.networkFeeds}
+      query={useMerchants()}
+      find={(all) =>
+        named(
+          all.filter(({ feed_error }) => feed_error !== null),
+          ({ name }) => name,
+        )
+      }
+    />
+  )
+}
+
+function DifferenceMatter() {
+  const last = useQuery(matter('last reconciliation', () => network.reconciliations(null)))
+  return (
+    <Matter
+      name="Differences"
+      calm="The last reconciliation found no difference."
+      to={PATHS.networkReconciliation}
+      query={last}
+      find={({ rows: [latest] }) => ({
+        count: latest?.differences ?? 0,
+        detail: 'Figures that differ from the event log.',
+      })}
+    />
+  )
+}
+
+/** As many names as fit on a line. */
+const NAMED_MAX = 3
+
+function named<T>(all: readonly T[], nameOf: (one: T) => string): Found {
+  const names = all.slice(0, NAMED_MAX).map(nameOf).join(', ')
+  const rest = all.length - NAMED_MAX
+  return { count: all.length, detail: rest > 0 ? `${names} and ${count(rest)} more` : names }
+}
+
+function Matter<T>(props: {
+  readonly name: string
+  /** Shown when there is nothing to do. */
+  readonly calm: string
+  readonly to: (typeof PATHS)[keyof typeof PATHS]
+  readonly view?: string
+  readonly query: UseQueryResult<T>
+  readonly find: (data: T) => Found
+}) {
+  const { name, calm, to, view, query, find } = props
+  const found = query.data === undefined ? null : find(query.data)
+  const isBad = found !== null && found.count > 0
+  return (
+    <li className="flex items-center gap-3 px-4 py-2.5 text-sm">
+      <span className={`size-4 ${isBad ? 'text-second' : 'text-accent'}`}>
+        {found !== null && <Icon name={isBad ? 'alert' : 'check'} />}
+      </span>
+      <div className="min-w-0 grow sm:flex sm:items-baseline sm:gap-4">
+        <Link
+          to={to}
+          search={(search) => ({ ...search, view })}
+          className="link shrink-0 font-medium sm:w-36"
+        >
+          {name}
+        </Link>
+        {query.failureReason !== null && found === null ? (
+          <Failure error={query.failureReason} />
+        ) : (
+          <p className="min-w-0 truncate text-soft">
+            <bdi>{found === null ? 'Loading …' : isBad ? found.detail : calm}</bdi>
+          </p>
+        )}
+      </div>
+      {isBad && (
+        <span className="number text-base leading-5 font-semibold">{count(found.count)}</span>
+      )}
+    </li>
+  )
+}
+
+function Figures() {
+  const publishers = usePublishers()
+  const merchants = useMerchants()
+  const [pubs, shops] = [publishers.data, merchants.data]
+  const error = publishers.failureReason ?? merchants.failureReason
+  if (error !== null) return <Failure error={error} isGoingOn />
+  if (pubs === undefined || shops === undefined) return <CardsSkeleton />
+  const suspended = [...pubs, ...shops].filter(({ is_suspended }) => is_suspended).length
+  const earned = sumOf(pubs, { id: '', head: '', value: (one) => one.earnings_30d })
+  const cost = sumOf(shops, { id: '', head: '', value: (one) => one.cost_30d })
+  const clicks = shops.reduce((sum, one) => sum + one.clicks_30d, 0)
+  return (
+    <section aria-label="Last 30 days">
+      <Sums
+        sums={[
+          { name: 'Cost of merchants', value: cents(cost), note: 'last 30 days' },
+          { name: 'Earned by publishers', value: cents(earned), note: 'last 30 days' },
+          { name: 'Paid clicks', value: count(clicks), note: 'last 30 days' },
+          {
+            name: 'Organizations',
+            value: count(pubs.length + shops.length),
+            note: `${count(pubs.length)} publishers, ${count(shops.length)} merchants, ${count(suspended)} suspended`,
+          },
+        ]}
+      />
+    </section>
+  )
+}
