@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApiKey, createUser } from '../../src/accounts/create-account.ts'
-import { updateMerchant } from '../../src/catalog/merchant-store.ts'
+import { findMerchant, updateMerchant } from '../../src/catalog/merchant-store.ts'
+import { signBody } from '../../src/orders/signed-request.ts'
 import { micros } from '../../src/platform/money/money.ts'
 import { sql } from '../../src/platform/postgres/sql.ts'
 import { utcDay } from '../../src/platform/time/timestamp.ts'
@@ -59,6 +60,27 @@ test('every auction is counted by each group, with clicks and cost', async () =>
   assert.equal((await read(`group_by=day&campaign_id=${rival}`))[0]?.auctions, 2)
   const foreign = await market.campaign(pans, { bid_micros: micros(100_000) })
   assert.deepEqual(await read(`group_by=day&campaign_id=${foreign}`), [])
+})
+
+test('an order that costs nothing, because its click was paid, counts with its revenue', async () => {
+  const entry = await runAuction(api, await market.link(KETTLE))
+  await sleep(320) // The service rejects clicks within 300 ms as automatic.
+  const { location } = await follow(api, entry.auction_result.redirect_url)
+  const cid = new URL(location).searchParams.get('cid') ?? ''
+  await api.app.settled()
+  const order = { id: 'P-1', value: '80.00', currency: 'USD', click_ids: [cid] }
+  const body = { orders: [{ order, products: [] }] }
+  const timestamp = String(Math.floor(api.app.node.now() / 1000))
+  const secret = (await findMerchant(api.db, kettles))?.postback_secret ?? ''
+  const signature = signBody(secret, timestamp, Buffer.from(JSON.stringify(body))).toString('hex')
+  const headers = { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature }
+  const answer = await api.call(`/api/v1/merchants/${kettles}/orders/`, { body, headers })
+  assert.equal(answer.status, 201, answer.text)
+  await api.app.settled()
+  for (const group of ['day', 'campaign', 'product', 'device']) {
+    const [row] = await read(`group_by=${group}`)
+    assert.deepEqual([row?.orders, row?.revenue], [1, '80.00'], group)
+  }
 })
 
 test('a wrong group, range or cursor is refused by its name', async () => {
