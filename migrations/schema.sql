@@ -615,6 +615,7 @@ create table feed_run (
   started_at timestamp with time zone not null default now(),
   alive_at timestamp with time zone not null default now(),
   ended_at timestamp with time zone,
+  columns jsonb,
   constraint feed_run_pkey PRIMARY KEY (import_id),
   constraint feed_run_merch_id_fkey FOREIGN KEY (merch_id) REFERENCES merchant(merch_id),
   constraint feed_run_source_check CHECK ((source = ANY (ARRAY['url'::text, 'upload'::text, 'schedule'::text, 'command'::text]))),

@@ -148,7 +148,11 @@ export interface FoundField {
   readonly also?: FoundField
 }
 
-export type FieldFinder = (name: string) => FoundField | null
+export interface FieldFinder {
+  (name: string): FoundField | null
+  /** The names that were looked up, with what they mean. */
+  readonly met: ReadonlyMap<string, FoundField | null>
+}
 
 /** Our fields, and the feed's columns for them; set by the operator, see readFeedMap. */
 export type FeedMap = Readonly<Partial<Record<FieldName, readonly string[]>>>
@@ -162,7 +166,7 @@ const REMEMBERED_NAMES_MAX = 1_000 // A hostile feed may contain millions.
 export function fieldFinder(map: FeedMap = {}): FieldFinder {
   const mapped = mappedNames(map)
   const remembered = new Map<string, FoundField | null>()
-  return (name) => {
+  const find = (name: string): FoundField | null => {
     let found = remembered.get(name)
     if (found === undefined) {
       found = mapped.get(name.trim().toLowerCase()) ?? mapped.get(normalName(name)) ?? null
@@ -171,6 +175,37 @@ export function fieldFinder(map: FeedMap = {}): FieldFinder {
     }
     return found
   }
+  return Object.assign(find, { met: remembered })
+}
+
+/** A column of a feed, and the field that it is read as; null: it is ignored. */
+export interface FoundColumn {
+  readonly name: string
+  readonly field: FieldName | null
+}
+
+/** Feeds have some dozens of columns. */
+const SHOWN_COLUMNS_MAX = 200
+const SHOWN_NAME_LENGTH_MAX = 200
+
+/** The columns of a header, for people who map them by hand. */
+export function describeColumns(
+  names: Iterable<string>,
+  fieldOf: FieldFinder,
+): readonly FoundColumn[] {
+  return [...new Set(names)]
+    .filter((name) => name.trim() !== '' && name.length <= SHOWN_NAME_LENGTH_MAX)
+    .slice(0, SHOWN_COLUMNS_MAX)
+    .map((name) => ({ name, field: fieldOf(name)?.field ?? null }))
+}
+
+/** The names that items of XML and JSON lines have. Attributes without a meaning are left out. */
+export function columnsMet(fieldOf: FieldFinder): readonly FoundColumn[] {
+  const names = [...fieldOf.met].filter(([name, found]) => found !== null || !name.startsWith('@'))
+  return describeColumns(
+    names.map(([name]) => name),
+    fieldOf,
+  )
 }
 
 /** A name in the map has only the meaning that the map gives it. */

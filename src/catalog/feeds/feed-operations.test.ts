@@ -46,6 +46,9 @@ async function ended(id: string): Promise<Import> {
   return found as unknown as Import
 }
 
+const sources = async () =>
+  (await shop.call('feed/')).json<{ data: Record<string, unknown>[] }>().data
+
 const offers = async () =>
   (
     await api.db.rows<{ sku: string }>(sql`
@@ -59,7 +62,7 @@ const row = (id: string, price = '10 USD') =>
 const csv = (...rows: string[]) => ['id,title,link,price', ...rows, ''].join('\n')
 
 test('a source is set, answered without its password, and deleted', async () => {
-  assert.equal((await shop.call('feed/')).status, 404)
+  assert.deepEqual(await sources(), [])
   const url = 'https://feeds.shop.example/all.csv?v=1'
   const settings = { url, username: 'ann', password: 'pass:word', schedule: 'daily' }
   const set = await put({ ...settings, map: { id: 'Nr', image_link: ['Bild'] } })
@@ -79,7 +82,7 @@ test('a source is set, answered without its password, and deleted', async () => 
   assert.ok(!JSON.stringify(await shop.audit()).includes('pass'.concat(':word')))
   assert.ok(!JSON.stringify(await shop.audit()).includes('pass%3Aword'))
   assert.equal((await shop.call('feed/', { method: 'DELETE' })).status, 200)
-  assert.equal((await shop.call('feed/')).status, 404)
+  assert.deepEqual(await sources(), [])
   const actions = (await shop.audit()).map(({ action }) => action)
   assert.deepEqual(actions, ['feed.update', 'feed.update', 'feed.update', 'feed.delete'])
 })
@@ -117,7 +120,7 @@ test('wrong values of a source are refused by the names of their fields', async 
     assert.equal(answer.status, 400, JSON.stringify(body))
     assert.deepEqual(answer.failure().fields, [field], JSON.stringify(body))
   }
-  assert.equal((await shop.call('feed/')).status, 404)
+  assert.deepEqual(await sources(), [])
 })
 
 test('an uploaded file of any content type is imported, and its rejected rows say how to fix them', async () => {
@@ -158,6 +161,29 @@ test('a dry run judges every row and changes nothing', async () => {
   const real = await upload(csv(row('a', '20 USD'), row('z')))
   assert.deepEqual([real.offers_upserted, real.offers_removed], [2, 1])
   assert.deepEqual(await offers(), ['a', 'z'])
+})
+
+test('an import lists its columns, also when they are refused, and takes a map for them', async () => {
+  const file = 'Nr,Titel,link,price,Farbe\nm,Mug,https://shop.example/m,5 USD,red\n'
+  const refused = await upload(file, '?dry_run=true')
+  assert.equal(refused.state, 'failed')
+  assert.deepEqual(refused.columns, [
+    { name: 'Nr', field: null },
+    { name: 'Titel', field: null },
+    { name: 'link', field: 'link' },
+    { name: 'price', field: 'price' },
+    { name: 'Farbe', field: null },
+  ])
+  const map = encodeURIComponent('{"id":"Nr","title":"Titel"}')
+  const mapped = await upload(file, `?dry_run=true&map=${map}`)
+  assert.equal(mapped.state, 'done', mapped.error ?? '')
+  assert.deepEqual((mapped.columns as { field: string | null }[])[0]?.field, 'id')
+  const lines = await upload('{"sku":"m","name":"Mug","extra":1}\n', '?dry_run=true')
+  assert.deepEqual(lines.columns, [
+    { name: 'sku', field: 'id' },
+    { name: 'name', field: 'title' },
+    { name: 'extra', field: null },
+  ])
 })
 
 test('a file without a good row fails with its reason, and changes nothing', async () => {

@@ -62,6 +62,8 @@ export interface FeedDeps {
 
 /** A file of 1 GiB: ten million rows, packed. */
 const UPLOAD_BYTES_MAX = 2 ** 30
+/** The request line of an import has room for it. */
+const MAP_LENGTH_MAX = 4_000
 
 const FEED = '/api/v1/merchants/:merch_id/feed/'
 const IMPORTS = `${FEED}imports/`
@@ -74,11 +76,15 @@ const readSource = action({
   method: 'GET',
   path: FEED,
   summary: 'Where the feed of a merchant comes from',
+  description: '`data` is empty without a source.',
   permission: 'figures.read',
   hasEtag: true,
   versionOf: settingsOf,
   entry: SourceRecord,
-  run: async (call) => [await sourceRecord(call)],
+  run: async (call) => {
+    const { merch_id: merchId } = call.params
+    return (await findFeedSource(call.db, merchId)) === null ? [] : [await sourceRecord(call)]
+  },
 })
 
 const replaceSource = action({
@@ -140,6 +146,12 @@ const ImportQuery = Type.Object({
   format: Type.Optional(Type.Enum([...FEED_FORMATS], { description: 'Default: the source’s' })),
   default_currency: Type.Optional(Type.String({ description: 'Default: the source’s' })),
   element: Type.Optional(Type.String({ description: 'Default: the source’s' })),
+  map: Type.Optional(
+    Type.String({
+      maxLength: MAP_LENGTH_MAX,
+      description: 'JSON: for each field the names of its columns. Default: the source’s',
+    }),
+  ),
 })
 
 const startImport = ({ db: database, startImport: start }: FeedDeps) =>
@@ -351,10 +363,11 @@ function readOptions(body: SourceBody): FeedOptions {
 }
 
 function readQuery(query: Static<typeof ImportQuery>): Partial<FeedOptions> {
-  const { format, default_currency: currency, element } = query
+  const { format, default_currency: currency, element, map } = query
   return {
     ...(format === undefined ? {} : { format }),
     ...(currency === undefined ? {} : { currency: requireCurrency('default_currency', currency) }),
     ...(element === undefined ? {} : { element: requireElement(element) }),
+    ...(map === undefined ? {} : { map: readFeedMap(map) }),
   }
 }

@@ -1,6 +1,7 @@
 /** Imports of feeds in SQL: their progress, their results, and the rows they rejected. */
 import type { Db } from '../../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../../platform/postgres/sql.ts'
+import type { FoundColumn } from './feed-columns.ts'
 import type { ImportResult } from './import-result.ts'
 import { isImportLocked } from './offer-store.ts'
 
@@ -38,6 +39,8 @@ export interface FeedRun {
   readonly result: ImportResult | null
   readonly error: string | null
   readonly rejects_stored: number
+  /** Null until they have been read. */
+  readonly columns: readonly FoundColumn[] | null
   readonly started_at: Date
   readonly alive_at: Date
   readonly ended_at: Date | null
@@ -47,7 +50,7 @@ export const STOPPED = 'The import was stopped; nothing was changed'
 const isStopped = sql`(ended_at is null
   and alive_at < now() - make_interval(secs => ${SILENT_SECONDS}))`
 const COLUMNS = sql`import_id, merch_id, source, is_dry_run, url, rows, bytes_read, bytes_total,
-  result, rejects_stored, started_at, alive_at, ended_at,
+  result, rejects_stored, columns, started_at, alive_at, ended_at,
   case when ${isStopped} then 'failed' else state end as state,
   case when ${isStopped} then ${STOPPED} else error end as error`
 
@@ -114,19 +117,25 @@ export async function endRun(
     readonly result: ImportResult | null
     readonly error: string | null
     readonly rejectsStored: number
+    readonly columns: readonly FoundColumn[] | null
   },
 ): Promise<void> {
-  const { importId, result, error, rejectsStored } = end
-  const stored = result === null ? null : JSON.stringify(result).replaceAll('\\u0000', ' ')
+  const { importId, error, rejectsStored } = end
+  const stored = toJsonb(end.result)
   await db.run(sql`
     update feed_run set state = ${error === null ? 'done' : 'failed'},
       rows = coalesce((${stored}::jsonb ->> 'rows')::bigint, rows),
       bytes_read = case when ${error === null} then coalesce(bytes_total, bytes_read)
         else bytes_read end,
       result = ${stored}::jsonb, error = ${error?.replaceAll('\0', ' ') ?? null},
-      rejects_stored = ${rejectsStored}, alive_at = now(), ended_at = now()
+      rejects_stored = ${rejectsStored}, columns = ${toJsonb(end.columns)}::jsonb,
+      alive_at = now(), ended_at = now()
     where import_id = ${importId} and ended_at is null`)
 }
+
+/** PostgreSQL stores no U+0000. */
+const toJsonb = (value: object | null): string | null =>
+  value === null ? null : JSON.stringify(value).replaceAll('\\u0000', ' ')
 
 /** Newest first, from the one before `beforeId` on. */
 export function listRuns(

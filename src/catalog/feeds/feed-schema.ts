@@ -108,6 +108,18 @@ export const ImportRecord = Type.Object({
       `${RUNS_WITH_REJECTS} imports. The last ${RUNS_KEPT} imports are listed.`,
   }),
   rejects_left_out: Type.Integer({ description: 'Rejected rows that are counted and not stored' }),
+  columns: orNull(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        field: orNull(
+          Type.Enum(FIELDS.map(snakeCase)),
+          'The field that it is read as; null: it is ignored',
+        ),
+      }),
+    ),
+    'The feed’s columns, as far as they were read; null before that',
+  ),
   error: orNull(Type.String(), 'Why it failed; nothing was changed then'),
   datetime_ended: TimeOrNull,
   datetime_created: Time,
@@ -201,6 +213,11 @@ export function toImportRecord(run: FeedRun): Static<typeof ImportRecord> {
     truncated: result?.truncated ?? false,
     rejects_stored: run.rejects_stored,
     rejects_left_out: Math.max(0, total - run.rejects_stored),
+    columns:
+      run.columns?.map(({ name, field }) => ({
+        name,
+        field: field === null ? null : snakeCase(field),
+      })) ?? null,
     error: run.error,
     datetime_ended: formatTimestampOrNull(run.ended_at),
     datetime_created: formatTimestamp(run.started_at),

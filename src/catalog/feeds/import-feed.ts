@@ -19,7 +19,7 @@ import {
   type ToDollars,
 } from './check-offer.ts'
 import { ChunkWriters } from './chunk-writers.ts'
-import type { FeedFields, FeedMap } from './feed-columns.ts'
+import type { FeedFields, FeedMap, FoundColumn } from './feed-columns.ts'
 import { CURRENCY_SAMPLE_ROWS, feedCurrency } from './feed-currency.ts'
 import type { FeedEntry } from './feed-entry.ts'
 import { FeedError } from './feed-error.ts'
@@ -78,6 +78,8 @@ export interface ImportOptions {
   readonly seed: number
   /** Called with rejected rows, some at a time; a promise pauses the import until it settles. */
   readonly onRejects?: (rows: readonly RejectedRow[]) => void | Promise<void>
+  /** Called with the names of the feed's columns, also if the feed is refused for them. */
+  readonly onColumns?: (columns: readonly FoundColumn[]) => void
   /** Judges every row and changes nothing. */
   readonly isDryRun?: boolean
   /** Rows written in one transaction; only tests need another number. */

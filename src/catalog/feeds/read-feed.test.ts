@@ -204,7 +204,10 @@ test('what is no feed is refused as a whole, saying why', async () => {
   )
   await assert.rejects(read('just some words'), /no column id .* and no column title/)
   const lines = read('"a\nok  database  all is well",b\n1,2\n')
-  await assert.rejects(lines, /no column id .*; it reads: a ok database all is well, b; .*--map$/)
+  await assert.rejects(
+    lines,
+    /no column id .*; it reads: a ok database all is well, b; .*map them to fields$/,
+  )
   await assert.rejects(read(gzipSync(CSV)), /the feed is not text: .* packed twice/)
 })
 
@@ -431,7 +434,7 @@ test('finds the repeated element of any XML by its children, or by --element', a
   const odd = '<a><b><nr>1</nr><was>Tea</was><wo>https://s.example/1</wo><kostet>9</kostet></b></a>'
   await assert.rejects(
     read(odd),
-    /first element is <a>, .* name the repeated element with --element/,
+    /first element is <a>, .* name the repeated element in the options/,
   )
   const map = { id: ['nr'], title: ['was'], link: ['wo'], price: ['kostet'] }
   for (const options of [{ map }, { map, element: 'b' }]) {

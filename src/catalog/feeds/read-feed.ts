@@ -12,8 +12,11 @@ import {
   HEADER_CHARACTERS_MAX,
 } from '../../platform/text/csv-reader.ts'
 import {
+  columnsMet,
+  describeColumns,
   type FeedMap,
   type FieldFinder,
+  type FoundColumn,
   fieldFinder,
   findColumns,
   missingColumns,
@@ -41,14 +44,22 @@ export interface ReadOptions {
   readonly map?: FeedMap | null | undefined
   /** The repeated element of an XML feed. */
   readonly element?: string | null | undefined
+  /** Called with the names of the columns, also of a feed that is refused for them. */
+  readonly onColumns?: ((columns: readonly FoundColumn[]) => void) | undefined
 }
 
 /** Reads a feed from its unpacked bytes. Throws FeedError if it is not one. */
 export function readFeed(
   bytes: AsyncIterable<Buffer>,
-  { format = 'auto', servedAs, map, element = null }: ReadOptions = {},
+  { format = 'auto', servedAs, map, element = null, onColumns = ignore }: ReadOptions = {},
 ): FeedReading {
   const fieldOf = fieldFinder(map ?? {})
+  let isTold = false
+  const tell = (columns: readonly FoundColumn[]) => {
+    isTold = true
+    onColumns(columns)
+  }
+  const common = { format, element, map: map ?? {}, fieldOf, onColumns: tell }
   let parser: FeedParser | null = null
   return {
     get isCut() {
@@ -62,7 +73,7 @@ export function readFeed(
         if (parser !== null) yield parser.push(text, false)
         else {
           start += text
-          const chosen = chooseParser(start, { format, element, fieldOf, isLast: false })
+          const chosen = chooseParser(start, { ...common, isLast: false })
           if (chosen === null) continue
           parser = chosen.parser
           yield parser.push(chosen.rest, false)
@@ -70,18 +81,16 @@ export function readFeed(
         }
       }
       if (parser === null) {
-        const chosen = chooseParser(start + decoder.end(), {
-          format,
-          element,
-          fieldOf,
-          isLast: true,
-        })
+        const chosen = chooseParser(start + decoder.end(), { ...common, isLast: true })
         parser = chosen.parser
         yield parser.push(chosen.rest, true)
       } else yield parser.push(decoder.end(), true)
+      if (!isTold) onColumns(columnsMet(fieldOf))
     },
   }
 }
+
+const ignore = () => undefined
 
 interface Chosen {
   readonly parser: FeedParser
@@ -92,8 +101,10 @@ interface Chosen {
 interface Choice {
   readonly format: FeedFormat
   readonly element: string | null
+  readonly map: FeedMap
   readonly fieldOf: FieldFinder
   readonly isLast: boolean
+  readonly onColumns: (columns: readonly FoundColumn[]) => void
 }
 
 /** Null: more of the feed must be read first. */
@@ -149,16 +160,20 @@ function parserOf(start: string, choice: Choice): Chosen | null {
 const TAGS = /<[a-z][^<>]*>(?:[^<>]*<\/?[a-z][^<>]*>){5}/i
 const OBJECT_LINE = /\n\s*\{\s*"/
 
-function xmlOf(start: string, { element, fieldOf, isLast }: Choice): Chosen | null {
+function xmlOf(start: string, { element, map, fieldOf, isLast }: Choice): Chosen | null {
   // The same part of the feed is examined, however it is cut into pieces.
   if (!isLast && start.length < HEADER_CHARACTERS_MAX) return null
-  const { root, item } = findXmlElements(start.slice(0, HEADER_CHARACTERS_MAX), fieldOf, element)
+  const { root, item } = findXmlElements(
+    start.slice(0, HEADER_CHARACTERS_MAX),
+    fieldFinder(map), // The names around the items are no columns.
+    element,
+  )
   if (item !== null) return { parser: new XmlParser({ root, item }, fieldOf), rest: start }
   if (root === '') throw new FeedError('not a product feed: it has no XML element')
   if (element !== null) throw new FeedError(`the feed has no element <${element}>`)
   throw new FeedError(
     `not a product feed: its first element is <${root.slice(0, 40)}>, and no element in it holds ` +
-      'a title, a link and a price; name the repeated element with --element',
+      'a title, a link and a price; name the repeated element in the options',
   )
 }
 
@@ -187,19 +202,21 @@ function findCsv(start: string, choice: CsvChoice): Chosen | null {
   const isHeader = (cells: readonly string[]) => missingColumns(columnsOf(cells)).length === 0
   const header = findCsvHeader(start, { ...choice, isHeader })
   if (header === null) return null
+  choice.onColumns(describeColumns(header.cells, choice.fieldOf))
   return { parser: csvParser(header, columnsOf(header.cells)), rest: start.slice(header.end) }
 }
 
-function noHeader(start: string, { separator, fieldOf }: CsvChoice): FeedError {
+function noHeader(start: string, { separator, fieldOf, onColumns }: CsvChoice): FeedError {
   const first = firstTextLine(start, separator)
   const cells = first?.cells ?? [firstLine(start.trimStart())]
+  onColumns(describeColumns(cells, fieldOf))
   const missing = missingColumns(findColumns(cells, fieldOf))
   // A quoted name may contain line breaks, which would break the message.
   const shown = cells.slice(0, 40).join(', ').replace(/\s+/g, ' ').slice(0, 400)
   return new FeedError(
     `line ${first?.line ?? 1} does not look like a header: it has no column ` +
       `${missing.join(' and no column ')}; it reads: ${shown}; ` +
-      'rename its columns, or name them with --map',
+      'rename its columns, or map them to fields',
   )
 }
 

@@ -6,6 +6,7 @@
 import { startPulse } from '../../platform/concurrency/pulse.ts'
 import type { Database, Db } from '../../platform/postgres/postgres.ts'
 import { cutText } from '../../platform/text/characters.ts'
+import type { FoundColumn } from './feed-columns.ts'
 import { FeedError } from './feed-error.ts'
 import {
   endRun,
@@ -44,6 +45,7 @@ export class RecordedRun {
   #progress: RunProgress = { rows: 0, bytes: 0, totalBytes: null }
   #rejects: StoredReject[] = []
   #rejected = 0
+  #columns: readonly FoundColumn[] | null = null
 
   constructor(db: Database, importId: string, state: RunState = 'fetching') {
     this.#db = db
@@ -95,6 +97,10 @@ export class RecordedRun {
         this.progress('importing', progress)
         options.onProgress?.(progress)
       },
+      onColumns: (columns) => {
+        this.#columns = columns
+        options.onColumns?.(columns)
+      },
       onRejects: async (rows) => {
         await this.#keep(rows)
         await options.onRejects?.(rows)
@@ -127,7 +133,8 @@ export class RecordedRun {
     await this.#flush()
     await this.#tell()
     const rejectsStored = Math.min(this.#rejected, REJECTS_STORED_MAX)
-    await endRun(this.#db, { importId: this.#importId, result, error, rejectsStored })
+    const [importId, columns] = [this.#importId, this.#columns]
+    await endRun(this.#db, { importId, result, error, rejectsStored, columns })
   }
 }
 
