@@ -1,6 +1,7 @@
 /** The operations below `/api/v1/merchants/<merch_id>/`, with the parts of the node they need. */
 import type { Operation } from '../accounts/operation.ts'
 import { campaignOperations } from '../campaigns/campaign-operations.ts'
+import { trafficCurveOperations } from '../campaigns/traffic-curve-operations.ts'
 import { feedOperations } from '../catalog/feeds/feed-operations.ts'
 import { merchantOperations } from '../catalog/merchant-operations.ts'
 import { feedImports } from '../jobs/feed-imports.ts'
@@ -24,6 +25,7 @@ export function operationsForMerchants(node: Node, intake: IntakeDeps): Operatio
   return [
     ...merchantOperations(),
     ...campaignOperations(campaigns),
+    ...trafficCurveOperations,
     ...feedOperations({ db, startImport: feedImports(node) }),
     ...tagStatusOperations,
     ...merchantOfferOperations,
