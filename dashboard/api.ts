@@ -8,7 +8,11 @@ import type { PublisherRecord } from '../src/accounts/schema.ts'
 import type { MeRecord } from '../src/accounts/sign-in/me-operations.ts'
 import type { NoFill } from '../src/auction/dashboard-schema.ts'
 import type { Explanation } from '../src/auction/explanation-schema.ts'
-import type { CampaignEntry, NewCampaignBody } from '../src/campaigns/campaign-schema.ts'
+import type {
+  CampaignEntry,
+  NewCampaignBody,
+  NewCampaignEntry,
+} from '../src/campaigns/campaign-schema.ts'
 import type { LinkPage } from '../src/links/dashboard-schema.ts'
 import type { CreateSmartLinkBody, SmartLinkRecord } from '../src/links/schema.ts'
 import type { RefusalRecord } from '../src/orders/schema.ts'
@@ -41,6 +45,8 @@ export type PublisherSettings = Static<typeof PublisherRecord> & { readonly etag
 export type { SettingsBody }
 /** The etag comes with a single campaign, not with a list. */
 export type Campaign = Static<typeof CampaignEntry> & { readonly etag?: string }
+/** With a note on its price, which only its creation answers. */
+export type NewCampaign = Static<typeof NewCampaignEntry>
 export type CampaignBody = Static<typeof NewCampaignBody>
 export type Performance = PerformanceRecord
 export type PerformanceGroup = Group
@@ -57,6 +63,12 @@ export type {
   Payments,
   Receipt,
   ReturnPage,
+}
+
+export interface PerformanceQuery {
+  readonly group: Group
+  /** Absent: all. */
+  readonly campaign?: number | undefined
 }
 
 /** UTC days, both inclusive. */
@@ -97,13 +109,13 @@ export const api = {
   /** For people of the network, who may look into every organization. */
   organizationName: async (kind: 'publisher' | 'merchant', id: number) =>
     (await first<{ name: string }>(`/api/v1/network/${kind}s/${id}/`)).name,
-  performance: (merchId: number, range: Range, group: Group) =>
-    all<Performance>(`${ofMerchant(merchId)}/performance/?${days(range, { group_by: group })}`),
+  performance: (merchId: number, range: Range, asked: PerformanceQuery) =>
+    all<Performance>(`${ofMerchant(merchId)}/performance/?${days(range, performanceQuery(asked))}`),
   campaigns: (merchId: number) => all<Campaign>(`${ofMerchant(merchId)}/campaigns/?${LONGEST}`),
   campaign: (merchId: number, id: number) =>
     first<Campaign>(`${ofMerchant(merchId)}/campaigns/${id}/`),
   createCampaign: (merchId: number, body: CampaignBody) =>
-    post<Campaign>(`${ofMerchant(merchId)}/campaigns/`, body),
+    post<NewCampaign>(`${ofMerchant(merchId)}/campaigns/`, body),
   updateCampaign: ({ merch_id, campaign_id, etag = '*' }: Campaign, body: CampaignBody) =>
     send<Campaign>(`${ofMerchant(merch_id)}/campaigns/${campaign_id}/`, 'PATCH', body, etag),
   turnCampaign: (merchId: number, id: number, turn: 'pause' | 'resume') =>
@@ -156,10 +168,15 @@ export const LONGEST = 'limit=500'
 export const SESSION = '/api/v1/session/'
 const ofPublisher = (pubId: number): string => `/api/v1/publishers/${pubId}`
 
-const ofMerchant = (merchId: number): string => `/api/v1/merchants/${merchId}`
+export const ofMerchant = (merchId: number): string => `/api/v1/merchants/${merchId}`
 
 const days = ({ from, to }: Range, more: Record<string, string | null> = {}) =>
   query({ date_from: from, date_to: to, ...more })
+
+const performanceQuery = ({ group, campaign }: PerformanceQuery) => ({
+  ...{ group_by: group, limit: '500' },
+  campaign_id: campaign === undefined ? null : String(campaign),
+})
 
 /** Parameters that are null are omitted. */
 function query(asked: Record<string, string | null>): URLSearchParams {
@@ -272,15 +289,49 @@ async function ask<T>(path: string, init: Sent = {}): Promise<Envelope<T>> {
 
 async function errorOf(response: Response, isLogIn = false): Promise<CallError> {
   const body = await (response.json() as Promise<Envelope<unknown>>).catch(() => null)
-  const { message = `The service responded with status ${response.status}`, data } =
-    body?.error ?? {}
   const wait = response.headers.get('retry-after') ?? ''
+  return refusal(response.status, body, { wait, isLogIn })
+}
+
+function refusal(
+  status: number,
+  body: Envelope<unknown> | null,
+  { wait = '', isLogIn = false }: { readonly wait?: string; readonly isLogIn?: boolean } = {},
+): CallError {
+  const { message = `The service responded with status ${status}`, data } = body?.error ?? {}
   // A proxy may send a date instead of seconds.
-  const isTooOften = response.status === 429 && /^\d+$/.test(wait)
+  const isTooOften = status === 429 && /^\d+$/.test(wait)
   const words = isTooOften ? tooOften(Number(wait)) : message
   // Shown after the user has logged in again.
-  const isEnded = response.status === 401 && !isLogIn
-  return new CallError(response.status, isEnded ? ENDED : words, data ?? [])
+  return new CallError(status, status === 401 && !isLogIn ? ENDED : words, data ?? [])
+}
+
+/** Sends a file from disk, and reports how much of it has been sent, from 0 to 1. */
+export function upload<T>(
+  path: string,
+  file: Blob,
+  onProgress: (part: number) => void,
+  signal: AbortSignal,
+): Promise<T> {
+  // `fetch` does not report the progress of a body.
+  const request = new XMLHttpRequest()
+  return new Promise((resolve, reject) => {
+    request.open('POST', path)
+    request.responseType = 'json'
+    if (csrfToken !== null) request.setRequestHeader('x-souk-csrf', csrfToken)
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total)
+    request.onerror = () => reject(new CallError(0, 'The upload broke off. Try again.'))
+    request.onabort = () => reject(new CallError(0, 'You stopped the upload. Nothing has changed.'))
+    request.onload = () => {
+      const body = request.response as Envelope<T> | null
+      const entry = body?.data?.[0]
+      const isOk = request.status >= 200 && request.status < 300
+      if (isOk && entry !== undefined) resolve(entry)
+      else reject(refusal(request.status, body))
+    }
+    signal.addEventListener('abort', () => request.abort())
+    request.send(file)
+  })
 }
 
 function tooOften(seconds: number): string {

@@ -72,3 +72,11 @@ export function shortUrl(address: string): string {
 
 /** The UTC day, as `2026-03-02`. */
 export const today = (): string => new Date().toISOString().slice(0, 10)
+
+const WHOLE_MONTH = new Intl.DateTimeFormat('en-GB', {
+  ...{ month: 'long', year: 'numeric', timeZone: 'UTC' },
+} as const)
+
+/** `2026-03` → `March 2026`; anything else stays. */
+export const monthName = (month: string): string =>
+  /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month) ? WHOLE_MONTH.format(new Date(`${month}-01`)) : month

@@ -33,6 +33,10 @@ const visit = (t: TestContext, by: Pick<Account, 'email' | 'password'>) =>
   visitAs({ ...account, ...by }, t, { service: api.url, path: '/dashboard/' })
 const accountOf = (page: Page) => page.getByRole('region', { name: 'Account entries' })
 
+/** Opens another page of the merchant by the menu. */
+const go = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click()
+
 /** Calls the API with the page's session. */
 async function ask<T>(page: Page, path: string) {
   const answer = await page.request.get(`${api.url}/api/v1/${path}`)
@@ -69,26 +73,27 @@ test('a merchant’s account opens its merchant page and lists no publisher page
   assert.equal(new URL(page.url()).pathname, '/dashboard/merchant')
   const menu = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
   assert.deepEqual(await menu.allTextContents(), [
-    'Overview',
-    'Campaigns',
-    'Members',
-    'Changes',
-    'Developer',
+    ...['Overview', 'Performance', 'Orders', 'Set-up', 'Feed', 'Products', 'Campaigns', 'Tag'],
+    ...['Settings', 'Invoices', 'Account', 'Members', 'Changes', 'Developer'],
   ])
-  await page.getByRole('heading', { name: 'No entries in this period' }).waitFor()
   await page.getByText('Running', { exact: true }).waitFor()
+  await go(page, 'Account')
+  await page.getByRole('heading', { name: 'No entries in this period' }).waitFor()
 })
 
 test('a merchant sees the cost of a click, its reason, and a spent daily budget', async (t) => {
   await click('https://kettles.example/p/1')
   const { page } = await visit(t, shop)
-  const entries = accountOf(page)
-  await entries.getByText('−$0.40').waitFor()
   await page.getByText(`Campaign ${campaignId}: up to $0.40 a click`).waitFor()
   await page.getByText('$0.40 of $1.00').waitFor()
-  await entries.getByText('Why').click()
-  await entries.getByText('$0.40: an exclusive link costs the campaign').waitFor()
-  await entries.getByText('Replay verified').waitFor()
+  await go(page, 'Account')
+  const entries = accountOf(page)
+  await entries.getByRole('row', { name: 'Click' }).getByText('$0.40').waitFor()
+  await entries.getByRole('button', { name: 'Click' }).click()
+  const why = page.getByRole('dialog')
+  await why.getByText('$0.40: an exclusive link costs the campaign').waitFor()
+  await why.getByText('Replay verified').waitFor()
+  await why.getByRole('button', { name: 'Close' }).click()
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),
@@ -98,6 +103,7 @@ test('a merchant sees the cost of a click, its reason, and a spent daily budget'
   assert.match(await text(await download.createReadStream()), /,click,.*,-0\.40,/)
 
   await click('https://kettles.example/p/1')
+  await go(page, 'Overview')
   await page.reload()
   await page.getByText('$0.80 of $1.00').waitFor()
   await page.getByText('Today’s budget spent').waitFor()
@@ -115,13 +121,14 @@ test('a merchant sees the rate behind an order’s cost, and which orders were r
   const { page } = await visit(t, shop)
   await switchTo(page, 'Pans')
   await page.getByRole('heading', { level: 1, name: 'Pans' }).waitFor()
-  const entries = accountOf(page)
-  await entries.getByText('Order A-1').waitFor()
-  await entries.getByText('Why').click()
-  await entries.getByText('2 % of $100.00 is $2.00. You may cancel it until').waitFor()
-  await page.getByText('Refused orders and returns, and warnings').click()
-  await page.getByText('must be a decimal such as "105.00", not negative').waitFor()
   await page.getByRole('row', { name: `${publisher} $2.00 1 1 $100.00` }).waitFor()
+  await go(page, 'Account')
+  await accountOf(page).getByRole('button', { name: 'Order A-1' }).click()
+  const why = page.getByRole('dialog')
+  await why.getByText('2 % of $100.00 is $2.00. You may cancel it until').waitFor()
+  await why.getByRole('button', { name: 'Close' }).click()
+  await go(page, 'Orders')
+  await page.getByText('must be a decimal such as "105.00", not negative').waitFor()
 })
 
 test('an account with a publisher and a merchant has the pages of both, and can switch', async (t) => {
@@ -162,8 +169,10 @@ test('a merchant without a feed learns that its campaigns bid for links to its o
   await click('https://tents.example/')
   const { page } = await visit(t, shop)
   await switchTo(page, 'Tents')
-  await accountOf(page).getByText('−$0.30').waitFor()
-  await page.getByText('your campaigns bid only for links to your own pages').waitFor()
+  await page.getByText('Your campaigns bid only for links to your own pages').waitFor()
+  await page.getByText('Set-up: 1 of 3 steps done.').waitFor()
+  await go(page, 'Account')
+  await accountOf(page).getByRole('row', { name: 'Click' }).getByText('$0.30').waitFor()
 })
 
 test('a campaign whose budget is reserved for expected orders is not shown as running', async (t) => {
@@ -189,8 +198,10 @@ test('a merchant’s page fits the smallest phone, with any names', async (t) =>
   const { page } = await visit(t, shop)
   await page.setViewportSize({ width: 320, height: 900 })
   await switchTo(page, `${LONG} ${pans}`)
-  const entries = accountOf(page)
-  await entries.getByText('Why').first().click()
-  await entries.getByText('Reported as').waitFor()
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+  const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
+  assert.ok(await fits(), 'overview')
+  await page.goto(`${api.url}/dashboard/merchant/account?org=merchant-${pans}`)
+  await accountOf(page).getByRole('button', { name: 'Order A-1' }).click()
+  await page.getByText('Reported as').waitFor()
+  assert.ok(await fits(), 'account')
 })

@@ -40,7 +40,28 @@ export const PAGES: readonly PageEntry[] = [
   { path: PATHS.settings, label: 'Settings', group: 'Publisher', kind: 'publisher' },
 
   { path: PATHS.merchant, label: 'Overview', group: 'Results', kind: 'merchant' },
-  { path: PATHS.campaigns, label: 'Campaigns', group: 'Offer', kind: 'merchant' },
+  { path: PATHS.merchantPerformance, label: 'Performance', group: 'Results', kind: 'merchant' },
+  { path: PATHS.merchantOrders, label: 'Orders', group: 'Results', kind: 'merchant' },
+  {
+    ...{ path: PATHS.merchantOrder, label: 'Order', group: 'Results', kind: 'merchant' },
+    isDetail: true,
+  },
+  { path: PATHS.merchantSetup, label: 'Set-up', group: 'Shop', kind: 'merchant' },
+  { path: PATHS.merchantFeed, label: 'Feed', group: 'Shop', kind: 'merchant' },
+  { path: PATHS.merchantProducts, label: 'Products', group: 'Shop', kind: 'merchant' },
+  { path: PATHS.campaigns, label: 'Campaigns', group: 'Shop', kind: 'merchant' },
+  { path: PATHS.merchantTag, label: 'Tag', group: 'Shop', kind: 'merchant' },
+  {
+    ...{ path: PATHS.invoices, label: 'Invoices', group: 'Money', kind: 'merchant' },
+    permission: 'payments.read',
+  },
+  {
+    ...{ path: PATHS.invoice, label: 'Invoice', group: 'Money', kind: 'merchant' },
+    permission: 'payments.read',
+    isDetail: true,
+  },
+  { path: PATHS.merchantAccount, label: 'Account', group: 'Money', kind: 'merchant' },
+  { path: PATHS.merchantSettings, label: 'Settings', group: 'Shop', kind: 'merchant' },
 
   { path: PATHS.network, label: 'Overview', group: 'Network', kind: 'network' },
   {

@@ -15,6 +15,8 @@ const NOTHING = {
   figure: undefined,
   find: undefined,
   view: undefined,
+  state: undefined,
+  campaign: undefined,
 }
 
 test('reads valid parameters of the URL', () => {
@@ -31,6 +33,8 @@ test('reads valid parameters of the URL', () => {
     figure: 'sales',
     find: '',
     view: 'merchants',
+    state: 'HELD',
+    campaign: 7,
   }
   assert.deepEqual(readSearch({ ...said, other: 1 }), said)
   for (const outcome of ['counted', 'unpaid'])
@@ -44,6 +48,8 @@ test('ignores invalid parameters, and days that do not form a pair', () => {
   const day = '2026-03-02'
   for (const search of [
     { org: 'publisher', outcome: 'all', figure: 'cost', find: 7, view: 7 },
+    { state: 'no state', campaign: '7' },
+    { state: 1, campaign: 1.5 },
     { org: 'network-1' },
     { by: 'hour', only: { host: 'x', device: 1 } },
     { compare: 'month', zone: 'Europe/Berlin' },

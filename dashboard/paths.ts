@@ -10,7 +10,18 @@ export const PATHS = {
   receipt: '/receipts/$result',
   settings: '/settings',
   merchant: '/merchant',
+  merchantSetup: '/merchant/setup',
+  merchantPerformance: '/merchant/performance',
+  merchantFeed: '/merchant/feed',
+  merchantProducts: '/merchant/products',
   campaigns: '/campaigns',
+  merchantTag: '/merchant/tag',
+  merchantOrders: '/merchant/orders',
+  merchantOrder: '/merchant/orders/$order',
+  invoices: '/merchant/invoices',
+  invoice: '/merchant/invoices/$month',
+  merchantAccount: '/merchant/account',
+  merchantSettings: '/merchant/settings',
   network: '/network',
   networkApprovals: '/network/approvals',
   networkOrganizations: '/network/organizations',
@@ -45,8 +56,10 @@ export interface Search {
   /** Only figures of this value: `article` is an ID, `country` a code. */
   readonly only?: Readonly<Partial<Record<FilterName, string>>> | undefined
   readonly org?: string | undefined // an organization, such as publisher-7
-  readonly find?: string | undefined // the search text among links
+  readonly find?: string | undefined // the search text of a list
   readonly view?: string | undefined // the chosen tab of a page
+  readonly state?: string | undefined // the state that a list is limited to
+  readonly campaign?: number | undefined // the campaign that a page is limited to
 }
 
 /** Valid clicks, or unpaid ones. */
@@ -68,6 +81,8 @@ const DRAWN = [...FIGURES, 'epc', 'revenue'] as const
 export type Figure = (typeof FIGURES)[number]
 
 const ORGANIZATION = /^(network|(publisher|merchant)-\d{1,10})$/
+const WORD = /^\w{1,20}$/
+const CAMPAIGN_MAX = 2 ** 31
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 
 /**
@@ -75,7 +90,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  * because the router passes unlisted ones through.
  */
 export function readSearch(search: Record<string, unknown>): Search {
-  const { by, only, compare, zone, org, from, to, day, outcome, figure, find, view } = search
+  const { by, only, compare, zone, org, from, to, day, outcome, figure } = search
+  const { find, view, state, campaign } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
@@ -90,6 +106,8 @@ export function readSearch(search: Record<string, unknown>): Search {
     figure: DRAWN.find((one) => one === figure),
     find: typeof find === 'string' ? find : undefined,
     view: typeof view === 'string' ? view : undefined,
+    state: typeof state === 'string' && WORD.test(state) ? state : undefined,
+    campaign: isCampaign(campaign) ? campaign : undefined,
   }
 }
 
@@ -101,6 +119,9 @@ function readFilters(value: unknown): Search['only'] {
   )
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
 }
+
+const isCampaign = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) > 0 && Number(value) < CAMPAIGN_MAX
 
 /** Whether a text is a real calendar day. 30 February is not. */
 export function isDay(value: unknown): value is string {

@@ -1,9 +1,13 @@
-/** The form of a campaign: what you pay for, how much at most, when and where. */
-import { type FormEvent, useState } from 'react'
-import type { Campaign, CampaignBody } from '../api.ts'
+/** The form of a campaign: what you pay for, how much at most, when and where; then a review. */
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { type Campaign, type CampaignBody, faultsOf } from '../api.ts'
 import { Choice } from '../ui/choice.tsx'
+import { Conflict } from '../ui/conflict.tsx'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
+import { CampaignPosition } from './campaign-position.tsx'
+import { CampaignReview } from './campaign-review.tsx'
+import { PacingCurve } from './pacing-curve.tsx'
 
 const MODELS = [
   { value: 'cpc', label: 'Per click' },
@@ -15,6 +19,7 @@ const DEVICES = ['desktop', 'mobile', 'tablet'] as const
 /** The values of the fields, as typed. */
 interface Fields {
   readonly bid: string
+  readonly exclusive_bid: string
   readonly roas: string
   readonly rate: string // in percent
   readonly payment: string
@@ -23,6 +28,8 @@ interface Fields {
   readonly start: string
   readonly end: string
   readonly country: string
+  readonly allow_publisher: string
+  readonly block_publisher: string
 }
 
 /** What a field of this form needs, by its name. */
@@ -34,21 +41,29 @@ type FieldOf = (name: keyof Fields) => {
 }
 
 export function CampaignForm(props: {
+  readonly merchId: number
   readonly campaign: Campaign | null
   readonly error: Error | null
   readonly isPending: boolean
   readonly onSave: (body: CampaignBody) => Promise<unknown>
+  /** Opens the campaign again as it is now. */
+  readonly onReload: () => void
   readonly onClose: () => void
 }) {
-  const { campaign, error, isPending, onSave, onClose } = props
+  const { merchId, campaign, error, isPending, onSave, onReload, onClose } = props
   const [model, setModel] = useState<Model>(campaign?.model ?? 'cpc')
   const [fields, setFields] = useState(() => fieldsOf(campaign))
   const [devices, setDevices] = useState<readonly string[]>(campaign?.device ?? [])
-  const form = useFaultFocus(error)
+  const [isReview, setReview] = useState(false)
+  // The field with the fault is on the first step.
+  useEffect(() => setReview((was) => was && faultsOf(error).length === 0), [error])
+  const form = useFaultFocus(isReview ? null : error)
   const save = useOneAtATime(onSave)
+  const body = bodyOf(model, fields, devices)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    await save(bodyOf(model, fields, devices))
+    if (campaign === null && !isReview) setReview(true)
+    else await save(body)
   }
   const field: FieldOf = (name) => ({
     name,
@@ -58,27 +73,73 @@ export function CampaignForm(props: {
   })
   const title = campaign === null ? 'New campaign' : `Campaign ${campaign.campaign_id}`
   return (
-    <form ref={form} onSubmit={submit} aria-label={title} className="panel space-y-4 p-4">
-      <h2>{title}</h2>
-      <div>
-        <p className="label">What do you pay for?</p>
-        <Choice label="What do you pay for?" options={MODELS} value={model} onChange={setModel} />
-      </div>
-      <TermsFields model={model} field={field} />
-      <div className="grid gap-4 sm:grid-cols-2">
-        <LimitFields field={field} />
-        <DeviceBoxes devices={devices} onChange={setDevices} />
-      </div>
+    <form ref={form} onSubmit={submit} aria-label={title} className="panel space-y-5 p-4">
+      <h2>{isReview ? 'Is this right?' : title}</h2>
+      {isReview ? (
+        <CampaignReview body={body} />
+      ) : (
+        <>
+          <Part title="What you pay for">
+            <Choice
+              label="What do you pay for?"
+              options={MODELS}
+              value={model}
+              onChange={setModel}
+            />
+            <TermsFields model={model} field={field} />
+            <CampaignPosition merchId={merchId} bid={model === 'cpc' ? fields.bid : null} />
+          </Part>
+          <Part title="How much, and when">
+            <LimitFields field={field} />
+            <PacingCurve merchId={merchId} budget={fields.daily_budget} />
+          </Part>
+          <Part title="Where">
+            <TargetFields field={field} devices={devices} setDevices={setDevices} />
+          </Part>
+        </>
+      )}
       <FormFailure error={error} fields={Object.keys(fields)} />
-      <div className="flex gap-2">
-        <button type="submit" className="button button-main" aria-busy={isPending}>
-          {campaign === null ? 'Create campaign' : 'Save changes'}
-        </button>
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
+      <Conflict error={error} onReload={onReload} />
+      <Buttons
+        label={campaign !== null ? 'Save changes' : isReview ? 'Create campaign' : 'Review'}
+        isPending={isPending}
+        onBack={isReview ? () => setReview(false) : null}
+        onClose={onClose}
+      />
     </form>
+  )
+}
+
+function Buttons(props: {
+  readonly label: string
+  readonly isPending: boolean
+  readonly onBack: (() => void) | null
+  readonly onClose: () => void
+}) {
+  const { label, isPending, onBack, onClose } = props
+  return (
+    <div className="flex flex-wrap gap-2">
+      <button type="submit" className="button button-main" aria-busy={isPending}>
+        {label}
+      </button>
+      {onBack !== null && (
+        <button type="button" className="button" onClick={onBack}>
+          Change it
+        </button>
+      )}
+      <button type="button" className="button" onClick={onClose}>
+        Cancel
+      </button>
+    </div>
+  )
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <fieldset className="space-y-4 border-t border-line pt-4">
+      <legend className="float-left mb-3 w-full font-semibold">{title}</legend>
+      <div className="clear-both space-y-4">{children}</div>
+    </fieldset>
   )
 }
 
@@ -96,6 +157,13 @@ function TermsFields({ model, field }: { model: Model; field: FieldOf }) {
             {...decimal}
             label="The most for a click, in $"
             placeholder="0.60"
+          />
+          <Field
+            {...field('exclusive_bid')}
+            {...decimal}
+            label="For a click on an exclusive link, in $"
+            placeholder="As above"
+            isOptional
           />
           <Field
             {...field('roas')}
@@ -121,23 +189,48 @@ function TermsFields({ model, field }: { model: Model; field: FieldOf }) {
   )
 }
 
-/** How much at most, when, and where. */
+/** How much at most, and when. */
 function LimitFields({ field }: { field: FieldOf }) {
   const money = { inputMode: 'decimal', isOptional: true } as const
-  const day = { type: 'date', max: '9999-12-31', isOptional: true } as const
+  const day = { placeholder: '2026-12-31', maxLength: 10, isOptional: true } as const
   return (
-    <>
+    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Field {...field('daily_budget')} {...money} label="Budget per day, in $" placeholder="200" />
       <Field {...field('budget')} {...money} label="Budget in total, in $" placeholder="5000" />
       <Field {...field('start')} {...day} label="First day" />
       <Field {...field('end')} {...day} label="Last day" />
+    </div>
+  )
+}
+
+function TargetFields(props: {
+  readonly field: FieldOf
+  readonly devices: readonly string[]
+  readonly setDevices: (devices: readonly string[]) => void
+}) {
+  const { field, devices, setDevices } = props
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
       <Field
         {...field('country')}
         label="Countries, as two letters"
-        placeholder="DE, AT"
+        placeholder="DE, AT; empty: all"
         isOptional
       />
-    </>
+      <DeviceBoxes devices={devices} onChange={setDevices} />
+      <Field
+        {...field('allow_publisher')}
+        label="Only these publishers, by number"
+        placeholder="All"
+        isOptional
+      />
+      <Field
+        {...field('block_publisher')}
+        label="Never these publishers, by number"
+        placeholder="None"
+        isOptional
+      />
+    </div>
   )
 }
 
@@ -172,6 +265,7 @@ function fieldsOf(campaign: Campaign | null): Fields {
   const rate = campaign?.rate ?? null
   return {
     bid: campaign?.bid ?? '',
+    exclusive_bid: campaign?.exclusive_bid ?? '',
     roas: String(campaign?.roas ?? ''),
     rate: rate === null ? '' : String(Number((rate * 100).toFixed(4))),
     payment: campaign?.payment ?? '',
@@ -180,6 +274,8 @@ function fieldsOf(campaign: Campaign | null): Fields {
     start: campaign?.start?.slice(0, 10) ?? '',
     end: lastDayOf(campaign?.end ?? null),
     country: campaign?.country.join(', ') ?? '',
+    allow_publisher: campaign?.allow_publisher.join(', ') ?? '',
+    block_publisher: campaign?.block_publisher.join(', ') ?? '',
   }
 }
 
@@ -191,8 +287,10 @@ function lastDayOf(end: string | null): string {
 }
 
 function endOf(lastDay: string): string | null {
-  const ms = Date.parse(lastDay)
-  return Number.isNaN(ms) ? null : new Date(ms + DAY_MS).toISOString()
+  if (lastDay.trim() === '') return null
+  const ms = Date.parse(`${lastDay.trim()}T00:00:00Z`)
+  // The service says what is wrong with another text.
+  return Number.isNaN(ms) ? lastDay : new Date(ms + DAY_MS).toISOString()
 }
 
 function bodyOf(
@@ -206,17 +304,19 @@ function bodyOf(
   return {
     model,
     bid: model === 'cpc' ? text(fields.bid) : null,
+    exclusive_bid: model === 'cpc' ? text(fields.exclusive_bid) : null,
     roas: model === 'cpc' ? number(fields.roas) : null,
     rate: model === 'cpa' && percentage !== null ? percentage / 100 : null,
     payment: model === 'epp' ? text(fields.payment) : null,
     daily_budget: text(fields.daily_budget),
     budget: text(fields.budget),
-    start: fields.start === '' ? null : `${fields.start}T00:00:00Z`,
+    start: fields.start.trim() === '' ? null : `${fields.start.trim()}T00:00:00Z`,
     end: endOf(fields.end),
-    country: fields.country
-      .split(/[\s,;]+/)
-      .filter((code) => code !== '')
-      .map((code) => code.toUpperCase()),
+    country: wordsOf(fields.country).map((code) => code.toUpperCase()),
+    allow_publisher: wordsOf(fields.allow_publisher).map(Number),
+    block_publisher: wordsOf(fields.block_publisher).map(Number),
     device: [...devices],
   }
 }
+
+const wordsOf = (text: string): string[] => text.split(/[\s,;]+/).filter((word) => word !== '')

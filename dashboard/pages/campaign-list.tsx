@@ -1,7 +1,7 @@
 /** Lists a merchant's campaigns: terms, state, and budget spent. */
 import { Link } from '@tanstack/react-router'
 import type { MerchantOverview } from '../api.ts'
-import { date, dollars, percent } from '../format.ts'
+import { cents, date, dollars, percent } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import { EmptyState } from '../ui/notice.tsx'
 
@@ -85,7 +85,7 @@ function Budget(props: { name: string; spent: string; of: string | null }) {
       <p className="number flex flex-wrap justify-between gap-x-3">
         <span className="text-soft">{name}</span>
         <span>
-          {dollars(spent)}
+          {cents(spent)}
           <span className="text-soft">{of === null ? ', no limit' : ` of ${dollars(of)}`}</span>
         </span>
       </p>

@@ -1,7 +1,7 @@
 /** A merchant's campaigns: create, change, pause and resume them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Campaign, type CampaignBody } from '../api.ts'
+import { api, type Campaign, type CampaignBody, type NewCampaign } from '../api.ts'
 import { cents, date, dollars, percent } from '../format.ts'
 import { useCan, useMerchant } from '../organization.ts'
 import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
@@ -14,14 +14,18 @@ type Open = Campaign | 'new' | null
 /** Which campaign is being edited, and what saving it does. */
 function useEditing(merchId: number, renew: () => Promise<unknown>) {
   const [open, setOpen] = useState<Open>(null)
+  const [created, setCreated] = useState<NewCampaign | null>(null)
   const save = useMutation({
-    mutationFn: ({ body, of }: { body: CampaignBody; of: Campaign | null }) =>
-      of === null ? api.createCampaign(merchId, body) : api.updateCampaign(of, body),
+    mutationFn: async ({ body, of }: { body: CampaignBody; of: Campaign | null }) => {
+      if (of === null) setCreated(await api.createCampaign(merchId, body))
+      else await api.updateCampaign(of, body)
+    },
     onSuccess: () => setOpen(null),
     onSettled: renew,
   })
   const show = (next: Open) => {
     save.reset()
+    setCreated(null)
     setOpen(next)
   }
   // With its etag: a person who saves after another change gets a message.
@@ -29,7 +33,7 @@ function useEditing(merchId: number, renew: () => Promise<unknown>) {
     mutationFn: (id: number) => api.campaign(merchId, id),
     onSuccess: (campaign) => show(campaign),
   })
-  return { open, show, save, begin }
+  return { open, show, save, begin, created }
 }
 
 export function CampaignsPage() {
@@ -39,14 +43,16 @@ export function CampaignsPage() {
   const queryKey = ['campaigns', merchId]
   const renew = () => client.invalidateQueries({ queryKey })
   const campaigns = useQuery({ queryKey, queryFn: () => api.campaigns(merchId) })
-  const { open, show, save, begin } = useEditing(merchId, renew)
+  const { open, show, save, begin, created } = useEditing(merchId, renew)
   const form = (of: Campaign | null) => (
     <CampaignForm
-      key={of?.campaign_id}
+      key={of?.etag ?? of?.campaign_id}
+      merchId={merchId}
       campaign={of}
       error={save.error}
       isPending={save.isPending}
       onSave={(body) => save.mutateAsync({ body, of })}
+      onReload={() => of !== null && begin.mutate(of.campaign_id)}
       onClose={() => show(null)}
     />
   )
@@ -61,6 +67,7 @@ export function CampaignsPage() {
         )}
       </div>
       {open === 'new' && form(null)}
+      {created !== null && <Created campaign={created} />}
       <Progress query={campaigns} />
       {begin.error !== null && <Failure error={begin.error} />}
       {campaigns.data?.length === 0 && open !== 'new' && <NoCampaign />}
@@ -77,6 +84,18 @@ export function CampaignsPage() {
           />
         ),
       )}
+    </div>
+  )
+}
+
+/** Warnings of the service about the lists and floors of publishers stay with the campaign. */
+function Created({ campaign }: { campaign: NewCampaign }) {
+  return (
+    <div role="status" className="panel border-accent bg-tint px-4 py-3">
+      <p className="font-medium">
+        Campaign {campaign.campaign_id} is created. {STATES[campaign.state]}.
+      </p>
+      <p className="mt-1 text-sm">{campaign.price_note}</p>
     </div>
   )
 }

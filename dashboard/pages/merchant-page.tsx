@@ -1,19 +1,20 @@
 /** A merchant's overview: costs, campaigns, product feed, and the amount owed. */
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { api, type MerchantOverview } from '../api.ts'
 import { cents, count, date, time } from '../format.ts'
 import { useMerchant } from '../organization.ts'
+import { PATHS } from '../paths.ts'
 import { useRange } from '../range.ts'
+import type { Column } from '../table/column.ts'
+import { DataTable } from '../table/data-table.tsx'
 import { ClickReasons } from '../ui/click-reasons.tsx'
 import { DayChart } from '../ui/day-chart.tsx'
-import { type MoneyColumn, MoneyTable } from '../ui/money-table.tsx'
 import { Progress } from '../ui/notice.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { Sums } from '../ui/sums.tsx'
-import { AccountList } from './account-list.tsx'
 import { CampaignList } from './campaign-list.tsx'
-import { PerformanceSection } from './performance-section.tsx'
-import { RefusedList } from './refused-list.tsx'
+import { SetupNote } from './merchant-setup-page.tsx'
 
 /** Computing everything a merchant ever owed may take seconds. */
 const REFRESH_MS = 30_000
@@ -30,13 +31,11 @@ export function MerchantPage() {
   return (
     <div className="space-y-5">
       <RangeTitle name={name} />
+      <SetupNote merchId={merchId} />
       <Progress query={overview} />
       {overview.data !== undefined && (
         <Figures overview={overview.data} isOfOtherDays={overview.isPlaceholderData} />
       )}
-      <PerformanceSection merchId={merchId} range={range} />
-      <AccountList merchId={merchId} />
-      <RefusedList merchId={merchId} />
     </div>
   )
 }
@@ -75,13 +74,13 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
       <Feed feed={feed} />
       <CampaignList campaigns={campaigns} />
       {publishers.length > 0 && (
-        <MoneyTable
-          id="by-publisher"
-          title="By publisher"
+        <DataTable
+          id="merchant-publishers"
+          label="Publishers"
           rows={publishers}
           keyOf={(one) => one.pub_id}
-          name={{ head: 'Publisher', cell: (one) => <bdi>{one.publisher_name}</bdi> }}
           columns={PUBLISHER_COLUMNS}
+          sort={{ by: 'cost' }}
         />
       )}
       <Owed overview={props.overview} />
@@ -89,11 +88,12 @@ function Figures(props: { overview: MerchantOverview; isOfOtherDays: boolean }) 
   )
 }
 
-const PUBLISHER_COLUMNS: readonly MoneyColumn<MerchantOverview['publishers'][number]>[] = [
-  { head: 'Cost', amount: (one) => one.cost },
-  { head: 'Clicks', cell: (one) => count(one.clicks) },
-  { head: 'Sales', cell: (one) => count(one.sales) },
-  { head: 'Revenue', amount: (one) => one.revenue },
+const PUBLISHER_COLUMNS: readonly Column<MerchantOverview['publishers'][number]>[] = [
+  { id: 'publisher', head: 'Publisher', value: (one) => one.publisher_name },
+  { id: 'cost', head: 'Cost', kind: 'money', isSum: true, value: (one) => one.cost },
+  { id: 'clicks', head: 'Clicks', kind: 'count', isSum: true, value: (one) => one.clicks },
+  { id: 'sales', head: 'Sales', kind: 'count', isSum: true, value: (one) => one.sales },
+  { id: 'revenue', head: 'Revenue', kind: 'money', isSum: true, value: (one) => one.revenue },
 ]
 
 function timesCost({ cost, revenue }: MerchantOverview['totals']): string {
@@ -114,8 +114,11 @@ function Feed({ feed }: { feed: MerchantOverview['feed'] }) {
   return (
     <section aria-label="Product feed" className="panel px-4 py-3 text-sm">
       <p className={at !== null && isStale ? 'text-bad' : ''}>{age}</p>
-      {url !== null && <p className="text-soft">Fetched every six hours from {url}</p>}
+      {url !== null && <p className="text-soft wrap-anywhere">From {url}</p>}
       {error !== null && <p className="mt-1 text-bad">Problem at the last import: {error}</p>}
+      <Link to={PATHS.merchantFeed} className="link">
+        Open the feed
+      </Link>
     </section>
   )
 }
@@ -127,23 +130,18 @@ function Owed({ overview }: { overview: MerchantOverview }) {
       <h2 id="account">Account</h2>
       <Sums
         sums={[
+          { name: 'Owed now', value: cents(overview.owed_usd), note: 'due, and not paid yet' },
           {
-            name: 'Owed',
-            value: cents(overview.owed_usd),
-            note: 'due, but not paid yet',
-          },
-          {
-            name: 'Pending',
+            name: 'Not due yet',
             value: cents(overview.not_due_usd),
             note: 'today’s clicks, and orders that can still be cancelled',
           },
-          {
-            name: 'Credit',
-            value: cents(overview.credit_usd),
-            note: 'credit towards your next bill',
-          },
+          { name: 'Credit', value: cents(overview.credit_usd), note: 'towards your next bill' },
         ]}
       />
+      <Link to={PATHS.merchantAccount} className="link">
+        See every entry
+      </Link>
     </section>
   )
 }

@@ -20,7 +20,7 @@ import { MerchantParams } from './own-merchant.ts'
 /** How long a replaced secret still signs: time enough to change it on every server of a shop. */
 const FORMER_SECRET_MS = DAY_MS
 
-const SettingsRecord = Type.Object({
+export const SettingsRecord = Type.Object({
   merch_id: Type.Integer(),
   name: Type.String(),
   domain: Type.Array(Type.String(), { description: 'Domains of the shop; the first one is shown' }),
@@ -52,7 +52,7 @@ const SettingsRecord = Type.Object({
 })
 
 /** The settings that a merchant changes itself; the others are its contract with the network. */
-const SettingsBody = Type.Object({
+export const SettingsBody = Type.Object({
   name: Type.Optional(Type.String()),
   domain: Type.Optional(Type.Array(Type.String())),
   click_param: Type.Optional(TextOrNull),

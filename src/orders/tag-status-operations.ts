@@ -14,7 +14,7 @@ const REFUSED_SHOWN = 20
 
 const LastTime = (description: string) => orNull(Time, description)
 
-const TagStatus = Type.Object({
+export const TagStatus = Type.Object({
   merch_id: Type.Integer(),
   last_page: LastTime('When the tag last reported a page; null: never'),
   last_checkout: LastTime('When the tag last reported an order; null: never'),

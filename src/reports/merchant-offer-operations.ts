@@ -17,7 +17,7 @@ import {
 
 const QUERY_CHARACTERS_MAX = 200
 
-const OfferRecord = Type.Object({
+export const OfferRecord = Type.Object({
   offer_id: orNull(Type.String(), 'Null for a rejected row, which is no offer'),
   merch_id: Type.Integer(),
   state: Type.Enum(['in_stock', 'out_of_stock', 'rejected']),

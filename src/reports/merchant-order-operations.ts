@@ -30,7 +30,7 @@ const OrderParams = Type.Object({
   order_id: Type.String({ description: 'The merchant’s own, percent-encoded; or ours' }),
 })
 
-const ListedOrder = Type.Object({
+export const ListedOrder = Type.Object({
   order_id: orNull(Type.String(), 'Ours'),
   checkout_id: Type.String({ description: 'The merchant’s own' }),
   merch_id: Type.Integer(),
@@ -95,7 +95,7 @@ const listOrders = list({
   },
 })
 
-const DecidedOrder = Type.Object({
+export const DecidedOrder = Type.Object({
   ...MerchantOrderRecord.properties,
   datetime_created: Time,
   datetime_updated: Time,

@@ -1,0 +1,29 @@
+/** The state of an order in the merchant's words. */
+import type { ShopOrder } from '../merchant-api.ts'
+
+type State = Pick<ShopOrder, 'state' | 'hold'>
+
+const WORDS: Readonly<Record<ShopOrder['state'], string>> = {
+  PENDING: 'Can change',
+  LOCKED: 'Final',
+  PAID: 'Paid',
+  REJECTED: 'Rejected',
+}
+
+export function stateWords({ state, hold }: State): string {
+  if (hold === 'review') return 'Waits for you'
+  if (hold === 'no_rate') return 'Waits for a rate'
+  return WORDS[state]
+}
+
+export function OrderState({ order }: { order: State }) {
+  const tone =
+    order.hold !== null
+      ? 'bg-second-tint text-second'
+      : order.state === 'REJECTED'
+        ? 'bg-bad-tint text-bad'
+        : order.state === 'PENDING'
+          ? ''
+          : 'bg-tint text-accent'
+  return <span className={`chip ${tone}`}>{stateWords(order)}</span>
+}
