@@ -91,7 +91,10 @@ create table feed_run (
   rejects_stored integer not null default 0, -- rows in feed_reject
   started_at timestamptz not null default now(),
   alive_at timestamptz not null default now(), -- its process updates this while it works
-  ended_at timestamptz
+  ended_at timestamptz, -- null: running
+  -- [{"name", "field"}]: the columns of the feed, and the field that each is read as (null:
+  -- ignored), for people who map columns by hand. null: the import has not read them.
+  columns jsonb
 );
 create index feed_run_merchant on feed_run (merch_id, import_id);
 
