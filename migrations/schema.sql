@@ -1366,6 +1366,7 @@ create table receipt (
   constraint receipt_pkey PRIMARY KEY (result_number)
 );
 CREATE INDEX receipt_at ON receipt USING btree (at);
+CREATE INDEX receipt_link ON receipt USING btree (auction_id, at DESC, result_number DESC);
 CREATE INDEX receipt_publisher ON receipt USING btree (pub_id, at);
 
 create table reconciliation (

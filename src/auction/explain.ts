@@ -14,6 +14,7 @@ import { formatTimestamp } from '../platform/time/timestamp.ts'
 import { LIVE } from './campaign-state.ts'
 import { offerIdOf } from './candidate-set.ts'
 import { discloseToPublisher } from './disclose.ts'
+import { earningsPerClick } from './expected-earnings.ts'
 import {
   type Audience,
   explainLoss,
@@ -142,6 +143,7 @@ const NOT_SHOWN = {
   price_why: null,
   price_set_by: null,
   publisher_earns: null,
+  publisher_expects: null,
   platform_keeps: null,
   reserve: null,
   propensity: null,
@@ -181,6 +183,7 @@ function explainOutcome(
     price_why: explainPrice(held, audience),
     price_set_by: held.setter,
     publisher_earns: isAll ? formatExact(part) : null,
+    publisher_expects: isAll && set.model[winner] !== MODEL.cpc ? expectation(held) : null,
     platform_keeps: isAll ? formatExact(price - part) : null,
     reserve: formatExact(outcome.reserveMicros),
     explored,
@@ -193,6 +196,11 @@ function explainOutcome(
         : null,
     reason: null,
   }
+}
+
+/** What a click is worth on average to the publisher of a winner that pays on the order. */
+function expectation({ set, request, outcome }: Rerun): string {
+  return formatExact(Math.round(earningsPerClick(set, request, outcome)))
 }
 
 function explainCandidate(held: Rerun, i: number, audience: Audience): ExplainedCandidate {

@@ -83,6 +83,10 @@ const ExplainedOutcome = Type.Object(
       'What set the price, or for a commission with the second rate its rate',
     ),
     publisher_earns: orNull(Dollars, 'Of a click; a commission is shared when it is earned'),
+    publisher_expects: orNull(
+      Dollars,
+      'Expected of a click where the winner pays on the order; an estimate if its bid is hidden',
+    ),
     platform_keeps: DollarsOrNull,
     reserve: DollarsOrNull,
     explored: Type.Boolean(),

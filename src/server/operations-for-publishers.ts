@@ -5,6 +5,7 @@ import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { productOperations } from '../matching/product-operations.ts'
 import type { Node } from '../node/node.ts'
 import { breakdownOperations } from '../stats/breakdown-operations.ts'
+import { linkAuctionOperations } from '../stats/link-auction-operations.ts'
 import { linkFinderOperations } from '../stats/link-finder-operations.ts'
 import { linkOperations } from '../stats/link-operations.ts'
 import { tagStatusOperations } from '../stats/tag-status-operations.ts'
@@ -23,6 +24,7 @@ export function operationsForPublishers(node: Node): Operation[] {
       bases: config,
       onChanged: (link) => noteDestination(node, { ...link, is_keyless: false }),
     }),
+    ...linkAuctionOperations,
     ...linkFinderOperations({
       ...{ bases: config, outlooks, book, isOwnPage, nextId: () => node.ids.next() },
       onLinks: (links) => {

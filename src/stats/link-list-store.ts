@@ -38,9 +38,13 @@ export function listLinksWithFigures(
   wanted: ListWanted & {
     readonly articleId: number | null
     readonly health: Health | null
+    /** Either id of one link. */
+    readonly link: string | null
+    /** In lower case; empty: all. */
+    readonly search: string
   },
 ): Promise<ListedLink[]> {
-  const { pubId, dayFrom, limitRows, skipRows, articleId, health } = wanted
+  const { pubId, dayFrom, limitRows, skipRows, articleId, health, link, search } = wanted
   return db.rows(sql`
     with figure as (
       select value::bigint as auction_id, sum(clicks)::bigint as clicks,
@@ -67,8 +71,27 @@ export function listLinksWithFigures(
     where l.pub_id = ${pubId}
       and (${articleId}::int is null or l.article_id = ${articleId})
       and (${health}::text is null or health = ${health})
+      and (${link}::bigint is null or ${link}::bigint in (auction_id, smart_link_id))
+      and (${search} = '' or position(${search} in
+        lower(concat_ws(' ', l.url, a.name, a.url, auction_id::text))) > 0)
     order by coalesce(risk_micros, 0) desc, coalesce(earnings_micros, 0) desc, auction_id desc
     limit ${limitRows} offset ${skipRows}`)
+}
+
+/** What links earned by UTC day; days without earnings are absent. */
+export function listDailyEarnings(
+  db: Db,
+  of: {
+    readonly pubId: number
+    readonly dayFrom: string
+    readonly auctionIds: readonly string[]
+  },
+): Promise<{ readonly auction_id: string; readonly day: string; readonly earnings_micros: string }[]> {
+  const { pubId, dayFrom, auctionIds } = of
+  return db.rows(sql`
+    select value as auction_id, day::text, earnings_micros from figure_day
+    where pub_id = ${pubId} and property = 'link' and day >= ${dayFrom}
+      and value = any(${auctionIds}::text[])`)
 }
 
 export interface ListedArticle extends FiguredRow {

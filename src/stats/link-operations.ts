@@ -29,12 +29,17 @@ import {
   type ListedLink,
   type ListWanted,
   listArticles,
+  listDailyEarnings,
   listLinksWithFigures,
 } from './link-list-store.ts'
 import { type LinkMarket, readLinkMarket } from './link-market-store.ts'
 
 /** A month of figures says what a link or an article is worth today. */
 const DAYS = 30
+/** Two weeks show the rhythm of weekdays twice. */
+const TREND_DAYS = 14
+/** A URL is the longest text that somebody searches for. */
+const SEARCH_LENGTH_MAX = 2048
 const PATH = '/api/v1/publishers/:pub_id'
 
 export interface LinkDeps {
@@ -75,6 +80,7 @@ const LinkRecord = Type.Object({
       merchant_name: Type.String(),
       price: Type.String({ description: 'US dollars' }),
       in_stock: Type.Boolean({ description: 'At the merchant of the link' }),
+      image_url: orNull(Type.String()),
     }),
     'At the URL of the link; null: no feed has it',
   ),
@@ -83,6 +89,9 @@ const LinkRecord = Type.Object({
   article_url: Type.String(),
   ...FIGURES,
   impressions: Type.Integer({ description: 'How often the link was loaded on a page' }),
+  earnings_by_day: Type.Array(Type.String(), {
+    description: `US dollars of the last ${TREND_DAYS} UTC days, today last`,
+  }),
   datetime_created: Time,
   datetime_updated: Time,
 })
@@ -116,17 +125,28 @@ const linkList = ({ bases }: LinkDeps) =>
     query: Type.Object({
       article: Type.Optional(smallId),
       health: Type.Optional(Type.Enum([...HEALTHS])),
+      link: Type.Optional(idText('One link, by `smart_link_id` or `auction_id`')),
+      search: Type.Optional(
+        Type.String({
+          maxLength: SEARCH_LENGTH_MAX,
+          description: 'Part of the URL, or of the name or URL of the article',
+        }),
+      ),
     }),
     entry: LinkRecord,
     run: async ({ db, now, params: { pub_id: pubId }, query }) => {
       const publisher = await requirePublisher(db, pubId)
-      const { article: articleId = null, health = null, ...page } = query
+      const { article: articleId = null, health = null, link = null, search = '', ...page } = query
       const wanted = readPage({ pubId, now, ...page })
-      const rows = await listLinksWithFigures(db, { ...wanted, articleId, health })
+      const filter = { articleId, health, link, search: search.trim().toLowerCase() }
+      const rows = await listLinksWithFigures(db, { ...wanted, ...filter })
       const shown = rows.slice(0, page.limit)
       const marketOf = await readLinkMarket(db, publisher, { links: shown, now })
+      const trendOf = await readTrends(db, { pubId, links: shown, now })
       return {
-        rows: shown.map((row) => toLink(row, { market: marketOf(row), now, bases })),
+        rows: shown.map((row) =>
+          toLink(row, { market: marketOf(row), trend: trendOf(row), now, bases }),
+        ),
         nextCursor: nextOf(rows, wanted),
       }
     },
@@ -306,8 +326,9 @@ function nextOf(rows: readonly unknown[], { limitRows, skipRows }: ListWanted): 
 
 function toLink(
   row: ListedLink,
-  { market, now, bases }: { market: LinkMarket; now: Date; bases: OwnBases },
+  of: { market: LinkMarket; trend: readonly string[]; now: Date; bases: OwnBases },
 ): Static<typeof LinkRecord> {
+  const { market, trend, now, bases } = of
   const { product } = market
   const health = healthOf(
     {
@@ -338,15 +359,32 @@ function toLink(
             merchant_name: product.merchant_name,
             price: formatCents(product.price_micros),
             in_stock: product.is_in_stock,
+            image_url: product.image_url,
           },
     article_id: row.article_id,
     article_name: row.article_name,
     article_url: row.article_url,
     ...toFigures(row),
     impressions: Number(row.impressions),
+    earnings_by_day: [...trend],
     datetime_created: formatTimestamp(row.datetime_created),
     datetime_updated: formatTimestamp(row.datetime_updated),
   }
+}
+
+/** What each link earned on each of the last days. */
+async function readTrends(
+  db: Db,
+  of: { readonly pubId: number; readonly links: readonly ListedLink[]; readonly now: Date },
+): Promise<(link: ListedLink) => readonly string[]> {
+  const { pubId, links, now } = of
+  const days = Array.from({ length: TREND_DAYS }, (_, at) =>
+    utcDay(now.getTime() - (TREND_DAYS - 1 - at) * DAY_MS),
+  )
+  const auctionIds = links.map(({ auction_id }) => auction_id)
+  const rows = await listDailyEarnings(db, { pubId, dayFrom: days[0] as string, auctionIds })
+  const earned = new Map(rows.map((row) => [`${row.auction_id} ${row.day}`, row.earnings_micros]))
+  return ({ auction_id: id }) => days.map((day) => formatCents(earned.get(`${id} ${day}`) ?? '0'))
 }
 
 function toFigures(row: FiguredRow) {
