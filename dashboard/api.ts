@@ -96,6 +96,10 @@ export const faultsOf = (error: unknown): readonly Fault[] =>
 export const isRefusal = (error: unknown): boolean =>
   error instanceof CallError && error.status >= 400 && error.status < 500
 
+/** Whether somebody else has changed the record since it was read. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof CallError && error.status === 412
+
 export const isNotLoggedIn = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401
 
@@ -223,10 +227,18 @@ export async function everything<T>(path: string): Promise<T[]> {
 
 export const post = <T>(path: string, body: object): Promise<T> => send(path, 'POST', body)
 
+/** For calls that answer a list. */
+export const postAll = <T>(path: string, body: object): Promise<T[]> =>
+  call<T>(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
 /** Sends a change; with an etag it is refused if the record has changed meanwhile. */
 export async function send<T>(
   path: string,
-  method: 'POST' | 'PATCH',
+  method: 'POST' | 'PATCH' | 'PUT',
   body: object,
   etag?: string,
 ): Promise<T> {

@@ -33,6 +33,15 @@ export const PAGES: readonly PageEntry[] = [
     permission: 'payments.read',
   },
   { path: PATHS.links, label: 'Links', group: 'Links', kind: 'publisher' },
+  { path: PATHS.products, label: 'Products', group: 'Links', kind: 'publisher' },
+  {
+    ...{ path: PATHS.article, label: 'Paste an article', group: 'Links', kind: 'publisher' },
+    permission: 'links.write',
+  },
+  {
+    ...{ path: PATHS.link, label: 'Link', group: 'Links', kind: 'publisher' },
+    isDetail: true,
+  },
   {
     ...{ path: PATHS.receipt, label: 'Receipt', group: 'Links', kind: 'publisher' },
     isDetail: true,

@@ -17,6 +17,7 @@ const NOTHING = {
   view: undefined,
   state: undefined,
   campaign: undefined,
+  health: undefined,
 }
 
 test('reads valid parameters of the URL', () => {
@@ -35,6 +36,7 @@ test('reads valid parameters of the URL', () => {
     view: 'merchants',
     state: 'HELD',
     campaign: 7,
+    health: 'dead',
   }
   assert.deepEqual(readSearch({ ...said, other: 1 }), said)
   for (const outcome of ['counted', 'unpaid'])

@@ -3,6 +3,9 @@ export const PATHS = {
   overview: '/',
   performance: '/performance',
   links: '/links',
+  link: '/links/$id',
+  article: '/article',
+  products: '/products',
   clicks: '/clicks',
   orders: '/orders',
   unfilled: '/unfilled',
@@ -60,6 +63,7 @@ export interface Search {
   readonly view?: string | undefined // the chosen tab of a page
   readonly state?: string | undefined // the state that a list is limited to
   readonly campaign?: number | undefined // the campaign that a page is limited to
+  readonly health?: (typeof HEALTHS)[number] | undefined // links in one state
 }
 
 /** Valid clicks, or unpaid ones. */
@@ -73,6 +77,9 @@ export const FILTERS = ['article', 'link', 'merchant', 'product', 'device', 'cou
 export type FilterName = (typeof FILTERS)[number]
 const GROUPS = [...FILTERS, 'time'] as const
 export type Group = (typeof GROUPS)[number]
+
+/** The states of a link, as the API names them. */
+export const HEALTHS = ['earning', 'no_bid', 'out_of_stock', 'dead', 'disabled', 'new'] as const
 
 /** The figures that the overview can draw. */
 export const FIGURES = ['earnings', 'clicks', 'impressions', 'sales'] as const
@@ -91,7 +98,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
  */
 export function readSearch(search: Record<string, unknown>): Search {
   const { by, only, compare, zone, org, from, to, day, outcome, figure } = search
-  const { find, view, state, campaign } = search
+  const { find, view, state, campaign, health } = search
   const isRange = isDay(from) && isDay(to) && from <= to
   return {
     org: typeof org === 'string' && ORGANIZATION.test(org) ? org : undefined,
@@ -104,6 +111,7 @@ export function readSearch(search: Record<string, unknown>): Search {
     day: isDay(day) ? day : undefined,
     outcome: OUTCOMES.find((one) => one === outcome),
     figure: DRAWN.find((one) => one === figure),
+    health: HEALTHS.find((one) => one === health),
     find: typeof find === 'string' ? find : undefined,
     view: typeof view === 'string' ? view : undefined,
     state: typeof state === 'string' && WORD.test(state) ? state : undefined,

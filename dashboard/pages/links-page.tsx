@@ -1,76 +1,136 @@
-/** Lists a publisher's smart links, newest first, with a search and a form to create one. */
+/** A publisher's smart links, those that lose most first, with a search and a form for new ones. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link as RouteLink } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useAddress } from '../address.ts'
-import { api, type CreateSmartLinkBody, type LinkPage } from '../api.ts'
-import { articleHref, articleTitle, date, shortUrl } from '../format.ts'
-import { usePublisher } from '../organization.ts'
-import { CopyButton } from '../ui/copy-button.tsx'
-import { EmptyState, Progress } from '../ui/notice.tsx'
+import { api, type CreateSmartLinkBody } from '../api.ts'
+import { useCan, usePublisher } from '../organization.ts'
+import { HEALTHS, PATHS, type Search } from '../paths.ts'
+import { publisherApi } from '../publisher-api.ts'
+import { EmptyState, Failure } from '../ui/notice.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
+import { TableSkeleton } from '../ui/skeleton.tsx'
 import { Title } from '../ui/title.tsx'
+import { HEALTH } from './link-health.tsx'
+import { LinkTable } from './link-table.tsx'
 import { NewLinkForm } from './new-link-form.tsx'
 import { UnattributedRedirects } from './unattributed-redirects.tsx'
 
-type ListedLink = LinkPage['links'][number]
-
 export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
-  const [{ find = null }, change] = useAddress()
+  const canCreate = useCan('links.write')
+  const [{ find = null, health = null }, change] = useAddress()
   const [isMaking, setMaking] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
   const field = useRef<HTMLInputElement>(null)
-  const pages = usePages(['links', pubId, find], (cursor) =>
-    api.links(pubId, { search: find, cursor }),
+  const pages = usePages(['links', pubId, find, health], (cursor) =>
+    publisherApi.links(pubId, { search: find, health, cursor }),
   )
-  const client = useQueryClient()
-  const make = useMutation({
-    mutationFn: (body: CreateSmartLinkBody) => api.createLink(pubId, body),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['links', pubId] }),
-  })
-  const links = pages.data?.pages.flatMap((page) => page.links) ?? []
+  const links = pages.data?.pages.flatMap(({ rows }) => rows) ?? []
+  const isFiltered = find !== null || health !== null
   return (
     <div className="space-y-5">
-      <div className="flex flex-wrap items-center justify-between gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <Title>Smart links</Title>
-        <button
-          ref={opener}
-          type="button"
-          className="button button-main"
-          aria-expanded={isMaking}
-          onClick={() => setMaking(true)}
-        >
-          New link
-        </button>
+        {canCreate ? (
+          <div className="flex flex-wrap gap-2">
+            <RouteLink to={PATHS.article} className="button">
+              Paste an article
+            </RouteLink>
+            <button
+              ref={opener}
+              type="button"
+              className="button button-main"
+              aria-expanded={isMaking}
+              onClick={() => setMaking(true)}
+            >
+              New link
+            </button>
+          </div>
+        ) : (
+          <p className="text-sm text-soft">A manager or owner can create and change links.</p>
+        )}
       </div>
       {isMaking && (
-        <NewLinkForm
-          made={make.data ?? null}
-          error={make.error}
-          isPending={make.isPending}
-          onMake={make.mutateAsync}
+        <MakeLink
           onClose={() => {
-            make.reset()
             setMaking(false)
             opener.current?.focus() // Return the focus to the button that opened the form.
           }}
         />
       )}
-      {find === null && <UnattributedRedirects rows={pages.data?.pages[0]?.unattributed ?? []} />}
-      {(find !== null || links.length > 0 || pages.isPending) && <SearchForm field={field} />}
-      {pages.isSuccess && links.length === 0 && (find !== null || !isMaking) && (
+      {!isFiltered && <Unattributed />}
+      {(isFiltered || links.length > 0 || pages.isPending) && (
+        <div className="flex flex-wrap items-center gap-2">
+          <SearchForm field={field} />
+          <HealthFilter health={health} onChange={(next) => change({ health: next })} />
+        </div>
+      )}
+      {pages.isPending && pages.failureReason === null && <TableSkeleton />}
+      {pages.failureReason !== null && (
+        <Failure error={pages.failureReason} isGoingOn={pages.isFetching} />
+      )}
+      {pages.isSuccess && links.length === 0 && (isFiltered || !isMaking) && (
         <NoLinks
           find={find}
+          isFiltered={isFiltered}
           onAll={() => {
             field.current?.focus() // The button disappears, so focus the search field.
-            change({ find: undefined })
+            change({ find: undefined, health: undefined })
           }}
         />
       )}
-      {links.length > 0 && <LinkList links={links} />}
-      <Progress query={pages} />
-      <NextPage pages={pages} label="Older links" />
+      {links.length > 0 && <LinkTable links={links} />}
+      <NextPage pages={pages} label="More links" />
     </div>
+  )
+}
+
+function MakeLink({ onClose }: { onClose: () => void }) {
+  const { pub_id: pubId } = usePublisher()
+  const client = useQueryClient()
+  const make = useMutation({
+    mutationFn: (body: CreateSmartLinkBody) => api.createLink(pubId, body),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['links', pubId] }),
+  })
+  return (
+    <NewLinkForm
+      made={make.data ?? null}
+      error={make.error}
+      isPending={make.isPending}
+      onMake={make.mutateAsync}
+      onClose={onClose}
+    />
+  )
+}
+
+/** Clicks on links that do not name this publisher. */
+function Unattributed() {
+  const { pub_id: pubId } = usePublisher()
+  const pages = usePages(['unattributed', pubId], (cursor) =>
+    api.links(pubId, { search: null, cursor }),
+  )
+  return <UnattributedRedirects rows={pages.data?.pages[0]?.unattributed ?? []} />
+}
+
+function HealthFilter(props: {
+  health: Search['health'] | null
+  onChange: (health: Search['health']) => void
+}) {
+  return (
+    <select
+      aria-label="State"
+      className="field field-small w-44"
+      value={props.health ?? ''}
+      onChange={({ target }) => props.onChange(HEALTHS.find((one) => one === target.value))}
+    >
+      <option value="">All states</option>
+      {HEALTHS.map((one) => (
+        <option key={one} value={one}>
+          {HEALTH[one].label}
+        </option>
+      ))}
+    </select>
   )
 }
 
@@ -87,9 +147,9 @@ function SearchForm({ field }: { field: RefObject<HTMLInputElement | null> }) {
     field.current.value = asked.current = find
   }, [find, field])
   return (
-    <search>
+    <search className="grow sm:max-w-md">
       <form
-        className="flex max-w-xl gap-2"
+        className="flex gap-2"
         onSubmit={(event) => {
           event.preventDefault()
           ask(field.current?.value ?? '')
@@ -101,12 +161,12 @@ function SearchForm({ field }: { field: RefObject<HTMLInputElement | null> }) {
           name="find"
           aria-label="Find links"
           placeholder="URL or article of a link"
-          className="field"
+          className="field field-small"
           defaultValue={find}
           // The field's clear button empties it without submitting.
           onChange={({ target }) => target.value === '' && ask('')}
         />
-        <button type="submit" className="button">
+        <button type="submit" className="button button-small">
           Find
         </button>
       </form>
@@ -114,11 +174,14 @@ function SearchForm({ field }: { field: RefObject<HTMLInputElement | null> }) {
   )
 }
 
-function NoLinks({ find, onAll }: { find: string | null; onAll: () => void }) {
-  if (find !== null) {
+function NoLinks(props: { find: string | null; isFiltered: boolean; onAll: () => void }) {
+  const { find, isFiltered, onAll } = props
+  if (isFiltered) {
     return (
-      <EmptyState title={`No smart link with “${find}”`}>
-        <p>The search covers the URLs of links, and the URLs and names of their articles.</p>
+      <EmptyState title={find === null ? 'No link in this state' : `No smart link with “${find}”`}>
+        {find !== null && (
+          <p>The search covers the URLs of links, and the URLs and names of their articles.</p>
+        )}
         <button type="button" className="button mt-3" onClick={onAll}>
           Show all links
         </button>
@@ -133,57 +196,5 @@ function NoLinks({ find, onAll }: { find: string | null; onAll: () => void }) {
         create them from the links in your articles.
       </p>
     </EmptyState>
-  )
-}
-
-function LinkList({ links }: { links: readonly ListedLink[] }) {
-  return (
-    <ul className="panel divide-y divide-line">
-      {links.map((link) => (
-        <LinkLine key={link.auction_id} link={link} />
-      ))}
-    </ul>
-  )
-}
-
-const SOURCES: Readonly<Record<string, string>> = {
-  api: 'created in the dashboard or by API',
-  linkmate: 'created by the page tag',
-  wrapper: 'created at a click',
-}
-
-function LinkLine({ link }: { link: ListedLink }) {
-  const { url, article_url, auction_id, smart_link_url, state } = link
-  return (
-    <li className="grid grid-cols-1 gap-x-6 gap-y-2 px-4 py-3 md:grid-cols-[1fr_auto]">
-      <div className="min-w-0">
-        <p className="line-clamp-3 font-medium" title={url ?? article_url}>
-          {url === null ? 'No product. Leads to its article.' : shortUrl(url)}
-        </p>
-        <p dir="auto" className="truncate text-left text-sm text-soft">
-          <a
-            href={articleHref(article_url)}
-            target="_blank"
-            rel="noreferrer"
-            className="hover:underline"
-          >
-            {articleTitle(link)}
-          </a>
-        </p>
-        <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">
-          {state === 'disabled' && <span className="chip bg-bad-tint text-bad">Disabled</span>}
-          {link.exclusive_match_requested && <span className="chip">Locked to one merchant</span>}
-          <span>
-            {date(link.datetime_created)}, {SOURCES[link.source] ?? link.source}
-          </span>
-        </p>
-      </div>
-      <div className="flex min-w-0 items-center gap-3">
-        <code className="number min-w-0 grow truncate font-mono text-[0.8125rem] text-soft">
-          {auction_id}
-        </code>
-        <CopyButton text={smart_link_url} label="Copy link" of={auction_id} />
-      </div>
-    </li>
   )
 }

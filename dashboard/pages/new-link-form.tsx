@@ -4,6 +4,8 @@ import type { CreateSmartLinkBody, SmartLink } from '../api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
+import { ArticlePicker } from './article-picker.tsx'
+import { LinkPreview, useMarket, verdict } from './link-preview.tsx'
 
 interface NewLinkFormProps {
   readonly made: SmartLink | null
@@ -83,6 +85,10 @@ function Addresses(props: {
         isOptional
         placeholder="https://shop.example/p/1"
       />
+      <LinkPreview url={fields.url} />
+      <ArticlePicker
+        onChoose={({ name, url }) => onChange({ ...fields, article_name: name, article_url: url })}
+      />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field {...field('article_name')} label="Article" placeholder="Ten kettles, tested" />
         <Field
@@ -96,9 +102,17 @@ function Addresses(props: {
   )
 }
 
+/** Says in the same place whether the new link earns: creating it succeeds for any page. */
 function Made({ link }: { link: SmartLink }) {
+  const { data: market } = useMarket(link.url)
   return (
     <div role="status" className="flex flex-wrap items-center gap-3 rounded-lg bg-tint px-3 py-2">
+      <p className="w-full text-sm">
+        Created.{' '}
+        {market === undefined
+          ? link.url === '' && 'It leads to its article and earns nothing without a product page.'
+          : verdict(market).replace('would earn', 'earns')}
+      </p>
       <code className="min-w-0 grow font-mono text-[0.8125rem] break-all">
         {link.smart_link_url}
       </code>

@@ -23,6 +23,8 @@ export interface DataTableProps<Row> {
   /** The name of the table for screen readers, and its heading unless `isBare`. */
   readonly label: string
   readonly isBare?: boolean
+  /** Without the filter by text, on a page that has its own search. */
+  readonly isFilterless?: boolean
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string | number
   /** The first column names the row and stays visible while the others scroll. */
@@ -83,6 +85,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <TableTools
         {...{ id, label, columns, shown, show, text, setText, visible }}
         isBare={props.isBare === true}
+        isFilterless={props.isFilterless === true}
         rows={sorted}
         total={rows.length}
       />

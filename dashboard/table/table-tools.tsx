@@ -12,6 +12,7 @@ export function TableTools<Row>(props: {
   id: string
   label: string
   isBare: boolean
+  isFilterless: boolean
   columns: readonly Column<Row>[]
   visible: readonly Column<Row>[]
   shown: Shown
@@ -30,7 +31,7 @@ export function TableTools<Row>(props: {
         {rows.length === total ? total.toLocaleString('en-US') : `${rows.length} of ${total}`}
       </span>
       <div className="grow" />
-      {total >= FILTERED_FROM && (
+      {!props.isFilterless && total >= FILTERED_FROM && (
         <input
           type="search"
           aria-label={`Filter ${label}`}

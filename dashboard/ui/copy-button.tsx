@@ -23,7 +23,7 @@ export function CopyButton(props: { text: string; label: string; of?: string }) 
  * The clipboard API exists only on https and localhost, and may be refused. Falls back to copying a
  * selection. Returns false if that fails too.
  */
-async function copyText(text: string): Promise<boolean> {
+export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

@@ -9,6 +9,7 @@ const SHAPES = {
   down: 'M3.5 6L8 10.5 12.5 6',
   left: 'M10 3L5 8l5 5',
   right: 'M6 3l5 5-5 5',
+  more: 'M3 8h.01M8 8h.01M13 8h.01',
   person: 'M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14.5a5.5 5.5 0 0 1 11 0',
   calendar: 'M2.5 4h11v9.5h-11zM2.5 7h11M5.5 2v3m5-3v3',
   columns: 'M2 3h12v10H2zM6 3v10m4-10v10',

@@ -32,7 +32,7 @@ const Offer = Type.Object({
   clickmate_link: Type.String({ description: 'Leads readers to this offer, and earns' }),
 })
 
-const Product = Type.Object({
+export const Product = Type.Object({
   product_id: Type.String(),
   name: Type.String(),
   brand: Type.String({ description: 'Empty when the feeds have none' }),

@@ -42,7 +42,10 @@ test('a link’s auctions say who won at which price, or why nobody won', async 
   const first = await read('?limit=1')
   const rest = await read(`?limit=1&cursor=${first.next_cursor}`)
   assert.deepEqual([...first.data, ...rest.data], data)
-  assert.equal((await api.call(`${path}/auctions/?cursor=x`, { key })).failure().fields[0], 'cursor')
+  assert.equal(
+    (await api.call(`${path}/auctions/?cursor=x`, { key })).failure().fields[0],
+    'cursor',
+  )
 
   const { auctions, unfilled, reasons } = (await api.call(`${path}/explanation/`, { key })).entry<{
     readonly auctions: number

@@ -22,7 +22,7 @@ const EXPLAINED_MAX = 200
 
 const DollarsOrNull = (description: string) => orNull(Type.String(), `${description}, US dollars`)
 
-const LinkAuction = Type.Object({
+export const LinkAuction = Type.Object({
   auction_result_number: Type.String({ description: 'Names the receipt' }),
   at: Time,
   won: Type.Boolean(),
@@ -42,7 +42,7 @@ const LinkAuction = Type.Object({
   ),
 })
 
-const LinkExplanation = Type.Object({
+export const LinkExplanation = Type.Object({
   auctions: Type.Integer({ description: `The newest ${EXPLAINED_MAX} that are stored, at most` }),
   unfilled: Type.Integer({ description: 'Of these, those without a winner' }),
   unfilled_clicks: Type.Integer({ description: 'Unpaid clicks on these' }),

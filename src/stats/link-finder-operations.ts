@@ -48,7 +48,7 @@ const FinderBody = Type.Object({
   ),
 })
 
-const FoundLink = Type.Object({
+export const FoundLink = Type.Object({
   url: Type.String({ description: 'As it was written' }),
   can_earn: Type.Boolean({ description: 'Whether a merchant that sells it pays for clicks now' }),
   best_effort_cpc: Type.Number({

@@ -86,7 +86,9 @@ export function listDailyEarnings(
     readonly dayFrom: string
     readonly auctionIds: readonly string[]
   },
-): Promise<{ readonly auction_id: string; readonly day: string; readonly earnings_micros: string }[]> {
+): Promise<
+  { readonly auction_id: string; readonly day: string; readonly earnings_micros: string }[]
+> {
   const { pubId, dayFrom, auctionIds } = of
   return db.rows(sql`
     select value as auction_id, day::text, earnings_micros from figure_day

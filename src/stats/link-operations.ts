@@ -59,7 +59,7 @@ const FIGURES = {
 }
 const RISK = dollars('Earned a day over the 14 days before it stopped earning; 0 while it earns')
 
-const LinkRecord = Type.Object({
+export const LinkRecord = Type.Object({
   smart_link_id: Type.Integer(),
   auction_id: Type.String(),
   smart_link_url: Type.String(),
@@ -96,7 +96,7 @@ const LinkRecord = Type.Object({
   datetime_updated: Time,
 })
 
-const ArticleRecord = Type.Object({
+export const ArticleRecord = Type.Object({
   article_id: Type.Integer(),
   name: Type.String(),
   url: Type.String(),
@@ -195,7 +195,7 @@ const LinkChange = Type.Object({
 })
 
 /** Without figures, which change with every click: the etag is that of the settings. */
-const LinkSettings = Type.Object({
+export const LinkSettings = Type.Object({
   smart_link_id: Type.Integer(),
   auction_id: Type.String(),
   smart_link_url: Type.String(),

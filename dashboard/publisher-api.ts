@@ -1,0 +1,65 @@
+/** The API calls of a publisher's work: links, products, the tag, what-if and alerts. */
+import type { Static } from 'typebox'
+import type { NoFillReason, WhatIf, WhatIfBody, WhatIfJob } from '../src/auction/result-schema.ts'
+import type { Product as ProductRecord } from '../src/matching/product-operations.ts'
+import type { LinkAuction, LinkExplanation } from '../src/stats/link-auction-operations.ts'
+import type { FoundLink } from '../src/stats/link-finder-operations.ts'
+import type { ArticleRecord, LinkRecord, LinkSettings } from '../src/stats/link-operations.ts'
+import { first, LONGEST, page, postAll, send } from './api.ts'
+
+export type Link = Static<typeof LinkRecord>
+export type Article = Static<typeof ArticleRecord>
+export type Settings = Static<typeof LinkSettings> & { readonly etag: string }
+export type Auction = Static<typeof LinkAuction>
+export type Explained = Static<typeof LinkExplanation>
+export type Found = Static<typeof FoundLink>
+export type Product = Static<typeof ProductRecord>
+export type Offer = Product['offers'][number]
+export type Reason = NoFillReason
+export type { WhatIf, WhatIfBody, WhatIfJob }
+
+export interface LinkChange {
+  readonly url?: string
+  readonly exclusive_match_requested?: boolean
+  readonly state?: 'active' | 'disabled'
+}
+
+/** The source of links to find: exactly one of these. */
+export interface Source {
+  readonly text?: string
+  readonly html?: string
+  readonly urls?: readonly string[]
+}
+
+const of = (pubId: number): string => `/api/v1/publishers/${pubId}`
+
+/** Parameters that are null are omitted. */
+function query(asked: Record<string, string | null>): string {
+  const pairs = Object.entries(asked)
+  const given = pairs.flatMap(([name, value]) => (value ? [[name, value]] : []))
+  return new URLSearchParams(given).toString()
+}
+
+export const publisherApi = {
+  links: (
+    pubId: number,
+    asked: { search: string | null; health: string | null; cursor: string | null },
+  ) => page<Link>(`${of(pubId)}/links/?${LONGEST}&${query(asked)}`),
+  link: async (pubId: number, id: string) =>
+    (await page<Link>(`${of(pubId)}/links/?${query({ link: id })}`)).rows[0] ?? null,
+  articles: (pubId: number) => page<Article>(`${of(pubId)}/articles/?${LONGEST}`),
+  settings: (pubId: number, id: string) => first<Settings>(`${of(pubId)}/smart_links/${id}/`),
+  changeLink: (pubId: number, id: string, change: LinkChange, etag?: string) =>
+    send<Settings>(`${of(pubId)}/smart_links/${id}/`, 'PATCH', change, etag),
+  auctions: (pubId: number, id: string, cursor: string | null) =>
+    page<Auction>(`${of(pubId)}/smart_links/${id}/auctions/?${query({ cursor })}`),
+  products: (pubId: number, q: string, cursor: string | null) =>
+    page<Product>(`${of(pubId)}/products/?${query({ q, cursor, limit: '20' })}`),
+  /** Creates smart links for the links of the source with `create`. */
+  findLinks: (
+    pubId: number,
+    body: Source & { article: { url: string; name?: string | null }; create?: boolean },
+  ) => postAll<Found>(`${of(pubId)}/link_finder/`, body),
+  explanation: (pubId: number, id: string) =>
+    first<Explained>(`${of(pubId)}/smart_links/${id}/explanation/`),
+}
