@@ -28,6 +28,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: PATHS.clicks, label: 'Clicks', group: 'Earnings', kind: 'publisher' },
   { path: PATHS.orders, label: 'Orders', group: 'Earnings', kind: 'publisher' },
   { path: PATHS.unfilled, label: 'Unfilled', group: 'Earnings', kind: 'publisher' },
+  { path: PATHS.whatIf, label: 'What if', group: 'Earnings', kind: 'publisher' },
   {
     ...{ path: PATHS.payments, label: 'Payments', group: 'Earnings', kind: 'publisher' },
     permission: 'payments.read',

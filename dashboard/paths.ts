@@ -6,6 +6,7 @@ export const PATHS = {
   link: '/links/$id',
   article: '/article',
   products: '/products',
+  whatIf: '/what-if',
   clicks: '/clicks',
   orders: '/orders',
   unfilled: '/unfilled',

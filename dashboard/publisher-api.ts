@@ -2,10 +2,14 @@
 import type { Static } from 'typebox'
 import type { NoFillReason, WhatIf, WhatIfBody, WhatIfJob } from '../src/auction/result-schema.ts'
 import type { Product as ProductRecord } from '../src/matching/product-operations.ts'
+import type { ProductFeed } from '../src/matching/schema.ts'
+import type { OrderRecord } from '../src/reports/order-record-schema.ts'
 import type { LinkAuction, LinkExplanation } from '../src/stats/link-auction-operations.ts'
 import type { FoundLink } from '../src/stats/link-finder-operations.ts'
 import type { ArticleRecord, LinkRecord, LinkSettings } from '../src/stats/link-operations.ts'
-import { first, LONGEST, page, postAll, send } from './api.ts'
+import type { TagStatus as TagStatusRecord } from '../src/stats/tag-status-operations.ts'
+import type { AlertsBody, AlertsRecord } from '../src/webhooks/alert-operations.ts'
+import { all, first, LONGEST, page, post, postAll, send } from './api.ts'
 
 export type Link = Static<typeof LinkRecord>
 export type Article = Static<typeof ArticleRecord>
@@ -16,7 +20,12 @@ export type Found = Static<typeof FoundLink>
 export type Product = Static<typeof ProductRecord>
 export type Offer = Product['offers'][number]
 export type Reason = NoFillReason
-export type { WhatIf, WhatIfBody, WhatIfJob }
+export type NamedMerchant = { readonly merch_id: number; readonly name: string }
+export type TagStatus = Static<typeof TagStatusRecord>
+export type Alerts = Static<typeof AlertsRecord> & { readonly etag: string }
+export type AlertsChange = Static<typeof AlertsBody>
+export type Order = Static<typeof OrderRecord>
+export type { WhatIf, WhatIfBody }
 
 export interface LinkChange {
   readonly url?: string
@@ -60,6 +69,34 @@ export const publisherApi = {
     pubId: number,
     body: Source & { article: { url: string; name?: string | null }; create?: boolean },
   ) => postAll<Found>(`${of(pubId)}/link_finder/`, body),
+  merchants: async (pubId: number): Promise<readonly NamedMerchant[]> => {
+    const feeds = await all<Static<typeof ProductFeed>>(`${of(pubId)}/product_feeds/`)
+    return feeds.map(({ merch_id, merchant: name }) => ({ merch_id, name }))
+  },
+  tagStatus: (pubId: number) => first<TagStatus>(`${of(pubId)}/tag_status/`),
+  alerts: (pubId: number) => first<Alerts>(`${of(pubId)}/alerts/`),
+  saveAlerts: ({ pub_id: pubId, etag }: Alerts, body: AlertsChange) =>
+    send<Alerts>(`${of(pubId)}/alerts/`, 'PUT', body, etag),
+  order: (pubId: number, id: string) => first<Order>(`${of(pubId)}/orders/${id}/`),
   explanation: (pubId: number, id: string) =>
     first<Explained>(`${of(pubId)}/smart_links/${id}/explanation/`),
+}
+
+/** How often a job that runs for long is asked. */
+const JOB_POLL_MS = 1_000
+
+/** A day under other settings. A long day is a job: this waits until it is done. */
+export async function readWhatIf(body: WhatIfBody, signal: AbortSignal): Promise<WhatIf> {
+  const { job_id: jobId = null, ...answer } = await post<WhatIf & Partial<WhatIfJob>>(
+    '/api/v1/what_if/',
+    body,
+  )
+  if (jobId === null) return answer
+  for (;;) {
+    signal.throwIfAborted()
+    const { state, result } = await first<WhatIfJob>(`/api/v1/what_if/${jobId}/`)
+    if (result !== null) return result
+    if (state === 'failed') throw new Error('The day could not run again. Try once more.')
+    await new Promise((resolve) => setTimeout(resolve, JOB_POLL_MS))
+  }
 }

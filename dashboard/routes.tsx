@@ -37,6 +37,7 @@ const routeTree = root.addChildren([
   page(PATHS.link, () => import('./pages/link-page.tsx'), 'LinkPage'),
   page(PATHS.article, () => import('./pages/article-page.tsx'), 'ArticlePage'),
   page(PATHS.products, () => import('./pages/products-page.tsx'), 'ProductsPage'),
+  page(PATHS.whatIf, () => import('./pages/what-if-page.tsx'), 'WhatIfPage'),
   page(PATHS.clicks, () => import('./pages/clicks-page.tsx'), 'ClicksPage'),
   page(PATHS.orders, () => import('./pages/orders-page.tsx'), 'OrdersPage'),
   page(PATHS.unfilled, () => import('./pages/unfilled-page.tsx'), 'UnfilledPage'),

@@ -26,6 +26,10 @@ const COLUMNS: readonly Column<Link>[] = [
     cell: (link) => <bdi title={link.url}>{linkName(link)}</bdi>,
   },
   {
+    ...{ id: 'copy', head: 'Link', value: (link) => link.smart_link_url },
+    cell: (link) => <LinkMenu link={link} name={linkName(link)} />,
+  },
+  {
     ...{ id: 'health', head: 'State', value: ({ health }) => HEALTH[health].label },
     cell: ({ health }) => <HealthChip health={health} />,
   },
@@ -43,12 +47,13 @@ const COLUMNS: readonly Column<Link>[] = [
     value: ({ earnings_per_click: epc }) => epc,
   },
   {
-    ...{ id: 'trend', head: '14 days' },
+    ...{ id: 'trend', head: 'Trend' },
     value: ({ earnings_by_day: days }) => days.join(' '),
     cell: ({ earnings_by_day: days }) => (
+      // Without today, which is not over.
       <Sparkline
-        values={days.map(Number)}
-        label={`Earnings of the last 14 days; today ${cents(days.at(-1) ?? '0')}`}
+        values={days.slice(0, -1).map(Number)}
+        label={`Earnings of the days before today; yesterday ${cents(days.at(-2) ?? '0')}`}
       />
     ),
   },
@@ -59,10 +64,6 @@ const COLUMNS: readonly Column<Link>[] = [
         <bdi>{articleTitle(link)}</bdi>
       </a>
     ),
-  },
-  {
-    ...{ id: 'copy', head: 'Smart link', value: (link) => link.smart_link_url },
-    cell: (link) => <LinkMenu link={link} name={linkName(link)} />,
   },
   {
     ...{ id: 'merchant', head: 'Shop', isHidden: true },

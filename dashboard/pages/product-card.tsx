@@ -64,32 +64,36 @@ function OfferLine(props: {
   const { offer, isChosen, onChoose } = props
   const { merchant_name: merchant, price, in_stock, best_effort_cpc: cpc } = offer
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2 text-sm">
-      <label className="flex min-w-40 grow basis-52 items-center gap-2">
+    <li className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 px-4 py-2 text-sm sm:grid-cols-[1fr_5rem_7rem_9rem_auto]">
+      <label className="flex min-w-0 items-center gap-2">
         <input
           type="checkbox"
-          className="size-4 accent-accent"
+          className="size-4 shrink-0 accent-accent"
           checked={isChosen}
           onChange={({ target }) => onChoose(target.checked)}
         />
-        <bdi className="font-medium">{merchant}</bdi>
+        <bdi className="min-w-0 truncate font-medium">{merchant}</bdi>
         <span className="sr-only"> in the button</span>
       </label>
-      <span className="number w-20 sm:text-right">{cents(price)}</span>
-      <span className="w-28">
-        <span className={`chip gap-1 ${in_stock ? '' : 'bg-second-tint text-second'}`}>
-          <Icon name={in_stock ? 'check' : 'empty'} size={12} />
-          {in_stock ? 'In stock' : 'Out of stock'}
+      <span className="sm:order-last">
+        <CopyButton text={offer.clickmate_link} label="Copy link" of={merchant} />
+      </span>
+      <div className="col-span-2 flex flex-wrap items-center justify-between gap-x-4 sm:contents">
+        <span className="number sm:text-right">{cents(price)}</span>
+        <span>
+          <span className={`chip gap-1 ${in_stock ? '' : 'bg-second-tint text-second'}`}>
+            <Icon name={in_stock ? 'check' : 'empty'} size={12} />
+            {in_stock ? 'In stock' : 'Out of stock'}
+          </span>
         </span>
-      </span>
-      <span className="number w-40 sm:text-right">
-        {pays(offer) ? (
-          <>about {cents(String(cpc))} a click</>
-        ) : (
-          <span className="text-soft">pays nothing now</span>
-        )}
-      </span>
-      <CopyButton text={offer.clickmate_link} label="Copy link" of={merchant} />
+        <span className="number sm:text-right">
+          {pays(offer) ? (
+            <>about {cents(String(cpc))} a click</>
+          ) : (
+            <span className="text-soft">pays nothing now</span>
+          )}
+        </span>
+      </div>
     </li>
   )
 }

@@ -20,7 +20,7 @@ const HOSTS_SHOWN = 100
 /** As in events. */
 const CONSENT_WORDS = ['unknown', 'full', 'contextual'] as const
 
-const TagStatus = Type.Object({
+export const TagStatus = Type.Object({
   pub_id: Type.Integer(),
   datetime_last_page_view: TimeOrNull,
   hosts: Type.Array(

@@ -17,7 +17,7 @@ const KINDS_TOLD =
   'stock, or owes for more than 30 days; `payout_ready`; `no_tag_traffic`: no page view for 24 ' +
   'hours; `key_from_new_place`: an API key is used from a new place'
 
-const AlertsBody = Type.Object({
+export const AlertsBody = Type.Object({
   kinds: Type.Array(Type.Enum([...ALERT_KINDS]), {
     description: KINDS_TOLD,
     maxItems: ALERT_KINDS.length,
@@ -30,7 +30,7 @@ const AlertsBody = Type.Object({
   ),
 })
 
-const AlertsRecord = Type.Object({
+export const AlertsRecord = Type.Object({
   pub_id: Type.Integer(),
   kinds: Type.Array(Type.Enum([...ALERT_KINDS])),
   emails: Type.Array(Type.String(), { description: 'Without those that unsubscribed' }),
