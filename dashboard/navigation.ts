@@ -34,6 +34,7 @@ export const PAGES: readonly PageEntry[] = [
     permission: 'payments.read',
   },
   { path: PATHS.links, label: 'Links', group: 'Links', kind: 'publisher' },
+  { path: PATHS.tag, label: 'Page tag', group: 'Links', kind: 'publisher' },
   { path: PATHS.products, label: 'Products', group: 'Links', kind: 'publisher' },
   {
     ...{ path: PATHS.article, label: 'Paste an article', group: 'Links', kind: 'publisher' },
@@ -44,10 +45,18 @@ export const PAGES: readonly PageEntry[] = [
     isDetail: true,
   },
   {
+    ...{ path: PATHS.order, label: 'Order', group: 'Earnings', kind: 'publisher' },
+    isDetail: true,
+  },
+  {
     ...{ path: PATHS.receipt, label: 'Receipt', group: 'Links', kind: 'publisher' },
     isDetail: true,
   },
   { path: PATHS.settings, label: 'Settings', group: 'Publisher', kind: 'publisher' },
+  {
+    ...{ path: PATHS.alerts, label: 'Alerts', group: 'Publisher', kind: 'publisher' },
+    permission: 'alerts.write',
+  },
 
   { path: PATHS.merchant, label: 'Overview', group: 'Results', kind: 'merchant' },
   { path: PATHS.merchantPerformance, label: 'Performance', group: 'Results', kind: 'merchant' },

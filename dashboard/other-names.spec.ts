@@ -317,6 +317,7 @@ test('a receipt and the list of links use the same words for a locked link', asy
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
   await page.getByRole('link', { name: 'Receipt' }).click()
   await page.getByRole('heading', { name: 'Inputs of the auction' }).waitFor()
+  await page.getByText('Show all').click()
   const facts = await page.getByRole('region', { name: 'Inputs of the auction' }).innerText()
   assert.match(facts, /Locked to one merchant\s+yes/)
   assert.match(facts, /Computed by\s+rules \d+, engine \d/)

@@ -32,11 +32,12 @@ test('lists a day’s unfilled auctions by the cost of each reason, with a link 
   assert.equal(await reasons.count(), 1)
   const words = (await reasons.innerText()).split('\n').filter((line) => line !== '')
   assert.deepEqual(words, [
-    'Device Not Targeted',
+    'Not for this device',
     "The merchant's campaign does not run on the reader's device.",
     '1 auction, 1 click · Receipt',
-    '$0.0075 missed',
-    '$0.0075 if each had one click',
+    'The link concerned',
+    '$0.01 missed',
+    '$0.01 if each had one click',
   ])
   await page.emulateMedia({ forcedColors: 'active' })
   const outline = await page

@@ -39,7 +39,7 @@ export function ArticlePage() {
   const canCreate = useCan('links.write')
   return (
     <div className="space-y-5">
-      <p className="-mb-4 text-sm text-soft">
+      <p className="mb-1! text-sm text-soft">
         <RouteLink to={PATHS.links} className="link">
           Links
         </RouteLink>{' '}

@@ -28,7 +28,7 @@ export function LinkPage() {
   })
   return (
     <div className="space-y-5">
-      <p className="-mb-4 text-sm text-soft">
+      <p className="mb-1! text-sm text-soft">
         <RouteLink to={PATHS.links} className="link">
           Links
         </RouteLink>{' '}
@@ -122,10 +122,16 @@ function Head({ link }: { link: Link }) {
 function Standing({ link }: { link: Link }) {
   const { health, product, money_at_risk: risk } = link
   const isLosing = Number(risk) > 0
+  const isLockedOut =
+    link.exclusive_match_requested && (health === 'no_bid' || health === 'out_of_stock')
   return (
     <section aria-labelledby="standing" className="panel space-y-3 p-4">
       <h2 id="standing">{health === 'earning' ? 'This link earns' : HEALTH[health].label}</h2>
-      <p className="max-w-prose">{HEALTH[health].advice}</p>
+      <p className="max-w-prose">
+        {isLockedOut
+          ? 'This link is locked to one merchant, which does not pay now. Unlock it with “Edit”, so that others can win it.'
+          : HEALTH[health].advice}
+      </p>
       {isLosing && (
         <p className="max-w-prose font-medium text-second">
           It earned {cents(risk)} a day before it stopped.

@@ -1,12 +1,14 @@
 /** Why a link's latest auctions had no winner, the most costly reason first. */
 import { useQuery } from '@tanstack/react-query'
 import { Link as RouteLink } from '@tanstack/react-router'
-import { count, microDollars, percent } from '../format.ts'
+import { cents, count, percent } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { PATHS } from '../paths.ts'
 import { publisherApi, type Reason } from '../publisher-api.ts'
 import { Progress } from '../ui/notice.tsx'
 import { reasonName, remedy } from './remedy.ts'
+
+const MICROS = 1_000_000
 
 export function LinkReasons({ id }: { id: string }) {
   const { pub_id: pubId } = usePublisher()
@@ -55,7 +57,9 @@ function Line({ reason }: { reason: Reason }) {
       <p className="flex flex-wrap justify-between gap-x-4">
         <span className="font-medium">{reasonName(word, name)}</span>
         {missed > 0 && (
-          <span className="number">{microDollars(missed / auctions)} a click without it</span>
+          <span className="number">
+            {cents(String(missed / auctions / MICROS))} a click without this check
+          </span>
         )}
       </p>
       <p className="max-w-prose">{sentence}</p>

@@ -66,6 +66,10 @@ const COLUMNS: readonly Column<Link>[] = [
     ),
   },
   {
+    ...{ id: 'lock', head: 'Lock' },
+    value: (link) => (link.exclusive_match_requested ? 'Locked to one merchant' : null),
+  },
+  {
     ...{ id: 'merchant', head: 'Shop', isHidden: true },
     value: ({ product }) => product?.merchant_name ?? null,
   },

@@ -1,7 +1,9 @@
 /** Lists the attributed orders of a range with their earnings and click. */
+import { Link } from '@tanstack/react-router'
 import { api, type OrderPage } from '../api.ts'
 import { articleTitle, date, dollars } from '../format.ts'
 import { usePublisher } from '../organization.ts'
+import { PATHS } from '../paths.ts'
 import { useRange } from '../range.ts'
 import { type Room, roomFor } from '../ui/amount.tsx'
 import { MoneyLine } from '../ui/money-line.tsx'
@@ -41,7 +43,11 @@ function OrderLine({ order, room }: { order: Order; room: Room }) {
   return (
     <MoneyLine
       at={order.at}
-      title={<OrderName {...order} />}
+      title={
+        <Link to={PATHS.order} params={{ id: order.order_id }} className="hover:underline">
+          <OrderName {...order} />
+        </Link>
+      }
       details={[`${dollars(order.revenue)} revenue`, articleTitle(order)]}
       verdict={verdict(order)}
       isGood={order.state !== 'REJECTED'}

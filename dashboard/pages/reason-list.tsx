@@ -1,8 +1,10 @@
 /** The reasons why auctions had no winner, the most costly first. */
 import { Link } from '@tanstack/react-router'
 import type { NoFill } from '../api.ts'
-import { count, microDollars } from '../format.ts'
+import { cents, count } from '../format.ts'
 import { PATHS } from '../paths.ts'
+import { ReasonLinks } from './reason-links.tsx'
+import { reasonName, remedy } from './remedy.ts'
 
 type Reason = NoFill['reasons'][number]
 
@@ -26,8 +28,11 @@ export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
       <p className="mt-3 max-w-prose text-sm text-soft">
         The amount for a reason is what you would have earned without that one check. If two checks
         exclude a merchant, neither is charged with the loss, so the amounts do not add up. They are
-        estimates, because bids count with the middle of the range that receipts show. To see what
-        other floors, lists or price limits would have earned, use the API’s <code>what_if/</code>.
+        estimates, because bids count with the middle of the range that receipts show.{' '}
+        <Link to={PATHS.whatIf} className="link">
+          What if
+        </Link>{' '}
+        shows what other floors, lists or price limits would have earned.
       </p>
     </section>
   )
@@ -36,11 +41,13 @@ export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
 /** `part` is the share of the longest bar. */
 function ReasonLine({ reason, part }: { reason: Reason; part: number }) {
   const { name, sentence, auctions, clicks, auction_result_number: result } = reason
+  const advice = remedy(reason.word)
   return (
     <li className="grid gap-x-6 gap-y-1 px-4 py-4 sm:grid-cols-[1fr_auto]">
       <div className="min-w-0">
-        <h3 className="font-semibold">{name}</h3>
+        <h3 className="font-semibold">{reasonName(reason.word, name)}</h3>
         <p className="max-w-prose">{sentence}</p>
+        {advice !== null && <p className="max-w-prose text-sm text-soft">{advice}</p>}
         <meter
           aria-label="Compared with the most costly reason"
           className="score mt-2 h-2 w-full max-w-80"
@@ -54,16 +61,20 @@ function ReasonLine({ reason, part }: { reason: Reason; part: number }) {
             {auctions === 1 ? 'Receipt' : 'Receipt of the most costly one'}
           </Link>
         </p>
+        <ReasonLinks links={reason.links} />
       </div>
       <div className="number sm:text-right">
-        <p className="font-semibold">{microDollars(reason.missed_micros)} missed</p>
+        <p className="font-semibold">{money(reason.missed_micros)} missed</p>
         <p className="text-sm text-soft">
-          {microDollars(reason.missed_if_clicked_micros)} if each had one click
+          {money(reason.missed_if_clicked_micros)} if each had one click
         </p>
       </div>
     </li>
   )
 }
+
+const MICROS = 1_000_000
+const money = (micros: number): string => cents(String(micros / MICROS))
 
 const plural = (number: number, word: string): string =>
   `${count(number)} ${word}${number === 1 ? '' : 's'}`

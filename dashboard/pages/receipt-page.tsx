@@ -39,7 +39,10 @@ export function ReceiptPage() {
           <Link to={PATHS.clicks} className="link">
             Clicks
           </Link>{' '}
-          / receipt
+          / receipt of{' '}
+          <Link to={PATHS.link} params={{ id: receipt.data.auction_id }} className="link">
+            its link
+          </Link>
         </p>
         <div className="mt-0.5">
           <Title {...headline(receipt.data)} />
@@ -83,61 +86,76 @@ function headline({ explanation, merchants }: Receipt) {
   return { name, children: ` won${at}` }
 }
 
-/** The price, how it is shared, and the rule that set it. */
+/** The three facts that matter first: what is paid, what you earn, and what set the price. */
 function Outcome({ explanation }: { explanation: Explanation }) {
-  const { outcome, publisher } = explanation
-  const parts = [
-    { name: 'The merchant pays', value: outcome.price },
-    {
-      name: `You earn${publisher ? ` (${percent(publisher.share)})` : ''}`,
-      value: outcome.publisher_earns,
-    },
-    { name: 'The platform keeps', value: outcome.platform_keeps },
-  ]
+  const { outcome, publisher, replay } = explanation
+  const isCommission = outcome.won && Number(outcome.price) === 0
+  const share = publisher ? ` (${percent(publisher.share)})` : ''
+  const parts = isCommission
+    ? [
+        { name: 'The merchant pays', value: 'on each order' },
+        {
+          name: `You may earn a click${share}`,
+          value: `≈ ${dollars(outcome.publisher_expects ?? '0')}`,
+        },
+        { name: 'Set by', value: setterOf(outcome) },
+      ]
+    : [
+        { name: 'The merchant pays', value: dollars(outcome.price ?? '0') },
+        { name: `You earn${share}`, value: dollars(outcome.publisher_earns ?? '0') },
+        { name: 'Set by', value: setterOf(outcome) },
+      ]
   return (
-    <section aria-label="Price" className="panel p-4">
-      {Number(outcome.price) > 0 && (
-        <dl className="mb-3 flex flex-wrap gap-x-10 gap-y-3">
+    <section aria-label="Price" className="panel space-y-3 p-4">
+      {outcome.won && outcome.price !== null && (
+        <dl className="flex flex-wrap gap-x-10 gap-y-3">
           {parts.map(({ name, value }) => (
             <div key={name}>
               <dt className="text-sm text-soft">{name}</dt>
-              <dd className="number text-xl font-semibold tracking-tight">
-                {dollars(value ?? '0')}
-              </dd>
+              <dd className="number text-xl font-semibold tracking-tight">{value}</dd>
             </div>
           ))}
         </dl>
       )}
       <p className="max-w-prose">{outcome.price_why ?? outcome.reason?.why}</p>
+      {isCommission && (
+        <p className="max-w-prose text-sm text-soft">
+          Most clicks bring no order and earn nothing; an order earns your share of its commission.
+          The amount is the average that is expected of a click.
+        </p>
+      )}
       {outcome.explored && (
-        <p className="mt-1 max-w-prose text-sm text-soft">
+        <p className="max-w-prose text-sm text-soft">
           Test auction: a small share of auctions tries less-proven offers.
         </p>
       )}
+      <p className="text-sm text-soft">{replayWords(replay)}</p>
     </section>
   )
 }
 
+const setterOf = ({ price_set_by: setter }: Explanation['outcome']): string =>
+  setter === null ? '–' : SETTERS[setter]
+
 /** The request and settings of the auction, and whether its replay still agrees. */
 function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explanation }) {
-  const { request, publisher, outcome, replay, candidates } = explanation
+  const { request, publisher, outcome, candidates } = explanation
   // Hidden bids enter it as the middles of their ranges.
   const isEstimate = candidates.some(({ value_range }) => value_range !== null)
   const facts: [string, ReactNode][] = [
     ['When', `${date(explanation.at)}, ${time(explanation.at)} UTC`],
     ['Reader', `${request.device}, ${request.country ?? 'country unknown'}`],
-    ['Pricing', request.pricing === 'first_price' ? 'first price' : 'second price'],
-    ['Price set by', outcome.price_set_by === null ? '–' : SETTERS[outcome.price_set_by]],
+    ['Pricing rule', request.pricing === 'first_price' ? 'first price' : 'second price'],
     ['Reference price', amount(request.reference_price)],
     ['Original’s price', amount(request.original_price)],
     ['Locked to one merchant', request.exclusive_match_requested ? 'yes' : 'no'],
-    ['Your floor', amount(publisher?.floor ?? null)],
+    ['Your own lowest price', ownFloor(publisher)],
+    ['The platform keeps', amount(outcome.platform_keeps)],
     ['Maximum price increase', percent(publisher?.tolerance ?? 0)],
     [
       `Winner’s chance${isEstimate ? ' (estimate)' : ''}`,
       outcome.propensity === null ? '–' : percent(outcome.propensity, 1),
     ],
-    ['Replay', replayWords(replay)],
     ['Link', receipt.auction_id],
     ['Result number', receipt.auction_result_number],
     ['Computed by', `rules ${explanation.rule_version}, engine ${explanation.engine}`],
@@ -145,24 +163,33 @@ function Facts({ receipt, explanation }: { receipt: Receipt; explanation: Explan
   return (
     <section aria-labelledby="facts" className="panel p-4">
       <h2 id="facts">Inputs of the auction</h2>
-      <dl className="mt-3 grid gap-x-8 gap-y-2 text-sm sm:grid-cols-2">
-        {facts.map(([name, value]) => (
-          <div key={name} className="flex justify-between gap-4 border-b border-line pb-2">
-            <dt className="text-soft">{name}</dt>
-            <dd className="number min-w-0 text-right wrap-anywhere">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <details className="mt-1">
+        <summary className="link w-fit text-sm">Show all</summary>
+        <dl className="mt-3 grid gap-x-8 gap-y-2 text-sm sm:grid-cols-2">
+          {facts.map(([name, value]) => (
+            <div key={name} className="flex justify-between gap-4 border-b border-line pb-2">
+              <dt className="text-soft">{name}</dt>
+              <dd className="number min-w-0 text-right wrap-anywhere">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
     </section>
   )
 }
 
+/** A candidate's lowest price is the highest of yours, that of its category, and the platform's. */
+function ownFloor(publisher: Explanation['publisher']): string {
+  if (publisher === null) return '–'
+  return Number(publisher.floor) === 0 ? 'none set' : dollars(publisher.floor)
+}
+
 const SETTERS = {
-  floor: 'the floor',
-  rival: 'the best rival’s score',
-  posted_price: 'the posted price of exclusive links',
-  bid: 'the winner’s bid (first price)',
-  contract: 'the contract',
+  floor: 'the lowest price',
+  rival: 'the best rival',
+  posted_price: 'its price for locked links',
+  bid: 'its own bid',
+  contract: 'its contract',
 } as const
 
 const amount = (value: string | null): string => (value === null ? '–' : dollars(value))

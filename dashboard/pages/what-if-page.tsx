@@ -121,6 +121,8 @@ function Sliders(props: {
   const { trial, now, onChange, onCommit } = props
   const percent = (value: number) => `${Math.round(value * 100)} %`
   const dollars = (value: number) => `$${value.toFixed(2)}`
+  const beside = (show: (value: number) => string, present: number) => (value: number) =>
+    value === present ? show(value) : `${show(value)}, now ${show(present)}`
   return (
     <>
       <Slider
@@ -129,7 +131,7 @@ function Sliders(props: {
         max={Math.max(FLOOR_MAX, now.floor * 2)}
         step={FLOOR_STEP}
         value={trial.floor}
-        format={(value) => `${dollars(value)} (now ${dollars(now.floor)})`}
+        format={beside(dollars, now.floor)}
         onChange={(floor) => onChange({ ...trial, floor })}
         onCommit={(floor) => onCommit({ floor })}
       />
@@ -139,7 +141,7 @@ function Sliders(props: {
         max={TOLERANCE_MAX}
         step={TOLERANCE_STEP}
         value={trial.tolerance}
-        format={(value) => `${percent(value)} (now ${percent(now.tolerance)})`}
+        format={beside(percent, now.tolerance)}
         onChange={(tolerance) => onChange({ ...trial, tolerance })}
         onCommit={(tolerance) => onCommit({ tolerance })}
       />
@@ -149,7 +151,7 @@ function Sliders(props: {
         max={Math.max(BETA_MAX, now.beta)}
         step={BETA_STEP}
         value={trial.beta}
-        format={(value) => `${value} (now ${now.beta})`}
+        format={beside(String, now.beta)}
         onChange={(beta) => onChange({ ...trial, beta })}
         onCommit={(beta) => onCommit({ beta })}
       />

@@ -76,7 +76,7 @@ function Card({ figure }: { figure: Figure }) {
       <dd className="number text-2xl font-semibold tracking-tight">{after}</dd>
       <dd className="number text-xs text-soft">
         was {before}
-        {change !== '' && <span className={`ml-2 font-medium ${tone}`}>{change}</span>}
+        {isBetter !== null && <span className={`ml-2 font-medium ${tone}`}>{change}</span>}
       </dd>
     </div>
   )

@@ -4,7 +4,7 @@ import type { Auction } from '../publisher-api.ts'
 
 const WIDTH = 720
 const HEIGHT = 160
-const LEFT = 48
+const LEFT = 8
 const BOTTOM = 24
 const TOP = 12
 const DOT = 4
@@ -62,13 +62,14 @@ export function WinnerChart({ auctions }: { auctions: readonly Auction[] }) {
           />
         ))}
         {won.map((auction) => (
-          <ellipse
+          // A line without length and with round ends stays a circle in a stretched picture.
+          <path
             key={auction.auction_result_number}
-            cx={x(auction.at)}
-            cy={y(earned(auction))}
-            rx={DOT}
-            ry={DOT}
-            fill="currentColor"
+            d={`M${x(auction.at).toFixed(1)} ${y(earned(auction)).toFixed(1)}h0`}
+            stroke="currentColor"
+            strokeWidth={2 * DOT}
+            strokeLinecap="round"
+            vectorEffect="non-scaling-stroke"
             opacity="0.7"
             className={toneOf.get(nameOf(auction)) ?? 'text-soft'}
           />

@@ -31,10 +31,10 @@ try {
   const runner = startDayRun(run, auctions)
   let done = 0
   for await (const receipts of receiptsOfPublisher(db, { ...wanted, share })) {
-    for (const { packed, clicks } of receipts) {
+    for (const { packed, auction_id: auctionId, clicks } of receipts) {
       // Figures for a publisher must not reveal the bids that its receipts hide.
       const { auction } = discloseToPublisher(unpackReceipt(packed))
-      runner.add({ auction, clicks })
+      runner.add({ auction, auctionId, clicks })
     }
     done += receipts.length
     say({ kind: 'progress', auctions, done })

@@ -20,7 +20,7 @@ export type DayRun =
   | { readonly kind: 'noFill' }
 
 interface Runner {
-  add(logged: LoggedAuction): void
+  add(logged: LoggedAuction & { readonly auctionId: string }): void
   report(): DayReports[keyof DayReports]
 }
 

@@ -58,7 +58,7 @@ function published(auction: ReturnType<typeof stored>) {
   const exploring = new ExploringDay() // Sets tomorrow's share of exploring auctions.
   exploring.add(auction)
   const noFill = new NoFillRun()
-  noFill.add({ auction: disclosed, clicks: 3 })
+  noFill.add({ auction: disclosed, auctionId: '1', clicks: 3 })
   const changes = [
     {},
     { floorMicros: 250_000 },

@@ -22,7 +22,7 @@ export class NoFillRun {
   readonly #found = new Map<number, Missed>()
   readonly #totals = { auctions: 0, unfilled: 0, unfilled_clicks: 0 }
 
-  add({ auction, clicks }: LoggedAuction): void {
+  add({ auction, auctionId, clicks }: LoggedAuction & { readonly auctionId: string }): void {
     this.#totals.auctions += 1
     if (auction.outcome.winner >= 0) return
     this.#totals.unfilled += 1
@@ -34,6 +34,9 @@ export class NoFillRun {
       sums.clicks += clicks
       sums.missed += perClick * clicks
       sums.all += perClick
+      const link = sums.links.getOrInsertComputed(auctionId, () => ({ auctions: 0, all: 0 }))
+      link.auctions += 1
+      link.all += perClick
       if (perClick > sums.dearest) {
         sums.dearest = perClick
         sums.example = auction.resultNumber
@@ -59,11 +62,16 @@ interface Missed {
   /** The highest value per click of one auction, and its result number. */
   dearest: number
   example: Buffer
+  /** By auction id. */
+  readonly links: Map<string, { auctions: number; all: number }>
 }
+
+/** As many as somebody looks at; the most costly first. */
+const LINKS_SHOWN = 10
 
 const nothingMissed = (): Missed => ({
   ...{ auctions: 0, clicks: 0, missed: 0, all: 0 },
-  ...{ dearest: -1, example: Buffer.alloc(0) },
+  ...{ dearest: -1, example: Buffer.alloc(0), links: new Map() },
 })
 
 function toReason([code, sums]: [number, Missed]): NoFillReason {
@@ -78,7 +86,21 @@ function toReason([code, sums]: [number, Missed]): NoFillReason {
     missed_micros: Math.round(sums.missed),
     missed_if_clicked_micros: Math.round(sums.all),
     auction_result_number: sums.example.toString('hex'),
+    links: [...sums.links]
+      .map(([auction_id, { auctions, all }]) => {
+        return { auction_id, auctions, missed_if_clicked_micros: Math.round(all) }
+      })
+      .sort(byLoss)
+      .slice(0, LINKS_SHOWN),
   }
+}
+
+function byLoss(one: NoFillReason['links'][number], other: typeof one): number {
+  return (
+    other.missed_if_clicked_micros - one.missed_if_clicked_micros ||
+    other.auctions - one.auctions ||
+    one.auction_id.localeCompare(other.auction_id)
+  )
 }
 
 function byMoneyMissed(a: NoFillReason, b: NoFillReason): number {

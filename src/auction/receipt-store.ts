@@ -29,6 +29,7 @@ export function receiptsOfDay(db: Db, day: string): AsyncGenerator<readonly Rece
 /** A receipt with its result's valid clicks; reversed ones do not count. */
 export interface ClickedReceipt {
   readonly packed: Buffer
+  readonly auction_id: string
   readonly clicks: number
 }
 
@@ -55,7 +56,7 @@ export function receiptsOfPublisher(
   { pubId, day, share = 1 }: PublisherDay & { readonly share?: number },
 ): AsyncGenerator<readonly ClickedReceipt[]> {
   return batchesOf(db, day, {
-    columns: sql`packed, (
+    columns: sql`packed, auction_id, (
       select count(*)::int from click
       where click.result_number = receipt.result_number and reason = 0 and reversed_at is null
     ) as clicks`,

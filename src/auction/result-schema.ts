@@ -127,6 +127,14 @@ export const NoFillReason = Type.Object({
   auction_result_number: Type.String({
     description: 'Names the receipt of the one of them that missed most per click',
   }),
+  links: Type.Array(
+    Type.Object({
+      auction_id: Type.String(),
+      auctions: Type.Integer(),
+      missed_if_clicked_micros: Type.Integer(),
+    }),
+    { description: 'The ten smart links that missed most by this reason' },
+  ),
 })
 
 export const NoFillQuery = Type.Object({ date: Type.String({ pattern: DAY }) })

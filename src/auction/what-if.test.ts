@@ -36,7 +36,7 @@ function whatIf(log: Iterable<LoggedAuction>, change: WhatIfChange) {
 
 function rankNoFill(log: Iterable<LoggedAuction>) {
   const run = new NoFillRun()
-  for (const auction of log) run.add(auction)
+  for (const auction of log) run.add({ ...auction, auctionId: '1' })
   return run.report()
 }
 
@@ -245,8 +245,15 @@ test('each reason names its most expensive auction, and all auctions are counted
     })
   const run = new NoFillRun()
   const log = [paused(300_000, 1, 9), paused(900_000, 2, 0), paused(600_000, 3, 1)]
-  for (const auction of [...log, logged(market, asked)]) run.add(auction)
+  for (const [at, auction] of [...log, logged(market, asked)].entries()) {
+    run.add({ ...auction, auctionId: `link ${at}` })
+  }
   const [reason] = run.report()
+  assert.deepEqual(
+    reason?.links.map(({ auction_id: id }) => id),
+    ['link 1', 'link 2', 'link 0'],
+    'the links that missed most come first',
+  )
   assert.equal(reason?.auction_result_number, numberOf(2).toString('hex'))
   assert.deepEqual(run.totals(), { auctions: 4, unfilled: 3, unfilled_clicks: 10 })
 })

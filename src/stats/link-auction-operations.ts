@@ -102,7 +102,8 @@ const linkExplanation = action({
     const run = new NoFillRun()
     for (const { packed, clicks } of rows) {
       // Figures for a publisher must not reveal the bids that its receipts hide.
-      run.add({ auction: discloseToPublisher(unpackReceipt(packed)).auction, clicks })
+      const { auction } = discloseToPublisher(unpackReceipt(packed))
+      run.add({ auction, auctionId, clicks })
     }
     return [{ ...run.totals(), reasons: run.report() }]
   },

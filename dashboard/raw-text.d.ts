@@ -1,0 +1,5 @@
+/** Files that the build puts into a script as text. */
+declare module '*?raw' {
+  const text: string
+  export default text
+}
