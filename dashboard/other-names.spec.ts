@@ -291,7 +291,7 @@ test('the reason of a loss stays readable in one line beside a long merchant nam
     await route.fulfill({ json: { data: [{ ...data[0], merchants }] } })
   })
   await page.getByRole('link', { name: 'Receipt' }).click()
-  const lost = page.getByText('Lost to Higher Bid', { exact: true })
+  const lost = page.getByText('Lost', { exact: true })
   await lost.waitFor()
   const lines = await lost.evaluate((one) => {
     const words = document.createRange()

@@ -116,7 +116,10 @@ function CandidateLine(props: LineProps) {
       <details className="text-sm">
         <summary className="link w-fit">
           All numbers
-          <span className="sr-only"> of {merchant ?? `merchant ${merch_id}`}</span>
+          <span className="sr-only">
+            {' '}
+            of <bdi>{merchant ?? `merchant ${merch_id}`}</bdi>
+          </span>
         </summary>
         <p className="mt-2 text-soft">
           <Parts
