@@ -62,7 +62,7 @@ test('focuses the search field when all links are shown again', async (t) => {
   await link()
   const { page, press } = await visit(t, '/dashboard/links?find=samovar')
   await press('Show all links')
-  await page.getByText('kettles.example/p/1').waitFor()
+  await page.getByRole('button', { name: 'The Kettle', exact: true }).waitFor()
   const field = page.getByRole('searchbox', { name: 'Find links' })
   assert.ok(await field.evaluate((one) => one === document.activeElement))
   assert.equal(await field.inputValue(), '')

@@ -1,7 +1,7 @@
 /** The latest auctions of a link: winners and earnings over time, and each with its receipt. */
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { date, time } from '../format.ts'
+import { shortDay, time } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { PATHS } from '../paths.ts'
 import { type Auction, publisherApi } from '../publisher-api.ts'
@@ -48,7 +48,7 @@ export function LinkAuctions({ id }: { id: string }) {
 const COLUMNS: readonly Column<Auction>[] = [
   {
     ...{ id: 'at', head: 'When (UTC)', value: ({ at }) => at },
-    cell: ({ at }) => `${date(at)}, ${time(at)}`,
+    cell: ({ at }) => `${shortDay(at)}, ${time(at).slice(0, 'HH:MM'.length)}`,
   },
   {
     ...{ id: 'winner', head: 'Winner' },

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import README from '../../tag/README.md?raw'
-import { count, date, time } from '../format.ts'
+import { date, time } from '../format.ts'
 import { usePublisher, usePublisherSettings } from '../organization.ts'
 import { publisherApi, type TagStatus } from '../publisher-api.ts'
 import { useMe } from '../session.ts'
@@ -96,8 +96,8 @@ function Snippets() {
         </section>
       </Tabs>
       <p className="mt-3 text-sm text-soft">
-        {count(snippets.length)} platforms. Single-page sites need nothing more: the tag notices
-        when the reader goes on to another article.
+        Single-page sites need nothing more: the tag notices when the reader goes on to another
+        article.
       </p>
     </section>
   )

@@ -53,7 +53,7 @@ export function TagSeen({ status }: { status: TagStatus }) {
   return (
     <>
       {hosts.length > 0 && (
-        <div className="grid items-start gap-4 lg:grid-cols-2">
+        <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
           <DataTable
             id="tag-hosts"
             label="Pages seen"

@@ -48,8 +48,10 @@ function DayPicker({ day, onChange }: { day: string; onChange: (day: string) => 
   return (
     <div className="flex flex-wrap items-center gap-2">
       <Choice label="Day" options={options} value={day} onChange={onChange} />
-      <span className="flex flex-wrap items-center gap-1.5 text-sm text-soft">
-        <DayField label="Day" value={day} onChange={onChange} />
+      <span className="flex items-center gap-1.5 text-sm text-soft">
+        <span className="w-32">
+          <DayField label="Day" value={day} onChange={onChange} />
+        </span>
         UTC
       </span>
     </div>

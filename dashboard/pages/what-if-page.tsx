@@ -80,7 +80,9 @@ function Trials({ settings }: { settings: PublisherSettings }) {
       <section aria-label="Settings to try" className="panel space-y-5 p-4">
         <div className="flex flex-wrap items-center justify-between gap-2 text-sm">
           <span className="text-soft">Auctions of (UTC)</span>
-          <DayField label="Day" value={day} onChange={(next) => change({ day: next })} />
+          <span className="w-32">
+            <DayField label="Day" value={day} onChange={(next) => change({ day: next })} />
+          </span>
         </div>
         <Sliders trial={trial} now={now} onChange={setTrial} onCommit={commit} />
         <MerchantLists trial={trial} onChange={commit} />
