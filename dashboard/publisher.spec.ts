@@ -49,7 +49,7 @@ test('before and after saving, a new link says whether anybody pays for it', asy
   await page.getByText('Created. Nobody sells this here. The link earns nothing.').waitFor()
 })
 
-test('a pasted article comes back with smart links for what earns', async (t) => {
+test('a pasted article gets smart links for the links that earn', async (t) => {
   const { page } = await visit(t, '/dashboard/article')
   await page.getByLabel('URL of the article').fill('https://daily.example/tea')
   const html = `<a href="${KETTLE}">${KETTLE}</a> <a href="https://nobody.example/">other</a>`

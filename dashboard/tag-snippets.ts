@@ -1,4 +1,4 @@
-/** The snippets of tag/README.md for a publisher's platform, with its own values filled in. Pure. */
+/** Snippets of tag/README.md by platform, with a publisher's own values filled in. Pure. */
 
 export interface OwnValues {
   readonly serviceUrl: string

@@ -81,27 +81,10 @@ function AlertsForm({ alerts }: { alerts: Alerts }) {
       webhook_url: webhook.trim() || null,
     })
   }
-  const turn = (kind: Kind, isOn: boolean) => {
-    const next = new Set(kinds)
-    if (isOn) next.add(kind)
-    else next.delete(kind)
-    setKinds(next)
-  }
   const goesNowhere = kinds.size > 0 && listOf(emails).length === 0 && webhook.trim() === ''
   return (
     <form ref={form} onSubmit={submit} aria-label="Alerts" className="panel space-y-5 p-4">
-      <fieldset className="space-y-3">
-        <legend className="mb-2 font-medium">Tell me when</legend>
-        {KINDS.map(({ kind, label, note }) => (
-          <Switch
-            key={kind}
-            label={label}
-            note={note}
-            isOn={kinds.has(kind)}
-            onChange={(isOn) => turn(kind, isOn)}
-          />
-        ))}
-      </fieldset>
+      <KindSwitches kinds={kinds} onChange={setKinds} />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field
           name="emails"
@@ -133,6 +116,29 @@ function AlertsForm({ alerts }: { alerts: Alerts }) {
         Save alerts
       </button>
     </form>
+  )
+}
+
+function KindSwitches(props: {
+  kinds: ReadonlySet<Kind>
+  onChange: (kinds: ReadonlySet<Kind>) => void
+}) {
+  const { kinds, onChange } = props
+  const turn = (kind: Kind, isOn: boolean) =>
+    onChange(new Set(isOn ? [...kinds, kind] : [...kinds].filter((one) => one !== kind)))
+  return (
+    <fieldset className="space-y-3">
+      <legend className="mb-2 font-medium">Notify me when</legend>
+      {KINDS.map(({ kind, label, note }) => (
+        <Switch
+          key={kind}
+          label={label}
+          note={note}
+          isOn={kinds.has(kind)}
+          onChange={(isOn) => turn(kind, isOn)}
+        />
+      ))}
+    </fieldset>
   )
 }
 

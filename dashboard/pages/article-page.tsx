@@ -11,23 +11,8 @@ import { EmptyState } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
 import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
 import { ArticlePicker } from './article-picker.tsx'
+import { BLANK, type Draft, KINDS } from './draft.ts'
 import { FoundLinks } from './found-links.tsx'
-
-const KINDS = [
-  { value: 'html', label: 'HTML' },
-  { value: 'text', label: 'Text' },
-  { value: 'urls', label: 'List of URLs' },
-] as const
-type Kind = (typeof KINDS)[number]['value']
-
-export interface Draft {
-  readonly kind: Kind
-  readonly text: string
-  readonly name: string
-  readonly url: string
-}
-
-const BLANK: Draft = { kind: 'html', text: '', name: '', url: '' }
 
 /** The service takes 500 links at a time, and names this limit itself. */
 function sourceOf({ kind, text }: Draft): Source {
@@ -129,27 +114,7 @@ function DraftForm(props: {
   const label = draft.kind === 'urls' ? 'URLs, one a line' : 'The article'
   return (
     <form ref={form} onSubmit={submit} className="panel space-y-4 p-4" aria-label="Article">
-      <ArticlePicker onChoose={(article) => onChange({ ...draft, ...article })} />
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field
-          name="article.name"
-          label="Article"
-          value={draft.name}
-          onChange={(name) => onChange({ ...draft, name })}
-          error={error}
-          isOptional
-          placeholder="Ten kettles, tested"
-        />
-        <Field
-          name="article.url"
-          label="URL of the article"
-          type="url"
-          value={draft.url}
-          onChange={(url) => onChange({ ...draft, url })}
-          error={error}
-          placeholder="https://magazine.example/kettles"
-        />
-      </div>
+      <ArticleFields draft={draft} onChange={onChange} error={error} />
       <div>
         <div className="mb-1.5 flex flex-wrap items-center justify-between gap-2">
           <label htmlFor="article-text" className="label mb-0">
@@ -178,5 +143,38 @@ function DraftForm(props: {
         Check links
       </button>
     </form>
+  )
+}
+
+function ArticleFields(props: {
+  draft: Draft
+  onChange: (draft: Draft) => void
+  error: Error | null
+}) {
+  const { draft, onChange, error } = props
+  return (
+    <>
+      <ArticlePicker onChoose={(article) => onChange({ ...draft, ...article })} />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          name="article.name"
+          label="Article"
+          value={draft.name}
+          onChange={(name) => onChange({ ...draft, name })}
+          error={error}
+          isOptional
+          placeholder="Ten kettles, tested"
+        />
+        <Field
+          name="article.url"
+          label="URL of the article"
+          type="url"
+          value={draft.url}
+          onChange={(url) => onChange({ ...draft, url })}
+          error={error}
+          placeholder="https://magazine.example/kettles"
+        />
+      </div>
+    </>
   )
 }

@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx'
 import { EmptyState, Failure } from '../ui/notice.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
-import type { Draft } from './article-page.tsx'
+import type { Draft } from './draft.ts'
 
 const COLUMNS: readonly Column<Found>[] = [
   {
@@ -97,7 +97,7 @@ export function FoundLinks(props: {
   )
 }
 
-/** The article with smart links. A list of URLs comes back as a list of smart links. */
+/** The article with smart links. A list of URLs becomes a list of smart links. */
 function Result({ draft, created }: { draft: Draft; created: readonly Found[] }) {
   const { text, changes } = useMemo(() => {
     const replacements = created.flatMap(({ url, smart_link: smart }) =>

@@ -1,11 +1,11 @@
 /** What a link to a product page would earn: each merchant that pays, or that nobody does. */
-import { useQuery } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { isNotLoggedIn } from '../api.ts'
 import { cents } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { type Offer, publisherApi } from '../publisher-api.ts'
 import { Icon } from '../ui/icon.tsx'
-import { Failure } from '../ui/notice.tsx'
 
 /** Waits until somebody stops typing, so that not every letter is a call. */
 const TYPING_MS = 400
@@ -25,13 +25,15 @@ export function useMarket(url: string) {
   const { pub_id: pubId } = usePublisher()
   const settled = useSettled(url.trim())
   const isAsked = /^https?:\/\/./i.test(settled) && URL.canParse(settled)
-  return useQuery({
-    queryKey: ['market', pubId, settled],
-    queryFn: () => readMarket(pubId, settled),
-    enabled: isAsked,
-    staleTime: 60_000,
-    retry: false,
+  // Not a query: those repeat by themselves after a new log-in, still with the old session's token.
+  const { mutate, data, error, variables } = useMutation({
+    mutationFn: (wanted: string) => readMarket(pubId, wanted),
   })
+  useEffect(() => {
+    if (isAsked) mutate(settled)
+  }, [isAsked, settled, mutate])
+  const isOfThis = isAsked && variables === settled
+  return { data: isOfThis ? data : undefined, error: isOfThis ? error : null }
 }
 
 async function readMarket(pubId: number, url: string): Promise<Market> {
@@ -75,7 +77,9 @@ export function verdict({ paying, isListed, canEarn }: Market): string {
 
 export function LinkPreview({ url }: { url: string }) {
   const market = useMarket(url)
-  if (market.error !== null) return <Failure error={market.error} />
+  if (market.error !== null && !isNotLoggedIn(market.error)) {
+    return <p className="text-sm text-soft">Could not check the link: {market.error.message}</p>
+  }
   if (market.data === undefined) return null
   const { productName, paying, canEarn } = market.data
   const isGood = paying.length > 0 || canEarn

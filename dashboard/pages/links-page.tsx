@@ -18,7 +18,6 @@ import { UnattributedRedirects } from './unattributed-redirects.tsx'
 
 export function LinksPage() {
   const { pub_id: pubId } = usePublisher()
-  const canCreate = useCan('links.write')
   const [{ find = null, health = null }, change] = useAddress()
   const [isMaking, setMaking] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
@@ -30,27 +29,7 @@ export function LinksPage() {
   const isFiltered = find !== null || health !== null
   return (
     <div className="space-y-5">
-      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <Title>Smart links</Title>
-        {canCreate ? (
-          <div className="flex flex-wrap gap-2">
-            <RouteLink to={PATHS.article} className="button">
-              Paste an article
-            </RouteLink>
-            <button
-              ref={opener}
-              type="button"
-              className="button button-main"
-              aria-expanded={isMaking}
-              onClick={() => setMaking(true)}
-            >
-              New link
-            </button>
-          </div>
-        ) : (
-          <p className="text-sm text-soft">A manager or owner can create and change links.</p>
-        )}
-      </div>
+      <Head opener={opener} isMaking={isMaking} onMake={() => setMaking(true)} />
       {isMaking && (
         <MakeLink
           onClose={() => {
@@ -82,6 +61,37 @@ export function LinksPage() {
       )}
       {links.length > 0 && <LinkTable links={links} />}
       <NextPage pages={pages} label="More links" />
+    </div>
+  )
+}
+
+function Head(props: {
+  opener: RefObject<HTMLButtonElement | null>
+  isMaking: boolean
+  onMake: () => void
+}) {
+  const canCreate = useCan('links.write')
+  return (
+    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <Title>Smart links</Title>
+      {canCreate ? (
+        <div className="flex flex-wrap gap-2">
+          <RouteLink to={PATHS.article} className="button">
+            Paste an article
+          </RouteLink>
+          <button
+            ref={props.opener}
+            type="button"
+            className="button button-main"
+            aria-expanded={props.isMaking}
+            onClick={props.onMake}
+          >
+            New link
+          </button>
+        </div>
+      ) : (
+        <p className="text-sm text-soft">A manager or owner can create and change links.</p>
+      )}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { usePublisher } from '../organization.ts'
 import { type NamedMerchant, publisherApi } from '../publisher-api.ts'
 import { Choice } from '../ui/choice.tsx'
-import type { Trial } from './what-if-page.tsx'
+import type { Trial } from './trial.ts'
 
 const MODES = [
   { value: 'all', label: 'All' },

@@ -63,17 +63,23 @@ export function ReceiptPage() {
           <Facts receipt={receipt.data} explanation={explanation} />
         </>
       )}
-      <section aria-labelledby="clicks">
-        <h2 id="clicks" className="mb-2">
-          Clicks on this result
-        </h2>
-        {clicks.length === 0 ? (
-          <p className="text-soft">No clicks yet.</p>
-        ) : (
-          <ClickList clicks={clicks} hasReceiptLinks={false} />
-        )}
-      </section>
+      <Clicks clicks={clicks} />
     </div>
+  )
+}
+
+function Clicks({ clicks }: Pick<Receipt, 'clicks'>) {
+  return (
+    <section aria-labelledby="clicks">
+      <h2 id="clicks" className="mb-2">
+        Clicks on this result
+      </h2>
+      {clicks.length === 0 ? (
+        <p className="text-soft">No clicks yet.</p>
+      ) : (
+        <ClickList clicks={clicks} hasReceiptLinks={false} />
+      )}
+    </section>
   )
 }
 

@@ -1,4 +1,4 @@
-/** A past day's auctions under other settings: earnings, winners and reader prices beside today's. */
+/** A past day under other settings: earnings, winners and reader prices beside those of the day. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useAddress } from '../address.ts'
@@ -12,16 +12,8 @@ import { Slider } from '../ui/slider.tsx'
 import { Title } from '../ui/title.tsx'
 import { toast } from '../ui/toast.ts'
 import { MerchantLists } from './merchant-lists.tsx'
+import type { Trial } from './trial.ts'
 import { WhatIfResult } from './what-if-result.tsx'
-
-/** The settings that may be tried. */
-export interface Trial {
-  readonly floor: number // US dollars
-  readonly tolerance: number
-  readonly beta: number
-  readonly allow: readonly number[]
-  readonly block: readonly number[]
-}
 
 const FLOOR_STEP = 0.01
 /** Enough for nearly every floor; a higher one in use widens the range. */

@@ -1,4 +1,4 @@
-/** Winners of a link's auctions over time: a dot per auction, as high as the earnings of a click. */
+/** Winners of a link's auctions over time: a dot each, as high as the earnings of a click. */
 import { cents, count, date } from '../format.ts'
 import type { Auction } from '../publisher-api.ts'
 
@@ -24,10 +24,6 @@ export function WinnerChart({ auctions }: { auctions: readonly Auction[] }) {
   const times = auctions.map(({ at }) => Date.parse(at))
   const [first, last] = [Math.min(...times), Math.max(...times)]
   const most = Math.max(...won.map(earned), 0.01)
-  const x = (at: string) =>
-    LEFT + ((Date.parse(at) - first) / Math.max(last - first, 1)) * (WIDTH - LEFT - 2 * DOT)
-  const y = (value: number) => HEIGHT - BOTTOM - (value / most) * (HEIGHT - BOTTOM - TOP)
-  const toneOf = new Map(winners.map(({ name, tone }) => [name, tone]))
   return (
     <figure className="panel p-4">
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1 text-sm">
@@ -43,38 +39,7 @@ export function WinnerChart({ auctions }: { auctions: readonly Auction[] }) {
           ))}
         </ul>
       </figcaption>
-      <svg
-        role="img"
-        aria-label={`Earnings of a click in ${count(won.length)} auctions, up to ${cents(String(most))}. The table below lists them.`}
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        className="mt-2 h-40 w-full"
-        preserveAspectRatio="none"
-      >
-        {[0, most / 2, most].map((value) => (
-          <line
-            key={value}
-            x1={LEFT}
-            x2={WIDTH}
-            y1={y(value)}
-            y2={y(value)}
-            className="stroke-line"
-            vectorEffect="non-scaling-stroke"
-          />
-        ))}
-        {won.map((auction) => (
-          // A line without length and with round ends stays a circle in a stretched picture.
-          <path
-            key={auction.auction_result_number}
-            d={`M${x(auction.at).toFixed(1)} ${y(earned(auction)).toFixed(1)}h0`}
-            stroke="currentColor"
-            strokeWidth={2 * DOT}
-            strokeLinecap="round"
-            vectorEffect="non-scaling-stroke"
-            opacity="0.7"
-            className={toneOf.get(nameOf(auction)) ?? 'text-soft'}
-          />
-        ))}
-      </svg>
+      <Dots won={won} most={most} first={first} last={last} winners={winners} />
       <p className="number flex justify-between text-xs text-soft">
         <span>{date(new Date(first).toISOString())}</span>
         <span>
@@ -83,6 +48,54 @@ export function WinnerChart({ auctions }: { auctions: readonly Auction[] }) {
         <span>{date(new Date(last).toISOString())}</span>
       </p>
     </figure>
+  )
+}
+
+function Dots(props: {
+  won: readonly Auction[]
+  most: number
+  first: number
+  last: number
+  winners: readonly Winner[]
+}) {
+  const { won, most, first, last, winners } = props
+  const x = (at: string) =>
+    LEFT + ((Date.parse(at) - first) / Math.max(last - first, 1)) * (WIDTH - LEFT - 2 * DOT)
+  const y = (value: number) => HEIGHT - BOTTOM - (value / most) * (HEIGHT - BOTTOM - TOP)
+  const toneOf = new Map(winners.map(({ name, tone }) => [name, tone]))
+  return (
+    <svg
+      role="img"
+      aria-label={`Earnings of a click in ${count(won.length)} auctions, up to ${cents(String(most))}. The table below lists them.`}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      className="mt-2 h-40 w-full"
+      preserveAspectRatio="none"
+    >
+      {[0, most / 2, most].map((value) => (
+        <line
+          key={value}
+          x1={LEFT}
+          x2={WIDTH}
+          y1={y(value)}
+          y2={y(value)}
+          className="stroke-line"
+          vectorEffect="non-scaling-stroke"
+        />
+      ))}
+      {won.map((auction) => (
+        // A line without length and with round ends stays a circle in a stretched picture.
+        <path
+          key={auction.auction_result_number}
+          d={`M${x(auction.at).toFixed(1)} ${y(earned(auction)).toFixed(1)}h0`}
+          stroke="currentColor"
+          strokeWidth={2 * DOT}
+          strokeLinecap="round"
+          vectorEffect="non-scaling-stroke"
+          opacity="0.7"
+          className={toneOf.get(nameOf(auction)) ?? 'text-soft'}
+        />
+      ))}
+    </svg>
   )
 }
 
