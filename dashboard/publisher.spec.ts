@@ -24,7 +24,7 @@ test('a row of the list leads to the link, which says why nobody won and shows t
 
   await page.getByRole('button', { name: 'Actions for The Kettle' }).click()
   await page.getByRole('menuitem', { name: 'Disable' }).click()
-  await page.getByRole('heading', { name: 'Disabled' }).waitFor()
+  await page.getByRole('heading', { name: 'Disabled', exact: true }).waitFor()
   const row = await api.db.row<{ state: string }>(sql`
     select state from smart_link where auction_id = ${auctionId}`)
   assert.equal(row?.state, 'disabled')
