@@ -96,10 +96,6 @@ export const faultsOf = (error: unknown): readonly Fault[] =>
 export const isRefusal = (error: unknown): boolean =>
   error instanceof CallError && error.status >= 400 && error.status < 500
 
-/** Whether somebody else has changed the record since it was read. */
-export const isConflict = (error: unknown): boolean =>
-  error instanceof CallError && error.status === 412
-
 export const isNotLoggedIn = (error: unknown): boolean =>
   error instanceof CallError && error.status === 401
 
