@@ -11,6 +11,9 @@ create table receipt (
 );
 create index receipt_at on receipt (at);
 create index receipt_publisher on receipt (pub_id, at);
+-- The receipts of one link, newest first. Without it a link's page would read all receipts of its
+-- publisher's last days.
+create index receipt_link on receipt (auction_id, at desc, result_number desc);
 
 -- The number of auctions that a campaign entered, won and lost. Counts every auction.
 create table auction_day (
