@@ -108,7 +108,7 @@ function Retry({ merchant }: { merchant: NetworkMerchant }) {
       <button
         type="button"
         className="button button-small"
-        aria-label={`Import the feed of ${name} now`}
+        aria-label={`Import now: ${name}`}
         aria-busy={start.isPending}
         onClick={() => start.isPending || start.mutate()}
       >

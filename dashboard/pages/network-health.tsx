@@ -100,8 +100,8 @@ type Node = Health['nodes'][number]
 
 function Nodes({ nodes }: { nodes: Health['nodes'] }) {
   return (
-    <section aria-labelledby="nodes" className="space-y-2">
-      <h2 id="nodes">Nodes</h2>
+    <div className="space-y-2">
+      <h2>Nodes</h2>
       <div className="panel overflow-hidden">
         <Table
           label="Nodes"
@@ -119,7 +119,7 @@ function Nodes({ nodes }: { nodes: Health['nodes'] }) {
           columns={NODE_COLUMNS}
         />
       </div>
-    </section>
+    </div>
   )
 }
 

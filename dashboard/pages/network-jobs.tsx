@@ -107,7 +107,7 @@ function JobLine({ job }: { job: Job }) {
         <button
           type="button"
           className="button button-small"
-          aria-label={`Run ${jobName(job.job)} now`}
+          aria-label={`Run now: ${jobName(job.job)}`}
           aria-busy={isBusy}
           onClick={() => isBusy || run.mutate()}
         >
