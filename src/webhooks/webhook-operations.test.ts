@@ -110,6 +110,25 @@ test('each change is in the audit log, without secrets', async (t) => {
   assert.ok(!JSON.stringify(entries).includes(secret))
 })
 
+test('a test event is queued for that webhook alone, and none while it is disabled', async (t) => {
+  const s = await startApi(t)
+  const own = s.caller(`publishers/${s.pubId}/webhooks`)
+  const [first, second] = [
+    await own('POST', '', { url: s.url, events: ['order.locked'] }),
+    await own('POST', '', { url: s.url, events: ['order.locked'] }),
+  ].map(({ json }) => json.data[0].webhook_id)
+  const sent = await own('POST', `${first}/test/`)
+  assert.equal(sent.status, 202)
+  assert.equal(sent.json.data[0].event, 'webhook.test')
+  assert.equal((await own('GET', `${first}/deliveries/`)).json.data.length, 1)
+  assert.equal((await own('GET', `${second}/deliveries/`)).json.data.length, 0)
+  const off = await own('POST', `${first}/disable/`)
+  assert.equal(off.json.data[0].state, 'disabled')
+  assert.equal((await own('POST', `${first}/test/`)).status, 409)
+  await own('POST', `${first}/enable/`)
+  assert.equal((await own('POST', `${first}/test/`)).status, 202)
+})
+
 test('webhooks are listed by pages', async (t) => {
   const s = await startApi(t)
   const own = s.caller(`publishers/${s.pubId}/webhooks`)

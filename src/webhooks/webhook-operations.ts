@@ -7,10 +7,10 @@ import { cursorId, pageOf } from '../accounts/id-pages.ts'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { type OrganizationPath, paramsOf, pathOf } from '../accounts/organization-path.ts'
 import type { Organization } from '../accounts/permission.ts'
-import { type Fault, notFound } from '../platform/errors/api-errors.ts'
+import { type Fault, notFound, wrongState } from '../platform/errors/api-errors.ts'
 import { listOf } from '../platform/http/validation.ts'
 import { createWebhook } from './create-webhook.ts'
-import { DELIVERY_DAYS, type WebhookOwner, webhookFaults } from './webhook.ts'
+import { DELIVERY_DAYS, TEST_EVENT, type WebhookOwner, webhookFaults } from './webhook.ts'
 import {
   CreatedWebhook,
   DELIVERIES_TOLD,
@@ -25,10 +25,12 @@ import {
 } from './webhook-schema.ts'
 import {
   deleteWebhook,
+  disableWebhook,
   enableWebhook,
   findWebhook,
   listDeliveries,
   listWebhookPage,
+  queueTest,
   replayDelivery,
   type Webhook,
 } from './webhook-store.ts'
@@ -38,6 +40,8 @@ export function webhookOperations(): Operation[] {
     createWebhookOf(path),
     listWebhooksOf(path),
     enableWebhookOf(path),
+    disableWebhookOf(path),
+    testWebhookOf(path),
     deleteWebhookOf(path),
     listDeliveriesOf(path),
     replayDeliveryOf(path),
@@ -125,6 +129,59 @@ export const enableWebhookOf = (path: OrganizationPath) =>
         after: { state: webhook.state },
       })
       return [toWebhookRecord(webhook)]
+    },
+  })
+
+const disableWebhookOf = (path: OrganizationPath) =>
+  action({
+    ...specOf(path),
+    id: `disable${nounOf(path)}Webhook`,
+    method: 'POST',
+    path: `${path.base}/webhooks/:webhook_id/disable/`,
+    summary: 'Switch a webhook off; its waiting deliveries stay until it is enabled',
+    description: 'Events from then on are never sent, also not after it is enabled.',
+    params: paramsOf(path, webhookId),
+    entry: WebhookRecord,
+    run: async ({ db, organization, params, audit }) => {
+      const wanted = { webhookId: params.webhook_id, owner: ownerOf(organization) }
+      const before = await findWebhook(db, wanted)
+      if (before === null) throw noWebhook(wanted)
+      await disableWebhook(db, { ...wanted, notice: 'Switched off by a person.' })
+      const webhook = await findWebhook(db, wanted)
+      if (webhook === null) throw noWebhook(wanted)
+      await audit({
+        ...change('disable', webhook),
+        before: { state: before.state },
+        after: { state: webhook.state },
+      })
+      return [toWebhookRecord(webhook)]
+    },
+  })
+
+const testWebhookOf = (path: OrganizationPath) =>
+  action({
+    ...specOf(path),
+    id: `test${nounOf(path)}Webhook`,
+    method: 'POST',
+    path: `${path.base}/webhooks/:webhook_id/test/`,
+    summary: 'Send a test event to a webhook',
+    description:
+      `A worker sends it within a minute, as \`${TEST_EVENT}\`, signed and retried as any other. ` +
+      '409 while the webhook is disabled.',
+    status: 202,
+    params: paramsOf(path, webhookId),
+    entry: DeliveryRecord,
+    run: async ({ db, organization, params, now, audit }) => {
+      const wanted = { webhookId: params.webhook_id, owner: ownerOf(organization) }
+      const webhook = await findWebhook(db, wanted)
+      if (webhook === null) throw noWebhook(wanted)
+      if (webhook.state === 'disabled') {
+        throw wrongState({ field: 'webhook_id', rule: 'is disabled: enable it first' })
+      }
+      const delivery = await queueTest(db, { webhookId: webhook.webhook_id, now })
+      if (delivery === null) throw noWebhook(wanted)
+      await audit({ ...change('test', webhook), after: { delivery_id: delivery.delivery_id } })
+      return [toDeliveryRecord(delivery)]
     },
   })
 

@@ -70,6 +70,7 @@ const DATA_TOLD = [
   'payout.ready: statement_id, month and amount_usd, sent to publishers only.',
   'key.used_from_new_place, of a key that was used before, but never from this network (IPv4 /24,',
   'IPv6 /48): token_id, description and used_at.',
+  'webhook.test, sent on request: message.',
 ].join(' ')
 
 export const DeliveryRecord = Type.Object({

@@ -1,8 +1,9 @@
 /** Webhooks and their deliveries in SQL. */
+import { randomUUID } from 'node:crypto'
 import { deleteWhere } from '../platform/postgres/delete-in-batches.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
-import type { WebhookEvent, WebhookOwner } from './webhook.ts'
+import { type SentEvent, TEST_EVENT, type WebhookEvent, type WebhookOwner } from './webhook.ts'
 
 export interface Webhook {
   readonly webhook_id: number
@@ -166,7 +167,7 @@ export interface DueDelivery {
   readonly webhook_id: number
   readonly pub_id: number | null
   readonly merch_id: number | null
-  readonly event: WebhookEvent
+  readonly event: SentEvent
   readonly payload: object
   readonly created_at: Date
   readonly url: string
@@ -258,9 +259,23 @@ export async function disableWebhook(
   return switched === 1
 }
 
+/** Queues an event that only shows whether the receiver works; returns its delivery. */
+export function queueTest(
+  db: Db,
+  { webhookId, now }: { readonly webhookId: number; readonly now: Date },
+): Promise<DeliveryRow | null> {
+  const payload = { message: 'A test event. Nothing happened.' }
+  return db.row(sql`
+    insert into webhook_delivery (webhook_id, event, notice_key, payload, created_at, due_at)
+    values (${webhookId}, ${TEST_EVENT}, ${`test ${randomUUID()}`}, ${JSON.stringify(payload)},
+      ${now}, ${now})
+    returning delivery_id, event, created_at, attempts, delivered_at, due_at, status, error,
+      payload`)
+}
+
 export interface DeliveryRow {
   readonly delivery_id: string
-  readonly event: WebhookEvent
+  readonly event: SentEvent
   readonly created_at: Date
   readonly attempts: number
   readonly delivered_at: Date | null

@@ -13,6 +13,10 @@ export const WEBHOOK_EVENTS = [
 ] as const
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
 
+/** Sent on request only, so nobody subscribes to it. */
+export const TEST_EVENT = 'webhook.test'
+export type SentEvent = WebhookEvent | typeof TEST_EVENT
+
 /** The owner: a publisher or a merchant. */
 export type WebhookOwner = { readonly pubId: number } | { readonly merchId: number }
 
