@@ -18,6 +18,8 @@ export interface PageEntry {
   readonly kind: PageKind
   /** Needed to open it; without one, everybody in the organization may. */
   readonly permission?: Permission
+  /** The only kind without a page that is of any other organization. */
+  readonly except?: Organization['kind']
   /** Reached from another page only, such as a receipt. */
   readonly isDetail?: boolean
 }
@@ -136,6 +138,10 @@ export const PAGES: readonly PageEntry[] = [
     ...{ path: PATHS.audit, label: 'Changes', group: 'Organization', kind: 'any' },
     permission: 'audit.read',
   },
+  {
+    ...{ path: PATHS.webhooks, label: 'Webhooks', group: 'Organization', kind: 'any' },
+    ...{ permission: 'webhooks.write', except: 'network' },
+  },
   { path: PATHS.developer, label: 'Developer', group: 'Organization', kind: 'any' },
   { path: PATHS.account, label: 'Your account', group: 'You', kind: 'person' },
 ]
@@ -153,11 +159,11 @@ export const pageAt = (path: string): PageEntry | undefined =>
 
 /** Whether an organization of this kind has a page, for somebody with these permissions. */
 export function isAllowed(
-  { kind: wanted, permission }: PageEntry,
+  { kind: wanted, permission, except }: PageEntry,
   kind: Organization['kind'] | null,
   permissions: readonly Permission[],
 ): boolean {
-  const isOfKind = wanted === 'any' || wanted === kind
+  const isOfKind = wanted === kind || (wanted === 'any' && except !== (kind ?? undefined))
   return isOfKind && (permission === undefined || permissions.includes(permission))
 }
 

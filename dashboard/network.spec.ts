@@ -1,4 +1,4 @@
-/** The operator's pages: decisions, organizations, people and money, with one shared service. */
+/** The operator's pages, webhooks and changes, with one shared service. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -132,4 +132,26 @@ test('shows a message to a person without a role in the network', async (t) => {
   const { page } = await visitPage(t, visit('/dashboard/network'))
   await logIn(page, account)
   await page.getByRole('heading', { name: 'Only for the operator' }).waitFor()
+})
+
+test('an owner creates a webhook, sends a test event and finds both changes', async (t) => {
+  const { page } = await visitAs(account, t, visit('/dashboard/webhooks'))
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByLabel('URL of your server').fill('https://hooks.example/souk')
+  await page.getByRole('dialog').getByRole('button', { name: 'Create webhook' }).click()
+  await page.getByText('It will not be shown again', { exact: false }).waitFor()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Send a test event' }).click()
+  await page.getByText('webhook.test').waitFor()
+  await page.getByRole('button', { name: 'Switch off' }).click()
+  await page.getByText('Switched off by a person.').waitFor()
+
+  await page.getByRole('link', { name: 'Changes' }).click()
+  await page.getByText('webhook.create').waitFor()
+  await page.getByLabel('Action').fill('webhook.test')
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByText('webhook.create').waitFor({ state: 'detached' })
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  assert.equal((await saving).suggestedFilename(), 'changes.csv')
 })

@@ -44,6 +44,7 @@ export const PATHS = {
   developer: '/developer',
   members: '/members',
   audit: '/audit',
+  webhooks: '/webhooks',
   invitation: '/invitations/$token',
   forgotPassword: '/forgot-password',
   newPassword: '/new-password',

@@ -10,7 +10,7 @@ import type {
 import type { CreatedKey, ListedKey, NewKey as NewKeyBody } from '../src/accounts/key-operations.ts'
 import type { ListedMember } from '../src/accounts/member-operations.ts'
 import type { Organization, Role } from '../src/accounts/permission.ts'
-import { call, everything, first, page, post, send } from './api.ts'
+import { call, everything, first, page, post, readCsv, send } from './api.ts'
 
 export type Member = Static<typeof ListedMember>
 export type Invitation = Static<typeof InvitationRecord>
@@ -36,15 +36,27 @@ export const people = {
   keys: (at: Organization) => everything<ApiKey>(`${pathTo(at)}/keys/`),
   createKey: (at: Organization, body: WantedKey) => post<NewKey>(`${pathTo(at)}/keys/`, body),
   disableKey: (at: Organization, tokenId: number) => remove(`${pathTo(at)}/keys/${tokenId}/`),
-  auditLog: (at: Organization, cursor: string | null) =>
-    page<AuditEntry>(
-      `${pathTo(at)}/audit_log/?limit=50${cursor === null ? '' : `&cursor=${cursor}`}`,
-    ),
+  auditLog: (at: Organization, filters: AuditFilters, cursor: string | null) =>
+    page<AuditEntry>(auditUrl(at, { ...filters, limit: '50', ...(cursor && { cursor }) })),
+  auditCsv: (at: Organization, filters: AuditFilters) => readCsv(auditUrl(at, filters)),
+}
+
+/** Texts of the filters; an empty one does not filter. */
+export interface AuditFilters {
+  readonly date_from: string
+  readonly date_to: string
+  readonly action: string
+  readonly user: string
+}
+
+function auditUrl(at: Organization, filters: object): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== '')
+  return `${pathTo(at)}/audit_log/?${new URLSearchParams(given)}`
 }
 
 const ofToken = (token: string) => `/api/v1/invitations/${encodeURIComponent(token)}/`
 
-const pathTo = ({ kind, id }: Organization): string =>
+export const pathTo = ({ kind, id }: Organization): string =>
   kind === 'network' ? '/api/v1/network' : `/api/v1/${kind}s/${id}`
 
-const remove = (path: string) => call<object>(path, { method: 'DELETE' })
+export const remove = (path: string) => call<object>(path, { method: 'DELETE' })

@@ -103,6 +103,7 @@ const routeTree = root.addChildren([
   page(PATHS.developer, () => import('./pages/developer-page.tsx'), 'DeveloperPage'),
   page(PATHS.members, () => import('./pages/members-page.tsx'), 'MembersPage'),
   page(PATHS.audit, () => import('./pages/audit-page.tsx'), 'AuditPage'),
+  page(PATHS.webhooks, () => import('./pages/webhooks-page.tsx'), 'WebhooksPage'),
   page(PATHS.invitation, () => import('./pages/invitation-page.tsx'), 'InvitationPage'),
   page(
     PATHS.forgotPassword,

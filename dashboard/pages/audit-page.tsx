@@ -1,9 +1,14 @@
 /** Who changed what in an organization, the newest first. */
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
 import type { Organization } from '../../src/accounts/permission.ts'
 import { date, time } from '../format.ts'
 import { nameOf, organizationOf } from '../membership.ts'
-import { type AuditEntry, people } from '../people-api.ts'
-import { EmptyState, Progress } from '../ui/notice.tsx'
+import { type AuditEntry, type AuditFilters, people } from '../people-api.ts'
+import { saveFile } from '../table/save-file.ts'
+import { Field } from '../ui/field.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
 import { OfOrganization } from '../ui/of-organization.tsx'
 import { NextPage, usePages } from '../ui/paged-list.tsx'
 
@@ -16,14 +21,23 @@ export function AuditPage() {
 }
 
 function Entries({ at }: { at: Organization }) {
-  const pages = usePages(['audit', nameOf(at)], (cursor) => people.auditLog(at, cursor))
+  const [filters, setFilters] = useState(NO_FILTERS)
+  const pages = usePages(['audit', nameOf(at), filters], (cursor) =>
+    people.auditLog(at, filters, cursor),
+  )
   const entries = pages.data?.pages.flatMap(({ rows }) => rows) ?? []
-  if (pages.data !== undefined && entries.length === 0) {
-    return <EmptyState title="No changes yet">Changes are listed here for 400 days.</EmptyState>
-  }
+  const isFiltered = Object.values(filters).some((value) => value !== '')
   return (
     <>
+      <Filters at={at} filters={filters} onFilter={setFilters} error={pages.failureReason} />
       <Progress query={pages} />
+      {pages.data !== undefined && entries.length === 0 && (
+        <EmptyState title={isFiltered ? 'No change matches' : 'No changes yet'}>
+          {isFiltered
+            ? 'Remove a filter to see more changes.'
+            : 'Changes are listed here for 400 days.'}
+        </EmptyState>
+      )}
       {entries.length > 0 && (
         <ol className="panel divide-y divide-line">
           {entries.map((entry) => (
@@ -33,6 +47,59 @@ function Entries({ at }: { at: Organization }) {
       )}
       <NextPage pages={pages} label="Earlier changes" />
     </>
+  )
+}
+
+const NO_FILTERS: AuditFilters = { date_from: '', date_to: '', action: '', user: '' }
+
+/** Filters take effect with the button, because a half-typed day is an error. */
+function Filters(props: {
+  at: Organization
+  filters: AuditFilters
+  onFilter: (filters: AuditFilters) => void
+  error: unknown
+}) {
+  const { at, filters, onFilter, error } = props
+  const [typed, setTyped] = useState(filters)
+  const save = useMutation({
+    mutationFn: async () => saveFile('changes.csv', await people.auditCsv(at, filters)),
+  })
+  const field = (name: keyof AuditFilters, label: string, placeholder: string) => (
+    <Field
+      {...{ name, label, placeholder, error }}
+      isOptional
+      value={typed[name]}
+      onChange={(value) => setTyped({ ...typed, [name]: value })}
+    />
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onFilter(typed)
+  }
+  return (
+    <form
+      aria-label="Filter changes"
+      className="panel grid grid-cols-1 items-end gap-3 p-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_1fr_1fr_auto_auto] print:hidden"
+      onSubmit={submit}
+    >
+      {field('action', 'Action', 'member.update')}
+      {field('user', 'Person', 'E-mail')}
+      {field('date_from', 'From', '2026-03-01')}
+      {field('date_to', 'To', '2026-03-31')}
+      <button type="submit" className="button">
+        Filter
+      </button>
+      <button
+        type="button"
+        className="button"
+        aria-busy={save.isPending}
+        onClick={() => save.isPending || save.mutate()}
+      >
+        <Icon name="download" size={14} />
+        CSV
+      </button>
+      {save.error !== null && <Failure error={save.error} />}
+    </form>
   )
 }
 
