@@ -79,7 +79,7 @@ function Filters(props: {
   return (
     <form
       aria-label="Filter changes"
-      className="panel grid grid-cols-1 items-end gap-3 p-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_1fr_1fr_auto_auto] print:hidden"
+      className="panel grid grid-cols-2 items-end gap-3 p-4 lg:grid-cols-[1fr_1fr_1fr_1fr_auto_auto] print:hidden"
       onSubmit={submit}
     >
       {field('action', 'Action', 'member.update')}
