@@ -1,7 +1,8 @@
 /** The three steps from an empty merchant to a running campaign, each judged by what arrived. */
 import { useQuery } from '@tanstack/react-query'
 import { api, type Campaign } from './api.ts'
-import { date, time } from './format.ts'
+import { rejectedOf } from './feed-import.ts'
+import { count, date, time } from './format.ts'
 import { type FeedImport, merchantApi, type TagStatus } from './merchant-api.ts'
 import { PATHS } from './paths.ts'
 
@@ -55,11 +56,13 @@ function feedStep(imports: readonly FeedImport[]): SetupStep {
   }
 }
 
-function products({ rows, rejected }: FeedImport): string {
-  const left = Object.values(rejected).reduce<number>((sum, count) => sum + (count ?? 0), 0)
-  const good = `${(rows - left).toLocaleString('en-US')} products`
-  return left === 0 ? good : `${good}, ${left.toLocaleString('en-US')} rows rejected`
+function products(run: FeedImport): string {
+  const left = rejectedOf(run)
+  const good = counted(run.rows - left, 'product')
+  return left === 0 ? good : `${good}, ${counted(left, 'row')} rejected`
 }
+
+const counted = (of: number, noun: string): string => `${count(of)} ${noun}${of === 1 ? '' : 's'}`
 
 function tagStep({ last_page, last_checkout, last_server_order }: TagStatus): SetupStep {
   const last = [last_server_order, last_checkout, last_page].filter((one) => one !== null)

@@ -85,9 +85,10 @@ async function findOrder(
   try {
     const { ordered_at: orderedAt } = await api.order(of, orderId)
     const day = orderedAt.slice(0, 'YYYY-MM-DD'.length)
-    const to = of.kind === 'publisher' ? PATHS.orders : PATHS.merchant
-    const search = { org, from: day, to: day }
-    return [{ key: `order ${orderId}`, label: `Order ${orderId}`, note: day, to, search }]
+    const found = { key: `order ${orderId}`, label: `Order ${orderId}`, note: day }
+    return of.kind === 'publisher'
+      ? [{ ...found, to: PATHS.orders, search: { org, from: day, to: day } }]
+      : [{ ...found, to: PATHS.merchantOrder, params: { order: orderId }, search: { org } }]
   } catch (error) {
     if (isRefusal(error)) return [] // No such order.
     throw error

@@ -11,7 +11,7 @@ import { Sums } from '../ui/sums.tsx'
 import { Table } from '../ui/table.tsx'
 import { Title } from '../ui/title.tsx'
 import { OrderDecision } from './order-decision.tsx'
-import { OrderState } from './order-state.tsx'
+import { isWaiting, OrderState } from './order-state.tsx'
 import { clickWords, costWords, orderStateWords } from './order-words.ts'
 
 export function MerchantOrderPage() {
@@ -39,7 +39,7 @@ export function MerchantOrderPage() {
       <Progress query={order} />
       {order.data !== undefined && (
         <>
-          {order.data.hold === 'review' && (
+          {isWaiting(order.data) && (
             <section
               aria-label="Decision"
               className="panel flex flex-wrap items-center justify-between gap-3 border-second bg-second-tint px-4 py-3"
@@ -59,6 +59,12 @@ export function MerchantOrderPage() {
   )
 }
 
+const LED: Readonly<Record<string, string>> = {
+  exact: 'A click',
+  visitor: 'A click of the same reader',
+  impression: 'A link that was seen',
+}
+
 function Details({ order }: { order: MerchantOrder }) {
   return (
     <>
@@ -76,8 +82,8 @@ function Details({ order }: { order: MerchantOrder }) {
           },
           {
             name: 'Led to it',
-            value: clickWords(order) ?? 'no smart link',
-            note: order.attribution === 'exact' ? 'named by its click id' : orderStateWords(order),
+            value: LED[order.attribution ?? ''] ?? 'No smart link',
+            note: clickWords(order) ?? 'so it costs nothing',
           },
         ]}
       />

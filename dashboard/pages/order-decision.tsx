@@ -6,8 +6,9 @@ import { Dialog } from '../ui/dialog.tsx'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { Failure } from '../ui/notice.tsx'
 import { toast } from '../ui/toast.ts'
+import { isWaiting } from './order-state.tsx'
 
-type Order = Pick<ShopOrder, 'checkout_id' | 'hold'>
+type Order = Pick<ShopOrder, 'checkout_id' | 'hold' | 'state'>
 
 export function OrderDecision(props: {
   readonly merchId: number
@@ -15,11 +16,11 @@ export function OrderDecision(props: {
   readonly isSmall?: boolean
 }) {
   const { merchId, order, isSmall = false } = props
-  const { checkout_id: id, hold } = order
+  const { checkout_id: id } = order
   const [isRejecting, setRejecting] = useState(false)
   const decide = useDecision(merchId, id, () => setRejecting(false))
   const style = `button ${isSmall ? 'h-7 px-2 text-xs' : ''}`
-  if (hold !== 'review') return null
+  if (!isWaiting(order)) return null
   return (
     <span className="inline-flex flex-wrap items-center gap-1.5">
       <button

@@ -10,7 +10,11 @@ const WORDS: Readonly<Record<ShopOrder['state'], string>> = {
   REJECTED: 'Rejected',
 }
 
+export const isWaiting = ({ state, hold }: State): boolean =>
+  state !== 'REJECTED' && hold === 'review'
+
 export function stateWords({ state, hold }: State): string {
+  if (state === 'REJECTED') return WORDS.REJECTED // It keeps the hold that it had.
   if (hold === 'review') return 'Waits for you'
   if (hold === 'no_rate') return 'Waits for a rate'
   return WORDS[state]
@@ -18,10 +22,10 @@ export function stateWords({ state, hold }: State): string {
 
 export function OrderState({ order }: { order: State }) {
   const tone =
-    order.hold !== null
-      ? 'bg-second-tint text-second'
-      : order.state === 'REJECTED'
-        ? 'bg-bad-tint text-bad'
+    order.state === 'REJECTED'
+      ? 'bg-bad-tint text-bad'
+      : order.hold !== null
+        ? 'bg-second-tint text-second'
         : order.state === 'PENDING'
           ? ''
           : 'bg-tint text-accent'

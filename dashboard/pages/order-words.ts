@@ -14,11 +14,12 @@ export function costWords({ terms, revenue_usd, commission_usd }: MerchantOrder)
 
 export function orderStateWords(order: MerchantOrder): string {
   const { state, hold, locks_at, reject_reason: reason } = order
-  if (hold === 'review') return 'It waits for your approval.'
-  if (hold === 'no_rate') return 'It waits for the exchange rate of its day.'
+  // A rejected order keeps the hold that it had.
   if (state === 'REJECTED') {
     return `Rejected: ${reason === 'cancelled' ? 'you cancelled it' : reason}.`
   }
+  if (hold === 'review') return 'It waits for your approval.'
+  if (hold === 'no_rate') return 'It waits for the exchange rate of its day.'
   if (locks_at === null) return ''
   return `${state === 'PENDING' ? 'You may cancel it until' : 'Final since'} ${date(locks_at)}.`
 }
