@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import Type from 'typebox'
 import { testDatabase } from '../../test/support/database.ts'
+import { notFound } from '../platform/errors/api-errors.ts'
 import { createHttp } from '../platform/http/http-server.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { makeLogger } from '../platform/process/log.ts'
@@ -70,7 +71,8 @@ const listNumbers = list({
   permission: 'figures.read',
   params,
   entry: Type.Object({ n: Type.Integer(), text: Type.String() }),
-  run: async ({ query: { limit, cursor } }) => {
+  run: async ({ params: { pub_id: id }, query: { limit, cursor } }) => {
+    if (id === 2) throw notFound('No numbers')
     const from = Number(cursor ?? 0)
     const rows = Array.from({ length: limit }, (_, at) => ({ n: from + at, text: '=1' }))
     const kept = rows.filter(({ n }) => n < 700)
@@ -153,6 +155,12 @@ test('a list comes by pages, and as one CSV file with formulas made harmless', a
   const file = await call('GET', url, { accept: 'text/csv' })
   const lines = file.text.trimEnd().split('\n')
   assert.deepEqual([lines.length, lines[0], lines[700]], [701, 'n,text', "699,'=1"])
+})
+
+test('a CSV file that is refused answers the error', async () => {
+  const accept = 'text/csv'
+  const refused = await call('GET', '/api/v1/publishers/2/numbers/', { accept })
+  assert.deepEqual([refused.status, JSON.parse(refused.text).error.code], [404, 4040])
 })
 
 test('a command is checked as a route is', async () => {

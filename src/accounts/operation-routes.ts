@@ -24,6 +24,7 @@ import {
   type List,
   type Operation,
   organizationOf,
+  type Page,
   type PageQuery,
   runAction,
   toCall,
@@ -245,7 +246,9 @@ async function answerList(
       }),
     )
   if (request.headers.accept?.includes('text/csv')) {
-    const file = Readable.from(csvOf(operation, read))
+    // A refusal must come before the file begins: afterwards it could only break off.
+    const first = await read({ limit: PAGE_ROWS_MAX, cursor: null })
+    const file = Readable.from(csvOf(operation, first, read))
     return reply.header('content-type', 'text/csv; charset=utf-8; header=present').send(file)
   }
   const { rows, nextCursor } = await read({ limit, cursor })
@@ -255,18 +258,19 @@ async function answerList(
 /** All pages as one file: a column per property of an entry. */
 async function* csvOf(
   { entry }: List,
-  read: (page: PageQuery) => Promise<{ rows: readonly object[]; nextCursor: string | null }>,
+  first: Page<object>,
+  read: (page: PageQuery) => Promise<Page<object>>,
 ): AsyncGenerator<string> {
   const columns = Object.keys((entry as TObject).properties)
   yield csvLine(columns)
-  let cursor: string | null = null
-  do {
-    const page = await read({ limit: PAGE_ROWS_MAX, cursor })
+  let page = first
+  for (;;) {
     yield page.rows
       .map((row) => csvLine(columns.map((name) => toCell((row as Record<string, unknown>)[name]))))
       .join('')
-    cursor = page.nextCursor
-  } while (cursor !== null)
+    if (page.nextCursor === null) return
+    page = await read({ limit: PAGE_ROWS_MAX, cursor: page.nextCursor })
+  }
 }
 
 function toCell(value: unknown): CsvCell {
