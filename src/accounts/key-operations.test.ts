@@ -126,6 +126,19 @@ test('a key is changed and disabled for good', async () => {
   )
 })
 
+test('a key is disabled by a change too', async () => {
+  const { at, owner } = await makePublisherOf(db)
+  const { token_id: id, key } = (await create(owner.key, at)).data[0]
+  const url = `${pathTo(at)}keys/${id}/`
+  const enabled = await call('PATCH', url, { key: owner.key, body: { is_enabled_by_user: true } })
+  assert.equal(enabled.data[0].is_enabled_by_user, true)
+  const body = { description: 'Leaked', is_enabled_by_user: false }
+  const disabled = await call('PATCH', url, { key: owner.key, body })
+  const { description, is_enabled_by_user: isEnabled } = disabled.data[0]
+  assert.deepEqual([description, isEnabled], ['Leaked', false])
+  assert.deepEqual((await call('GET', `${pathTo(at)}keys/`, { key })).refusal, [401, 4302])
+})
+
 test('wrong fields are refused by name', async () => {
   const { at, owner } = await makePublisherOf(db)
   for (const [body, ...fields] of [

@@ -193,7 +193,7 @@ const updateKeyOf = (path: OrganizationPath) =>
     tag: path.tag,
     method: 'PATCH',
     path: `${path.base}/keys/:token_id/`,
-    summary: 'Change the label, the scopes or the expiry of an API key',
+    summary: 'Change the label, the scopes or the expiry of an API key, or disable it',
     permission: 'keys.write',
     hasEtag: true,
     params: paramsOf(path, { token_id: smallId }),
@@ -201,6 +201,9 @@ const updateKeyOf = (path: OrganizationPath) =>
       description: Type.Optional(Description),
       scopes: Type.Optional(Scopes),
       datetime_expires: Type.Optional(Expires),
+      is_enabled_by_user: Type.Optional(
+        Type.Boolean({ description: 'False disables the key for good, as `DELETE` does' }),
+      ),
     }),
     entry: KeyRecord,
     run: async (call) => {
@@ -235,7 +238,9 @@ const updateKeyOf = (path: OrganizationPath) =>
         before: changedParts(record),
         after: changedParts(after),
       })
-      return [after]
+      return [
+        body.is_enabled_by_user === false ? await disableKey(call, { ...row, ...updated }) : after,
+      ]
     },
   })
 
@@ -252,13 +257,19 @@ export const deleteKeyOf = (path: OrganizationPath) =>
     run: async (call) => {
       const row = await requireKeyOf(call)
       requireMatch(call.ifMatch, toKey(row))
-      if (!row.is_enabled_by_user) return [toKey(row)]
-      const tokenId = row.token_id
-      const disabled = await disableApiKey(call.db, { tokenId, uid: null })
-      await call.audit({ ...change('disable', tokenId), before: changedParts(toKey(row)) })
-      return [toKey({ ...row, ...disabled })]
+      return [row.is_enabled_by_user ? await disableKey(call, row) : toKey(row)]
     },
   })
+
+async function disableKey(
+  call: Pick<Call<unknown, unknown, unknown>, 'db' | 'audit'>,
+  row: OrganizationKeyRow,
+): Promise<Static<typeof KeyRecord>> {
+  const tokenId = row.token_id
+  const disabled = await disableApiKey(call.db, { tokenId, uid: null })
+  await call.audit({ ...change('disable', tokenId), before: changedParts(toKey(row)) })
+  return toKey({ ...row, ...disabled })
+}
 
 async function requireKeyOf(
   call: KeyCall & Pick<Call<{ token_id: number }, unknown, unknown>, 'db' | 'params'>,
