@@ -153,7 +153,7 @@ test('a list comes by pages, and as one CSV file with formulas made harmless', a
   )
   assert.equal(page.next_cursor, null)
   const file = await call('GET', url, { accept: 'text/csv' })
-  const lines = file.text.trimEnd().split('\n')
+  const lines = file.text.trimEnd().split('\r\n')
   assert.deepEqual([lines.length, lines[0], lines[700]], [701, 'n,text', "699,'=1"])
 })
 

@@ -11,7 +11,7 @@ import {
   readIdempotencyKey,
 } from '../platform/http/idempotency-key.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import { type CsvCell, csvLine } from '../platform/text/csv.ts'
+import { type CsvCell, csvTableLine } from '../platform/text/csv.ts'
 import { callerName } from './caller.ts'
 import { etagOf } from './etag.ts'
 import { once } from './idempotency-store.ts'
@@ -262,11 +262,13 @@ async function* csvOf(
   read: (page: PageQuery) => Promise<Page<object>>,
 ): AsyncGenerator<string> {
   const columns = Object.keys((entry as TObject).properties)
-  yield csvLine(columns)
+  yield csvTableLine(columns)
   let page = first
   for (;;) {
     yield page.rows
-      .map((row) => csvLine(columns.map((name) => toCell((row as Record<string, unknown>)[name]))))
+      .map((row) =>
+        csvTableLine(columns.map((name) => toCell((row as Record<string, unknown>)[name]))),
+      )
       .join('')
     if (page.nextCursor === null) return
     page = await read({ limit: PAGE_ROWS_MAX, cursor: page.nextCursor })

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Form } from '../accounts/operation.ts'
 import { Dollars, orNull, Time } from '../platform/http/field-types.ts'
 import { formatExact } from '../platform/money/money.ts'
-import { csvFileHeaders, csvLine } from '../platform/text/csv.ts'
+import { csvFileHeaders, csvTableLine } from '../platform/text/csv.ts'
 import { html } from '../platform/text/html.ts'
 import { endOfMonth } from '../platform/time/calendar.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
@@ -116,19 +116,19 @@ const SUMS = [
 export function invoiceCsv(invoice: InvoiceDetail): Form {
   const { invoice_id, lines } = invoice
   const text = [
-    csvLine([
+    csvTableLine([
       ...['invoice_id', 'item', 'pub_id', 'publisher', 'campaign_id', 'clicks', 'clicks_usd'],
       ...['orders', 'orders_usd', 'returned_usd', 'amount_usd'],
     ]),
     ...lines.map((line) =>
-      csvLine([
+      csvTableLine([
         ...[invoice_id, 'line', line.pub_id, { text: line.publisher_name }, line.campaign_id],
         ...[line.clicks, line.clicks_usd, line.orders, line.orders_usd, line.returned_usd],
         line.cost_usd,
       ]),
     ),
     ...SUMS.map(([item]) =>
-      csvLine([invoice_id, item, ...Array(8).fill(null), invoice[`${item}_usd`]]),
+      csvTableLine([invoice_id, item, ...Array(8).fill(null), invoice[`${item}_usd`]]),
     ),
   ].join('')
   return { headers: csvFileHeaders(`souk_invoice_${invoice_id}.csv`), text }

@@ -148,6 +148,11 @@ export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\n`
 }
 
+/** The same with the line break of RFC 4180, which tables have; files of reports have `\n`. */
+export function csvTableLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`
+}
+
 /** The same with every cell quoted; an unknown one is `""`. */
 export function quotedCsvLine(cells: readonly string[]): string {
   return `${cells.map((text) => `"${harmless(text).replaceAll('"', '""')}"`).join(',')}\n`
