@@ -274,7 +274,8 @@ test('a body over 1 MiB is 413, one of another type 415', async () => {
     }
     const packed = await api.call(path, { ...keyed, body: '{}', headers: GZIP })
     assert.deepEqual([packed.status, packed.failure().code], [415, 4150], 'compressed')
-    for (const type of ['application/json', 'text/plain', 'Text/Plain; charset=UTF-8']) {
+    const merge = 'application/merge-patch+json'
+    for (const type of ['application/json', 'Text/Plain; charset=UTF-8', merge]) {
       const body = path === LINKS ? GOOD_LINK : GOOD_CALL
       const answer = await api.call(path, { ...keyed, body, headers: { 'content-type': type } })
       assert.ok(answer.status < 300, `${type} ${answer.text}`)

@@ -12,8 +12,11 @@ export const SMALL_BODY_BYTES_MAX = 32_768
 /** One thread for all servers of a process. */
 const large = new LargeJson()
 
+/** Beacons send text/plain, and clients of PATCH the type of RFC 7396. */
+const JSON_TYPES = new Set(['application/json', 'text/plain', 'application/merge-patch+json'])
+
 /**
- * JSON comes as application/json or text/plain; beacons send the latter. Our choice: a body that
+ * JSON comes under several types. Our choice: a body that
  * names no type is taken for JSON too, because clients of a JSON interface forget the header. A
  * compressed one is no JSON: unpacked, it could be a thousand times its size.
  */
@@ -21,7 +24,7 @@ export function isJsonBody(headers: IncomingHttpHeaders): boolean {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity'
   if (coding !== 'identity') return false
-  return type === undefined || type === 'application/json' || type === 'text/plain'
+  return type === undefined || JSON_TYPES.has(type)
 }
 
 /** Reads a hot request's JSON body as `parseBody` does; throws ApiError. */
