@@ -126,7 +126,7 @@ test('only the invited user can accept in a session or with a key', async () => 
   const unproven = { body: {}, headers: { cookie: headers.cookie ?? '' } }
   assert.deepEqual((await accept(path, unproven)).refusal, [403, 4309], 'without CSRF token')
 
-  const accepted = await accept(path, { body: {}, headers })
+  const accepted = await accept(path, { headers })
   assert.deepEqual([accepted.status, accepted.data[0].uid], [200, invited.uid], accepted.text)
 })
 

@@ -109,6 +109,10 @@ const acceptRoute =
       '/api/v1/invitations/:token/accept/',
       {
         bodyLimit: BODY_BYTES_MAX,
+        // A signed-in user has nothing to send.
+        preValidation: async (request) => {
+          request.body ??= {}
+        },
         schema: {
           operationId: 'acceptInvitation',
           tags: ['account'],
