@@ -41,6 +41,8 @@ interface Product {
     readonly best_effort_cpc: number
     readonly clickmate_link: string
   }[]
+  readonly datetime_created: string
+  readonly datetime_updated: string
 }
 const search = async (q: string): Promise<Product[]> => {
   const path = `/api/v1/publishers/${pubId}/products/?q=${encodeURIComponent(q)}`
@@ -60,6 +62,7 @@ test('a product has the offers of all merchants, the best for the publisher firs
       [two.merchId, '35.00', true],
     ],
   )
+  assert.ok((product?.datetime_created ?? '?') <= (product?.datetime_updated ?? ''))
   const [best, other] = product?.offers ?? []
   assert.ok((best?.best_effort_cpc ?? 0) > 0)
   assert.equal(other?.best_effort_cpc, 0)

@@ -5,6 +5,7 @@ import { findPublisher } from '../accounts/publisher-store.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { badRequest, notFound } from '../platform/errors/api-errors.ts'
 import { orNull } from '../platform/http/field-types.ts'
+import { formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { type MatchInput, matchProducts } from './match.ts'
 import { type FoundOffer, findProducts, listOffers } from './product-search-store.ts'
 import { type IsOwnPage, listPayingCampaigns } from './store.ts'
@@ -39,6 +40,8 @@ export const Product = Type.Object({
   gtin: Type.String({ description: 'Empty when the feeds have none' }),
   image_url: orNull(Type.String()),
   offers: Type.Array(Offer, { description: 'One per merchant, the best for the publisher first' }),
+  datetime_created: orNull(Type.String({ format: 'date-time' }), "Its oldest offer's import"),
+  datetime_updated: orNull(Type.String({ format: 'date-time' }), "Its newest offer's import"),
 })
 
 export const productOperations = (deps: ProductDeps): readonly Operation[] => [
@@ -91,6 +94,9 @@ function toProduct(productId: string, listings: readonly FoundOffer[], input: Ma
   const urlOf = new Map(listings.map((listing) => [listing.merch_id, listing.url]))
   const first = matches[0]?.entry.product_information
   if (first === undefined) return null
+  const imports = listings
+    .flatMap(({ feed_imported_at }) => feed_imported_at ?? [])
+    .toSorted((one, other) => one.getTime() - other.getTime())
   return {
     product_id: productId,
     name: first.product_name,
@@ -107,5 +113,7 @@ function toProduct(productId: string, listings: readonly FoundOffer[], input: Ma
       best_effort_cpc: entry.best_effort_cpc,
       clickmate_link: entry.clickmate_link,
     })),
+    datetime_created: formatTimestampOrNull(imports.at(0) ?? null),
+    datetime_updated: formatTimestampOrNull(imports.at(-1) ?? null),
   }
 }

@@ -18,6 +18,7 @@ const NEAREST_MAX = 5
 
 export interface FoundOffer extends ListingRow {
   readonly product_id: string
+  readonly feed_imported_at: Date | null
 }
 
 /** The ids of products, the best first: in stock at most merchants. */
@@ -102,7 +103,7 @@ export async function listOffers(
   if (productIds.length === 0) return []
   const freshFrom = new Date(now.getTime() - FEED_AGE_MAX_MS)
   const rows = await db.rows<FoundOffer>(sql`
-    select best.*, name as merchant_name, false as is_exact,
+    select best.*, name as merchant_name, false as is_exact, feed_imported_at,
       coalesce(feed_imported_at >= ${freshFrom}, false) as is_fresh
     from unnest(${productIds}::bigint[]) as wanted (product_id)
     cross join lateral (

@@ -5,6 +5,7 @@ import { startApi } from '../../test/support/api.ts'
 import { until } from '../../test/support/market.ts'
 import { makeNetworkApi } from '../../test/support/network-api.ts'
 import { sql } from '../platform/postgres/sql.ts'
+import { formatTimestamp } from '../platform/time/timestamp.ts'
 
 const SECRET = Buffer.alloc(32, 7).toString('base64')
 const api = await startApi({ after }, { env: { SOUK_SECRETS: `1:${SECRET}` } })
@@ -23,6 +24,7 @@ test('a reconciliation runs now, on a worker, and its result is first in the lis
   await until(async () => (await listOf('reconciliation/')).length > 0)
   const [last] = await listOf('reconciliation/')
   assert.deepEqual([last?.differences, last?.first_differences], [0, []])
+  assert.equal(last?.datetime_created, formatTimestamp(new Date(Number(last?.reconciliation_id))))
   await until(async () => (await jobOf('reconcile'))?.state === 'idle')
   const job = await jobOf('reconcile')
   assert.deepEqual([job?.schedule, job?.error], ['10 3 * * *', null])

@@ -59,6 +59,7 @@ const runJob = action({
 })
 
 export const ReconciliationRecord = Type.Object({
+  reconciliation_id: Type.String({ description: 'Its time in Unix milliseconds' }),
   date_from: Type.String({ format: 'date' }),
   date_to: Type.String({ format: 'date' }),
   events: Type.Integer({ description: 'Events of these days that were counted again' }),
@@ -92,6 +93,7 @@ const listReconciliationRuns = list({
     return pageOf(rows, limit, {
       idOf: ({ at }) => at.getTime(),
       toEntry: ({ at, from_day, to_day, events, ...row }) => ({
+        reconciliation_id: String(at.getTime()),
         date_from: from_day,
         date_to: to_day,
         events: Number(events),

@@ -175,10 +175,12 @@ test('the link finder says which links of a text can earn, and creates them', as
 test('the status of the tag has its hosts, consent, and links that nobody pays for', async () => {
   const status = (await api.call(`${base}/tag_status/`, { key })).entry<{
     readonly datetime_last_page_view: string
+    readonly datetime_updated: string
     readonly hosts: readonly { readonly host: string; readonly page_views: number }[]
     readonly consent: readonly { readonly consent: string; readonly page_views: number }[]
     readonly links_not_monetised: readonly { readonly host: string; readonly reason: string }[]
   }>()
+  assert.equal(status.datetime_updated, status.datetime_last_page_view)
   assert.deepEqual(
     status.hosts.map(({ host, page_views }) => [host, page_views]),
     [['daily.example', 2]],

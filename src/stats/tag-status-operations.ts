@@ -49,6 +49,8 @@ export const TagStatus = Type.Object({
     }),
     { description: 'Of the 2,000 newest links, those that nobody pays for, by host' },
   ),
+  datetime_created: Type.String({ format: 'date-time', description: 'Of the publisher' }),
+  datetime_updated: Type.String({ format: 'date-time', description: 'The latest of the times' }),
 })
 
 export const tagStatusOperations: readonly Operation[] = [
@@ -78,10 +80,12 @@ export const tagStatusOperations: readonly Operation[] = [
         const host = page === null ? '' : siteHost(page)
         return [{ host, reason, impressions: Number(link.impressions) } as const]
       })
+      const lastAt = await findLastReport(db, pubId)
+      const { datetime_created: createdAt } = publisher
       return [
         {
           pub_id: pubId,
-          datetime_last_page_view: formatTimestampOrNull(await findLastReport(db, pubId)),
+          datetime_last_page_view: formatTimestampOrNull(lastAt),
           hosts: totals(rows, ({ host }) => host).map(({ key, ...total }) => ({
             host: key,
             ...total,
@@ -102,6 +106,10 @@ export const tagStatusOperations: readonly Operation[] = [
               (one, other) => other.impressions - one.impressions || other.links - one.links,
             )
             .slice(0, HOSTS_SHOWN),
+          datetime_created: formatTimestamp(createdAt),
+          datetime_updated: formatTimestamp(
+            lastAt === null || lastAt < createdAt ? createdAt : lastAt,
+          ),
         },
       ]
     },
