@@ -11,7 +11,7 @@ test('shows the snippets of the tag’s README, which browsers test, with the sh
     const [, given] = readme.split(`<!-- snippet: ${name} -->\n`)
     const text = given?.replace(/^```\w*\n/, '').split('\n```')[0]
     assert.equal(SNIPPETS[name], text, name)
-    assert.doesNotMatch(snippetFor(name, shop), /souk\.example|YOUR-ID/, name)
+    assert.doesNotMatch(snippetFor(name, shop), /souk\.example|YOUR-MERCHANT-ID/, name)
   }
   assert.match(snippetFor('merchant-html', shop), /data-merchant="7" data-click-param="ref" data-w/)
   assert.match(snippetFor('merchant-gtm', shop), /'data-window-days', '14'\)\n {4}document/)

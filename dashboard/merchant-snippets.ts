@@ -13,7 +13,7 @@ interface Shop {
 const DEFAULT_PARAM = 'cid'
 const DEFAULT_DAYS = 30
 
-const PAGE_HTML = `<script async src="https://souk.example/tag/souk-merchant.js" data-merchant="YOUR-ID"></script>`
+const PAGE_HTML = `<script async src="https://souk.example/tag/souk-merchant.js" data-merchant="YOUR-MERCHANT-ID"></script>`
 
 const ORDER_HTML = `<script>
   window.SOUK_ORDER = {
@@ -27,7 +27,7 @@ const PAGE_TAG_MANAGER = `<script>
     var tag = document.createElement('script')
     tag.async = true
     tag.src = 'https://souk.example/tag/souk-merchant.js'
-    tag.setAttribute('data-merchant', 'YOUR-ID')
+    tag.setAttribute('data-merchant', 'YOUR-MERCHANT-ID')
     document.head.appendChild(tag)
   })()
 </script>`
@@ -61,7 +61,7 @@ const ORDER_TAG_MANAGER = `<script>
 </script>`
 
 const SHOPIFY = `const SERVICE = 'https://souk.example'
-const MERCHANT_ID = YOUR-ID
+const MERCHANT_ID = YOUR-MERCHANT-ID
 const WINDOW_DAYS = 30
 
 const readClicks = async () =>
@@ -122,7 +122,7 @@ export function snippetFor(name: SnippetName, shop: Shop): string {
   const { service, merchId, clickParam, windowDays } = shop
   const filled = SNIPPETS[name]
     .replaceAll('https://souk.example', service)
-    .replaceAll('YOUR-ID', String(merchId))
+    .replaceAll('YOUR-MERCHANT-ID', String(merchId))
   const settings = [
     ...(clickParam === DEFAULT_PARAM ? [] : [['data-click-param', clickParam] as const]),
     ...(windowDays === DEFAULT_DAYS ? [] : [['data-window-days', String(windowDays)] as const]),
