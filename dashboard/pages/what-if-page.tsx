@@ -23,6 +23,9 @@ const TOLERANCE_STEP = 0.01
 const BETA_MAX = 3
 const BETA_STEP = 0.25
 
+/** The service runs at most 32 days of a caller at once, and arrow keys repeat. */
+const REST_MS = 400
+
 export function WhatIfPage() {
   const settings = usePublisherSettings()
   return (
@@ -53,8 +56,12 @@ function Trials({ settings }: { settings: PublisherSettings }) {
   const now = trialOf(settings)
   const [{ day = addDays(utcDay(Date.now()), -1) }, change] = useAddress()
   const [trial, setTrial] = useState(now)
-  // Sliders move often; a run starts when the pointer lets go.
+  // Sliders move often; a run starts once they rest.
   const [asked, setAsked] = useState(now)
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(trial), REST_MS)
+    return () => clearTimeout(timer)
+  }, [trial])
   const body = bodyOf({ pubId, day, now, trial: asked })
   const run = useQuery({
     queryKey: ['what if', body],
@@ -62,13 +69,9 @@ function Trials({ settings }: { settings: PublisherSettings }) {
     staleTime: 60_000,
     placeholderData: (before) => before,
   })
-  const commit = (part: Partial<Trial>) => {
-    const next = { ...trial, ...part }
-    setTrial(next)
-    setAsked(next)
-  }
+  const commit = (part: Partial<Trial>) => setTrial({ ...trial, ...part })
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[20rem_1fr]">
+    <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
       <section aria-label="Settings to try" className="panel space-y-5 p-4">
         <div className="flex flex-wrap items-center justify-between gap-2 text-sm">
           <span className="text-soft">Auctions of (UTC)</span>
