@@ -696,6 +696,14 @@ create table hash_key (
   constraint hash_key_purpose_check CHECK ((purpose = ANY (ARRAY['session'::text, 'visitor'::text, 'address'::text])))
 );
 
+create table health_sample (
+  at timestamp with time zone not null,
+  lag_seconds real not null,
+  events_waiting integer not null,
+  nodes_alive integer not null,
+  constraint health_sample_pkey PRIMARY KEY (at)
+);
+
 create table idempotent_response (
   caller text not null,
   idempotency_key text not null,

@@ -16,6 +16,7 @@ import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
 import { deleteOldJobs } from '../auction/what-if-job-store.ts'
 import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
 import { deletePageSessions } from '../fold/fold-views.ts'
+import { takeHealthSample } from '../fold/health-sample-store.ts'
 import { checkPages } from '../links/check-pages.ts'
 import { deletePastLinkHours } from '../links/store.ts'
 import { deleteOldUnattributed } from '../links/unattributed-store.ts'
@@ -77,6 +78,7 @@ export const SCHEDULES: readonly Schedule[] = [
     cron: '5 * * * *',
     work: (node) => runHeavyJob(node, 'stepRoas'),
   },
+  { task: 'sample_health', cron: '*/5 * * * *', work: sampleHealth },
   { task: 'refetch_feeds', cron: '50 * * * *', work: refetchAllFeeds },
   { task: 'update_product_words', cron: '* * * * *', work: updateWords },
   { task: 'watch_links', cron: '25 * * * *', work: (node) => runHeavyJob(node, 'watchLinks') },
@@ -115,6 +117,10 @@ async function refetchAllFeeds(node: Node): Promise<void> {
 async function updateWords(node: Node): Promise<void> {
   const changed = await listMerchantsWithNewWords(node.database)
   if (changed.length > 0) await runHeavyJob(node, 'updateProductWords')
+}
+
+async function sampleHealth({ database, now }: Node): Promise<void> {
+  await takeHealthSample(database, new Date(now()))
 }
 
 /** Whether the pages of earning links are there: each once a day. */

@@ -1,7 +1,9 @@
 /** The health of the network: the checks of `souk doctor`, nodes, fold, and events set aside. */
 import Type from 'typebox'
-import { action, type Operation } from '../accounts/operation.ts'
+import { sliceOf } from '../accounts/id-pages.ts'
+import { action, list, type Operation } from '../accounts/operation.ts'
 import { MONEY_LANE } from '../events/event.ts'
+import { EVENTS_COUNTED_MAX, listHealthSamples } from '../fold/health-sample-store.ts'
 import { countBehind, listLanesBehind } from '../fold/lane-store.ts'
 import type { Node } from '../node/node.ts'
 import { orNull, Time, TimeOrNull } from '../platform/http/field-types.ts'
@@ -10,8 +12,6 @@ import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timesta
 import { checkHealth } from './health-checks.ts'
 import { listAside, listNodes } from './health-store.ts'
 
-/** Counting more takes longer than a page should. */
-const EVENTS_COUNTED_MAX = 100_000
 const ASIDE_SHOWN = 100
 
 export const HealthRecord = Type.Object({
@@ -89,7 +89,34 @@ const readHealth = ({ config, database, now: clock }: HealthNode) =>
     },
   })
 
-export const healthOperations = (node: HealthNode): Operation[] => [readHealth(node)]
+export const HealthSampleRecord = Type.Object({
+  at: Time,
+  lag_seconds: Type.Number({ description: 'Age of the oldest event that was not folded yet' }),
+  events_waiting: Type.Integer({ description: 'At most 100,000 are counted' }),
+  nodes_alive: Type.Integer(),
+})
+
+const listHealthHistory = list({
+  id: 'listHealthHistory',
+  tag: 'network',
+  path: '/api/v1/network/health/history/',
+  summary: 'The state of the fold over the last day, oldest first',
+  description: 'A worker takes a sample every five minutes and deletes it after a day.',
+  permission: 'network.read',
+  entry: HealthSampleRecord,
+  run: async ({ db, query, now }) => {
+    const samples = await listHealthSamples(db, now)
+    return sliceOf(
+      samples.map(({ at, ...sample }) => ({ ...sample, at: formatTimestamp(at) })),
+      query,
+    )
+  },
+})
+
+export const healthOperations = (node: HealthNode): Operation[] => [
+  readHealth(node),
+  listHealthHistory,
+]
 
 async function readNodes(db: Db) {
   return (await listNodes(db)).map(({ started_at, heartbeat_at, roles, ...node }) => ({

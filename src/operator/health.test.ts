@@ -96,3 +96,17 @@ test('staff read all of it and start nothing', async () => {
     assert.equal((await staff.call(path, { method: 'POST' })).failure().code, 4305, path)
   }
 })
+
+test('a worker stores the state of the fold, and deletes it after a day', async () => {
+  const { database: db } = api.app.node
+  await db.run(sql`
+    insert into health_sample values (now() - interval '25 hours', 1, 1, 1)`)
+  assert.equal((await post('jobs/sample_health/run/')).status, 202)
+  await until(async () => (await listOf('health/history/')).length > 0)
+  const [sample] = await listOf('health/history/')
+  assert.deepEqual([sample?.nodes_alive, sample?.events_waiting], [1, 0])
+  await until(async () => (await jobOf('sample_health'))?.state === 'idle')
+  const row = await db.row<{ n: number }>(sql`
+    select count(*)::int as n from health_sample where at < now() - interval '24 hours'`)
+  assert.equal(row?.n, 0)
+})
