@@ -1,6 +1,6 @@
 /** The API calls of the operator: organizations, people, money and the state of the network. */
 import type { Static } from 'typebox'
-import type { HealthRecord } from '../src/operator/health-operations.ts'
+import type { HealthRecord, HealthSampleRecord } from '../src/operator/health-operations.ts'
 import type { HeldOrderRecord } from '../src/operator/held-order-operations.ts'
 import type { JobRecord, ReconciliationRecord } from '../src/operator/job-operations.ts'
 import type { MerchantChangesBody, NewMerchantBody } from '../src/operator/merchant-body.ts'
@@ -28,6 +28,7 @@ export type Payout = Static<typeof PayoutRecord>
 export type Rate = Static<typeof RateRecord>
 export type ReversedClick = Static<typeof ReversedClickRecord>
 export type Health = Static<typeof HealthRecord>
+export type HealthSample = Static<typeof HealthSampleRecord>
 export type Job = Static<typeof JobRecord>
 export type Reconciliation = Static<typeof ReconciliationRecord>
 export type NewPublisher = Static<typeof NewPublisherBody>
@@ -93,6 +94,7 @@ export const network = {
   reverseClicks: (body: { reason: string } & Readonly<Record<string, string>>) =>
     post<{ clicks: string[] }>(`${NETWORK}/reversals/`, body),
   health: () => first<Health>(`${NETWORK}/health/`),
+  healthHistory: () => everything<HealthSample>(`${NETWORK}/health/history/`),
   jobs: () => everything<Job>(`${NETWORK}/jobs/`),
   runJob: (job: string) => post<Job>(`${NETWORK}/jobs/${encodeURIComponent(job)}/run/`, {}),
   reconciliations: (cursor: string | null) =>

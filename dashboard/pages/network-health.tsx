@@ -8,6 +8,7 @@ import { Progress } from '../ui/notice.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { Sums } from '../ui/sums.tsx'
 import { Table } from '../ui/table.tsx'
+import { HealthHistory } from './network-health-history.tsx'
 
 const REFRESH_MS = 10_000
 
@@ -25,6 +26,7 @@ export function HealthPage() {
       />
       <Progress query={health} />
       {health.data !== undefined && <State health={health.data} />}
+      <HealthHistory />
       <CommandLine
         commands={[
           { does: 'Run the same checks; exits with 1 after a failure', line: 'souk doctor' },

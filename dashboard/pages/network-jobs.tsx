@@ -66,6 +66,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   refetch_feeds: 'Fetches product feeds that are due.',
   retell_orders: 'Counts orders again whose clicks arrived later.',
   retire_views: 'Deletes old page views after their totals are signed.',
+  sample_health: 'Stores the state of the fold for the page Health.',
   step_roas: 'Adjusts bids of campaigns with a target return.',
   sum_open_clicks: 'Sums the clicks that budgets still reserve.',
   update_product_words: 'Makes new products searchable.',
