@@ -37,6 +37,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** What the caller needs in the organization of the path; null: only to be signed in. */
     permission?: Permission | null
+    /** Whether an unknown organization is refused as a foreign one is. */
+    hidesIds?: boolean
   }
   interface FastifyRequest {
     /** Set by `require`, and by `accept` if a key was sent. */
@@ -49,7 +51,7 @@ interface KeyedRequest {
   readonly params?: unknown
   readonly routeOptions?: {
     readonly url?: string | undefined
-    readonly config: { readonly permission?: Permission | null }
+    readonly config: { readonly permission?: Permission | null; readonly hidesIds?: boolean }
   }
   readonly method: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>> & {
@@ -152,8 +154,9 @@ async function admitToPath(
   }
   if (organization.id !== null && !Number.isInteger(organization.id)) return // The schema refuses.
   if (permissionsIn(holder, organization)?.has(permission) === true) return
-  // These routes are older than roles: an unknown id is a 404.
-  if (!(await isOrganization(db, organization))) {
+  // The routes of the interface are older than roles: there an unknown id is a 404.
+  const hidesIds = routeOptions?.config.hidesIds === true
+  if (!hidesIds && !(await isOrganization(db, organization))) {
     throw notFound(`No ${organization.kind} ${organization.id}`)
   }
   authorize(holder, organization, permission)
@@ -180,8 +183,19 @@ function requireSomewhere(holder: KeyHolder, permission: Permission): void {
  */
 export function needPermission(
   app: Parameters<FastifyPluginAsyncTypebox>[0],
-  { keys, permission }: { readonly keys: KeyGuard; readonly permission: Permission | null },
+  {
+    keys,
+    permission,
+    hidesIds = false,
+  }: {
+    readonly keys: KeyGuard
+    readonly permission: Permission | null
+    readonly hidesIds?: boolean
+  },
 ): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, hidesIds }
+  })
   app.addHook('onRequest', keys.require)
   app.addHook('onRequest', keys.admit)
   declarePermission(app, permission)

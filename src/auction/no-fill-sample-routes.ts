@@ -27,7 +27,7 @@ interface SampleDeps {
 export const noFillSampleRoute =
   ({ db, keys, receiptHours, now }: SampleDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    needPermission(app, { keys, permission: 'figures.read' })
+    needPermission(app, { keys, permission: 'figures.read', hidesIds: true })
     const days = new DayRuns(db) // Separate from programs, which process whole days.
     app.addHook('onClose', () => days.close())
     app.get(

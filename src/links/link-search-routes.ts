@@ -22,7 +22,7 @@ interface LinkSearchDeps {
 export const linkSearchRoute =
   ({ db, keys, bases, now }: LinkSearchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    needPermission(app, { keys, permission: 'figures.read' })
+    needPermission(app, { keys, permission: 'figures.read', hidesIds: true })
     const { linkUrl } = bases
     app.get(
       '/api/v1/publishers/:pub_id/link_search/',

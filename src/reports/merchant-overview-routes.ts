@@ -44,7 +44,7 @@ interface MerchantOverviewDeps {
 export const merchantOverviewRoutes =
   ({ db, keys, overCap, now }: MerchantOverviewDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    needPermission(app, { keys, permission: 'figures.read' })
+    needPermission(app, { keys, permission: 'figures.read', hidesIds: true })
     const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
     app.get(
       '/api/v1/merchants/:merch_id/overview/',

@@ -46,7 +46,7 @@ interface FiguresDeps {
 export const figuresRoutes =
   ({ db, keys, now }: FiguresDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    needPermission(app, { keys, permission: 'figures.read' })
+    needPermission(app, { keys, permission: 'figures.read', hidesIds: true })
     app.get(
       '/api/v1/publishers/:pub_id/overview/',
       {
