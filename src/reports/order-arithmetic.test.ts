@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
 import { attribution, goodsBack, line, report, tell } from '../../test/support/order-account.ts'
 import { MODEL } from '../events/event.ts'
+import { unpackTerms } from '../events/pay-terms.ts'
 import { figuresOf } from '../orders/order-figures.ts'
-import { micros } from '../platform/money/money.ts'
 
 const MILLION = 1_000_000n
 const unitOf = (amount: bigint): bigint => (amount % 10_000n === 0n ? 10_000n : 1n)
@@ -56,7 +56,8 @@ test("an order's amounts, lines and returns follow the rules of the reference", 
   fc.assert(
     fc.property(orders, ({ sold, revenue, model, price, share }) => {
       const lines = sold.map(({ cents, quantity }, at) => line(`P${at}`, cents, quantity))
-      const owner = { model, priceMicros: micros(Number(price)), sharePpm: Number(share) }
+      const terms = unpackTerms({ model, amount: Number(price) })
+      const owner = { terms, sharePpm: Number(share) }
       const figures = figuresOf(
         tell([
           {
