@@ -26,14 +26,15 @@ export function MoneyLine(props: {
 }) {
   const { at, isGood } = props
   return (
-    <li className="grid grid-cols-1 gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start">
+    // On a wide screen one line, so that a hundred entries stay readable.
+    <li className="grid grid-cols-1 gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start xl:grid-cols-[11.5rem_minmax(0,3fr)_minmax(0,3fr)_minmax(0,4fr)_7rem_3.5rem] xl:items-baseline xl:gap-x-4 xl:py-1.5">
       <p className="number text-sm text-soft">
         <time dateTime={at}>
-          {time(at)} UTC <span className="block max-sm:inline">{date(at)}</span>
+          {time(at)} UTC <span className="block max-sm:inline xl:inline">{date(at)}</span>
         </time>
       </p>
-      <div className="min-w-0">
-        <p className="font-medium">{props.title}</p>
+      <div className="min-w-0 xl:contents">
+        <p className="font-medium xl:text-sm">{props.title}</p>
         {/*
          * Each part is truncated at its own end. The first part, such as an amount, is truncated
          * last.
@@ -41,10 +42,12 @@ export function MoneyLine(props: {
         <p className="flex gap-x-1 overflow-hidden text-sm text-soft *:truncate *:first:max-w-full *:first:shrink-0">
           <Parts of={props.details} />
         </p>
-        <p className={`mt-1 text-sm ${isGood ? 'text-soft' : 'text-bad'}`}>{props.verdict}</p>
+        <p className={`mt-1 text-sm xl:mt-0 ${isGood ? 'text-soft' : 'text-bad'}`}>
+          {props.verdict}
+        </p>
       </div>
-      <div className="flex items-baseline justify-between gap-4 sm:block sm:text-right">
-        <p className={`number font-semibold ${isGood ? '' : 'text-soft'}`}>
+      <div className="flex items-baseline justify-between gap-4 sm:block sm:text-right xl:contents">
+        <p className={`number font-semibold xl:text-right xl:text-sm ${isGood ? '' : 'text-soft'}`}>
           <Amount value={props.earnings} room={props.room} />
         </p>
         {props.result !== null && (
