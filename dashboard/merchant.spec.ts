@@ -74,7 +74,7 @@ test('a merchant’s account opens its merchant page and lists no publisher page
   const menu = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
   assert.deepEqual(await menu.allTextContents(), [
     ...['Overview', 'Performance', 'Orders', 'Set-up', 'Feed', 'Products', 'Campaigns', 'Tag'],
-    ...['Settings', 'Invoices', 'Account', 'Members', 'Changes', 'Developer'],
+    ...['Settings', 'Invoices', 'Account', 'Members', 'Changes', 'Webhooks', 'Developer'],
   ])
   await page.getByText('Running', { exact: true }).waitFor()
   await go(page, 'Account')

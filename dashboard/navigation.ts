@@ -163,7 +163,8 @@ export function isAllowed(
   kind: Organization['kind'] | null,
   permissions: readonly Permission[],
 ): boolean {
-  const isOfKind = wanted === kind || (wanted === 'any' && except !== (kind ?? undefined))
+  const isOfKind =
+    wanted === kind || (wanted === 'any' && (except === undefined || except !== kind))
   return isOfKind && (permission === undefined || permissions.includes(permission))
 }
 

@@ -30,7 +30,7 @@ test('every page works in the oldest browsers that support its colors', async (t
     await page.waitForLoadState('networkidle')
     assert.ok(!/could not be drawn/.test(await page.locator('h1').innerText()), path)
   }
-  await page.getByText('kettles.example/p/1').waitFor()
+  await page.getByRole('main').getByText('The Kettle').waitFor()
 })
 
 /** Some browsers report this where the machine has no language. WebKit calls it `C`. */
@@ -96,6 +96,6 @@ test('twice the letter size keeps pages within the smallest phone, whatever the 
       document.documentElement.style.fontSize = '200%'
       return document.documentElement.scrollWidth
     })
-    assert.equal(width, 320, path)
+    assert.equal(width, 320, `/${path}`)
   }
 })

@@ -130,7 +130,7 @@ function HealthFilter(props: {
   return (
     <select
       aria-label="State"
-      className="field field-small w-44"
+      className="field field-small w-44 max-w-full"
       value={props.health ?? ''}
       onChange={({ target }) => props.onChange(HEALTHS.find((one) => one === target.value))}
     >

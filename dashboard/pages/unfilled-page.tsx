@@ -46,10 +46,10 @@ function DayPicker({ day, onChange }: { day: string; onChange: (day: string) => 
     { value: today, label: 'Today' },
   ]
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">
       <Choice label="Day" options={options} value={day} onChange={onChange} />
-      <span className="flex items-center gap-1.5 text-sm text-soft">
-        <span className="w-32">
+      <span className="flex max-w-full min-w-0 items-center gap-1.5 text-sm text-soft">
+        <span className="w-32 min-w-0">
           <DayField label="Day" value={day} onChange={onChange} />
         </span>
         UTC

@@ -6,7 +6,7 @@ export function Choice<T extends string>(props: {
   onChange: (value: T) => void
 }) {
   return (
-    <fieldset className="inline-flex flex-wrap rounded-lg border border-line bg-panel p-0.5">
+    <fieldset className="inline-flex max-w-full min-w-0 flex-wrap rounded-lg border border-line bg-panel p-0.5">
       <legend className="sr-only">{props.label}</legend>
       {props.options.map(({ value, label }) => (
         <button

@@ -43,7 +43,7 @@ export function TimeChart(props: TimeChartProps) {
   }
   return (
     <figure className="panel p-4 pb-2">
-      <figcaption className="flex items-baseline justify-between gap-4 text-sm">
+      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 text-sm">
         <span className="font-medium">
           {label} per {unit}
         </span>
@@ -107,10 +107,10 @@ function useChart(drawing: Drawing, onPoint: (index: number | null) => void) {
 
 function Legend({ points, zone }: { points: readonly Point[]; zone: string }) {
   return (
-    <span className="flex items-center gap-4 text-xs text-soft">
+    <span className="flex min-w-0 flex-wrap items-center gap-x-4 text-xs text-soft">
       {points.some(({ before }) => before != null) && (
-        <span className="flex items-center gap-1.5">
-          <span className="w-5 border-t-2 border-dashed border-second" />
+        <span className="flex min-w-0 items-center gap-1.5">
+          <span className="w-5 shrink-0 border-t-2 border-dashed border-second" />
           compared period
         </span>
       )}
