@@ -31,6 +31,16 @@ const TEST_TIMEOUT_MS = 900_000
  */
 const [INSTALL_TRIES, INSTALL_PAUSE_MS, LOCK_SECONDS_MAX] = [3, 20_000, 300]
 
+/**
+ * The runner ends a file when its tests so far have ended, and closes their databases, even if the
+ * next file is still loading. So the first test of a group lasts until all of its files are loaded.
+ */
+const LOADING = `import { test } from 'node:test'
+const loading = Promise.withResolvers()
+test('the files of a group load', () => loading.promise)
+`
+const LOADED = 'loading.resolve()\n'
+
 const named = process.argv.slice(2).filter((word) => word !== SOAK)
 const isSoak = process.argv.includes(SOAK)
 const files = (named.length > 0 ? named : FOLDERS)
@@ -89,8 +99,8 @@ function writeEntries(folder: string): string[] {
   return groupTestFiles(files).map(({ name, files: members }, at) => {
     const place = String(at).padStart(3, '0')
     const path = join(folder, `${place}-${name.replaceAll(/[^\w-]+/g, '-')}.test.ts`)
-    const imports = members.map((file) => `import ${JSON.stringify(join(ROOT, file))}\n`)
-    writeFileSync(path, imports.join(''))
+    const imports = members.map((file) => `await import(${JSON.stringify(join(ROOT, file))})\n`)
+    writeFileSync(path, [LOADING, ...imports, LOADED].join(''))
     return path
   })
 }

@@ -185,7 +185,10 @@ export function exampleOf(schema: Schema, name = '', holder = ''): unknown {
   if (schema.enum !== undefined) return schema.enum[0]
   if (schema.examples !== undefined) return schema.examples[0]
   if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0] ?? {}, name, holder)
-  if (schema.items !== undefined) return [exampleOf(schema.items, name, holder)]
+  if (schema.items !== undefined) {
+    const item = exampleOf(schema.items, name, holder)
+    return Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () => item)
+  }
   if (schema.properties !== undefined) {
     return Object.fromEntries(
       Object.entries(schema.properties)
