@@ -2,7 +2,7 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Permission } from '../src/accounts/permission.ts'
-import { api, isNotLoggedIn, type User } from './api.ts'
+import { api, isNotLoggedIn, remember, type User } from './api.ts'
 import { PATHS } from './paths.ts'
 import { signIn } from './sign-in-api.ts'
 
@@ -31,7 +31,7 @@ export function noticeEnd(client: QueryClient, error: unknown): void {
 function enter(client: QueryClient, user: User | null): Promise<void> {
   const before = client.getQueryData<User>(ME)
   if (user === null || user.uid !== before?.uid) return client.resetQueries()
-  client.setQueryData(ME, user)
+  client.setQueryData(ME, remember(user)) // Another tab may have logged in.
   return client.invalidateQueries()
 }
 
