@@ -154,7 +154,8 @@ async function findValidClicks(tx: Db, events: readonly StoredEvent[]): Promise<
     cross join lateral (
       select ${columns} from click
       where address_key = of_address and agent_key = of_agent
-        and reason = 0 and not visitor_returned and at > ${before(SCANNER_WINDOW_MS)} ${PROBED}
+        and reason = 0 and visitor_returned is not true
+        and at > ${before(SCANNER_WINDOW_MS)} ${PROBED}
     ) as found`)
   return rows.map((row) => ({
     visitorKey: row.visitor_key?.toString('hex') ?? null,

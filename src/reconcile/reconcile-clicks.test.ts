@@ -20,7 +20,6 @@ test('reconcile gives every click of a crowded log the reason that the fold gave
   const log = openFoldedLog(t, db)
   const campaigns = [await world.addCampaign(), await world.addCampaign(), null]
   const seed = Date.now()
-  t.diagnostic(`seed ${seed}`)
   const random = seededRandom(seed)
   const pick = <T>(...values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const key = (name: string) => Buffer.from(name.padEnd(16))
@@ -63,5 +62,5 @@ test('reconcile gives every click of a crowded log the reason that the fold gave
     [ok, robot, duplicateVisitor, visitorLimit, scanner, addressLimit].map(reasonName).sort(),
   )
   const { differences } = await reconcile(db, { from: null, to: null })
-  assert.deepEqual(differences, [])
+  assert.deepEqual(differences, [], `with seed ${seed}`)
 })
