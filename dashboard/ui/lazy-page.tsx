@@ -9,6 +9,7 @@ export function lazyPage<N extends string>(
   load: () => Promise<Record<N, ComponentType>>,
   name: N,
 ): (() => ReactNode) & { preload: () => Promise<void> } {
+  // biome-ignore lint/correctness/noComponentHookFactories: runs once per page, while modules load
   const LazyPage = () => {
     const chunk = useQuery({
       queryKey: ['page', name],

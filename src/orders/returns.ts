@@ -139,6 +139,7 @@ function placeAmount(
 function fillInOrder(amount: bigint, leftOf: readonly bigint[]): bigint[] {
   let rest = amount
   return leftOf.map((left) => {
+    // biome-ignore lint/complexity/useMathMinMax: Math.min refuses bigints
     const part = rest < left ? rest : left
     rest -= part
     return part
