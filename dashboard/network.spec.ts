@@ -1,13 +1,12 @@
 /** The operator's pages, webhooks and changes, with one shared service. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { createUser } from '../src/accounts/create-account.ts'
 import { setMembership } from '../src/accounts/membership-store.ts'
 import { NETWORK } from '../src/accounts/permission.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { startApi } from '../test/support/api.ts'
-import { logIn, visitAs, visitPage } from './testing/visit.ts'
+import { visitAs } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -19,32 +18,6 @@ const staff = { email: 'staff@souk.example', password: 'a long password' }
 const { uid } = await createUser(api.db, { ...staff, isAdmin: false })
 await setMembership(api.db, { uid, organization: NETWORK, role: 'staff' })
 const visit = (path: string) => ({ service: api.url, path })
-
-const HELD = {
-  ...{ order_id: '7', checkout_id: 'A-1001', hold: 'review', currency: 'USD', value: '9000.00' },
-  ...{ ordered_at: '2026-03-02T10:00:00Z', merch_id: 1 },
-}
-
-/** Answers as a service with one held order until somebody approves it. */
-async function holdOrder(page: Page): Promise<void> {
-  let isHeld = true
-  await page.route('**/network/orders/held/?*', (route) =>
-    route.fulfill({ json: { data: isHeld ? [HELD] : [], next_cursor: null } }),
-  )
-  await page.route('**/network/orders/held/7/approve/', (route) => {
-    isHeld = false
-    return route.fulfill({ json: { data: [HELD] } })
-  })
-}
-
-test('an administrator approves a held order in two clicks after the log-in', async (t) => {
-  const { page } = await visitPage(t, visit('/dashboard/'))
-  await holdOrder(page)
-  await logIn(page, admin)
-  await page.getByRole('link', { name: 'Held orders' }).click()
-  await page.getByRole('button', { name: 'Approve A-1001' }).click()
-  await page.getByText('No order waits for a decision').waitFor()
-})
 
 test('an administrator creates, changes and suspends organizations', async (t) => {
   const { page, troubles } = await visitAs(admin, t, visit('/dashboard/network/organizations'))
@@ -126,12 +99,6 @@ test('staff read everything, and learn why they cannot change it', async (t) => 
   await page.getByRole('button', { name: 'The Daily' }).click()
   await page.getByText('Lowest price of a click').waitFor()
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
-})
-
-test('shows a message to a person without a role in the network', async (t) => {
-  const { page } = await visitPage(t, visit('/dashboard/network'))
-  await logIn(page, account)
-  await page.getByRole('heading', { name: 'Only for the operator' }).waitFor()
 })
 
 test('an owner creates a webhook, sends a test event and finds both changes', async (t) => {

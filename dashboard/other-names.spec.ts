@@ -75,15 +75,6 @@ test('a created link disappears when the user switches to another publisher', as
   assert.notEqual(await fillIn(), first)
 })
 
-test('a URL of a foreign publisher or merchant says so and offers one’s own', async (t) => {
-  const page = await visit(t, '/dashboard/clicks?pub=999999&outcome=unpaid')
-  await page.getByRole('heading', { name: 'This publisher is not yours' }).waitFor()
-  await page.getByRole('main').getByRole('button').first().click()
-  await page.waitForURL(new RegExp(`org=publisher-${two.pubId}`))
-  await page.goto(`${api.url}/dashboard/merchant?merch=999999`)
-  await page.getByRole('heading', { name: 'This merchant is not yours' }).waitFor()
-})
-
 test('a receipt appears under its own publisher, and another publisher sees clicks instead', async (t) => {
   const page = await visit(t, '/dashboard/')
   const [first, second] = two.publishers

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Payments } from './api.ts'
-import { type LinkHealth, latePayments, lostLinks, setUpSteps } from './publisher-health.ts'
+import {
+  bestLinks,
+  type LinkHealth,
+  latePayments,
+  lostLinks,
+  setUpSteps,
+} from './publisher-health.ts'
 
 const link = (figures: Partial<LinkHealth>): LinkHealth => ({
   ...{ auction_id: '1', health: 'earning', money_at_risk: '0.00', clicks: 0, earnings: '0.00' },
+  ...{ earnings_by_day: [], product: null, url: '', article_name: '' },
   ...figures,
 })
 
@@ -20,6 +27,22 @@ test('the set-up ends with the first earning', () => {
 test('only links that earned before they stopped are at risk', () => {
   const links = [link({ money_at_risk: '1.50' }), link({ health: 'dead' }), link({ clicks: 9 })]
   assert.deepEqual(lostLinks(links), { count: 1, perDay: 1.5 })
+})
+
+test('yesterday’s best links are those with the highest earnings of the last whole day', () => {
+  const on = (auction_id: string, ...earnings_by_day: string[]) =>
+    link({ auction_id, earnings_by_day })
+  const links = [
+    on('big today', '0.00', '9.00'),
+    on('third', '0.30', '0.00'),
+    on('best', '2.00', '0.00'),
+    on('fourth', '0.20', '0.00'),
+    on('second', '1.10', '0.00'),
+  ]
+  assert.deepEqual(
+    bestLinks(links).map(({ auction_id }) => auction_id),
+    ['best', 'second', 'third'],
+  )
 })
 
 test('a debt is late after 30 days', () => {

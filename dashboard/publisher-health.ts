@@ -1,15 +1,40 @@
-/** Facts that ask a publisher to act: lost links, missed money, late payments, set-up. */
+/** Facts for a publisher's morning: best and lost links, missed money, late payments, set-up. */
 import type { Payments } from './api.ts'
 import { all, first, LONGEST } from './api.ts'
+import { shortUrl } from './format.ts'
+import type { Link } from './publisher-api.ts'
 
-/** A link with its health over the last 30 days, those with money at risk first. */
-export interface LinkHealth {
-  readonly auction_id: string
-  readonly health: string
-  readonly money_at_risk: string
-  readonly clicks: number
-  readonly earnings: string
+/** A link with its health and its figures of the last 30 days, those with money at risk first. */
+export type LinkHealth = Pick<
+  Link,
+  | 'auction_id'
+  | 'health'
+  | 'money_at_risk'
+  | 'clicks'
+  | 'earnings'
+  | 'earnings_by_day'
+  | 'product'
+  | 'url'
+  | 'article_name'
+>
+
+/** The product of a link, or its URL while no feed has it. */
+export function linkName({ product, url, article_name }: LinkHealth): string {
+  return product?.name ?? (url === '' ? article_name : shortUrl(url))
 }
+
+const BEST_MAX = 3
+
+/** Yesterday, in UTC. */
+export const earnedYesterday = ({ earnings_by_day: days }: LinkHealth): number =>
+  Number(days.at(-2) ?? 0)
+
+/** The links that earned most yesterday, the best first. */
+export const bestLinks = (links: readonly LinkHealth[]): readonly LinkHealth[] =>
+  links
+    .filter((link) => earnedYesterday(link) > 0)
+    .toSorted((one, other) => earnedYesterday(other) - earnedYesterday(one))
+    .slice(0, BEST_MAX)
 
 interface TagStatus {
   readonly datetime_last_page_view: string | null

@@ -6,6 +6,7 @@ import { articleHref, articleTitle, cents, count, shortUrl } from '../format.ts'
 import { useCan, usePublisher } from '../organization.ts'
 import { PATHS } from '../paths.ts'
 import { type Link, publisherApi } from '../publisher-api.ts'
+import { linkName } from '../publisher-health.ts'
 import { addDays, utcDay } from '../range-days.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -17,7 +18,6 @@ import { LinkAuctions } from './link-auctions.tsx'
 import { HEALTH, HealthChip } from './link-health.tsx'
 import { LinkMenu } from './link-menu.tsx'
 import { LinkReasons } from './link-reasons.tsx'
-import { linkName } from './link-table.tsx'
 
 export function LinkPage() {
   const { id } = useParams({ from: PATHS.link })

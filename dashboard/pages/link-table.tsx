@@ -1,18 +1,14 @@
 /** A publisher's links, those that lose most first. A row leads to the link's own page. */
 import { Link as RouteLink, useNavigate } from '@tanstack/react-router'
-import { articleTitle, cents, shortUrl } from '../format.ts'
+import { articleTitle, cents } from '../format.ts'
 import { PATHS } from '../paths.ts'
 import type { Link } from '../publisher-api.ts'
+import { linkName } from '../publisher-health.ts'
 import type { Column } from '../table/column.ts'
 import { DataTable } from '../table/data-table.tsx'
 import { Sparkline } from '../ui/sparkline.tsx'
 import { HEALTH, HealthChip } from './link-health.tsx'
 import { LinkMenu } from './link-menu.tsx'
-
-/** The product of a link, or its URL while no feed has it. */
-export function linkName({ product, url, article_name }: Link): string {
-  return product?.name ?? (url === '' ? article_name : shortUrl(url))
-}
 
 function perClick(rows: readonly Link[]): string {
   const clicks = rows.reduce((sum, row) => sum + row.clicks, 0)

@@ -1,4 +1,4 @@
-/** What needs the publisher's attention, and the set-up until the first earning. */
+/** What needs a publisher's attention, yesterday's best links, and the set-up until it is done. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -6,7 +6,16 @@ import { api } from '../api.ts'
 import { cents, microDollars } from '../format.ts'
 import { useCan, usePublisher } from '../organization.ts'
 import { PATHS } from '../paths.ts'
-import { health, latePayments, lostLinks, setUpSteps } from '../publisher-health.ts'
+import {
+  bestLinks,
+  earnedYesterday,
+  health,
+  type LinkHealth,
+  latePayments,
+  linkName,
+  lostLinks,
+  setUpSteps,
+} from '../publisher-health.ts'
 import { addDays, utcDay } from '../range-days.ts'
 import { Icon } from '../ui/icon.tsx'
 
@@ -47,7 +56,7 @@ export function OverviewAttention() {
   const isSetUp = steps.every(({ isDone }) => isDone)
   const hasNothing = lost.count === 0 && missed === 0 && (late?.count ?? 0) === 0
   return (
-    <>
+    <div className="space-y-3">
       {!isSetUp && <SetUp steps={steps} />}
       <section aria-labelledby="attention" className="panel px-4 py-3">
         <h2 id="attention">Needs attention</h2>
@@ -70,7 +79,34 @@ export function OverviewAttention() {
           )}
         </ul>
       </section>
-    </>
+      <BestLinks links={bestLinks(links)} />
+    </div>
+  )
+}
+
+/** The editor's first question of a day, so it is answered whatever days the page shows. */
+function BestLinks({ links }: { links: readonly LinkHealth[] }) {
+  if (links.length === 0) return null
+  return (
+    <section aria-labelledby="best-links" className="panel px-4 py-3">
+      <h2 id="best-links">Best links yesterday</h2>
+      <ol className="mt-2 divide-y divide-line text-sm">
+        {links.map((link) => (
+          <li key={link.auction_id} className="flex items-baseline gap-3 py-1.5">
+            <Link
+              to={PATHS.link}
+              params={{ id: link.auction_id }}
+              className="link min-w-0 grow truncate"
+            >
+              <bdi>{linkName(link)}</bdi>
+            </Link>
+            <span className="number shrink-0 text-accent">
+              {cents(String(earnedYesterday(link)))}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }
 

@@ -6,7 +6,7 @@ import { count } from '../format.ts'
 import { usePublisher } from '../organization.ts'
 import { PATHS } from '../paths.ts'
 import { publisherApi } from '../publisher-api.ts'
-import { linkName } from './link-table.tsx'
+import { linkName } from '../publisher-health.ts'
 
 type Concerned = NoFill['reasons'][number]['links']
 

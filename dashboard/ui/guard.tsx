@@ -20,6 +20,7 @@ export function Guard({ children }: { children: ReactNode }) {
   if (page === undefined || page.kind === 'person') return children
   if (chosen === undefined) return null // The name of a foreign organization is loading.
   if (chosen === null) {
+    if (org === 'network') return <OnlyOperator page={page} />
     if (org !== undefined) return <NotYours org={org} page={page} />
     return isForAnybody(page) ? children : <NoOrganization />
   }
@@ -55,19 +56,21 @@ function NotYours({ org, page }: { org: string; page: PageEntry }) {
 }
 
 function OtherKind({ page, chosen }: { page: PageEntry; chosen: Membership }) {
-  if (page.kind === 'network') {
-    return (
-      <EmptyState title="Only for the operator" isPage icon="lock">
-        This page is for people who run the network. Ask an administrator for a role in it.
-        <Offers page={page} />
-      </EmptyState>
-    )
-  }
+  if (page.kind === 'network') return <OnlyOperator page={page} />
   return (
     <EmptyState title={`This page belongs to a ${page.kind}`} isPage>
       <p>
         <bdi>{chosen.name}</bdi> is a {chosen.organization.kind}, which does not have this page.
       </p>
+      <Offers page={page} />
+    </EmptyState>
+  )
+}
+
+function OnlyOperator({ page }: { page: PageEntry }) {
+  return (
+    <EmptyState title="Only for the operator" isPage icon="lock">
+      This page is for people who run the network. Ask an administrator for a role in it.
       <Offers page={page} />
     </EmptyState>
   )
