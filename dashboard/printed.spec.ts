@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../src/platform/postgres/sql.ts'
+import { DAY_MS, utcDay } from '../src/platform/time/timestamp.ts'
 import { startApi } from '../test/support/api.ts'
 import { follow, makeMarket, runAuction } from '../test/support/market.ts'
-import { chooseDays, logIn, visitPage } from './testing/visit.ts'
+import { chooseDays, logIn, visitAs, visitPage } from './testing/visit.ts'
 
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
@@ -33,6 +35,25 @@ test('a print includes every open day and the winner', async (t) => {
   assert.ok((await hidden()) > 0)
   await page.emulateMedia({ media: 'print' })
   assert.equal(await hidden(), 0)
+})
+
+test('a print has every row of a long table, also those that were not drawn', async (t) => {
+  const yesterday = utcDay(Date.now() - DAY_MS)
+  await api.db.run(sql`
+    insert into figure_day (pub_id, property, day, value, clicks, invalid_clicks, orders,
+      revenue_micros, earnings_micros)
+    select ${market.account.pubId}, 'country', ${yesterday}::date,
+      chr(65 + n / 26) || chr(65 + n % 26), 1, 0, 0, 0, 10000
+    from generate_series(0, 149) as n`)
+  const path = `/dashboard/performance?by=country&from=${yesterday}&to=${yesterday}`
+  const { page } = await visitAs(market.account, t, { service: api.url, path })
+  const rows = page.getByRole('table', { name: 'Countries' }).getByRole('rowheader')
+  await rows.nth(5).waitFor()
+  assert.ok((await rows.count()) < 100)
+  await page.evaluate(() => void dispatchEvent(new Event('beforeprint')))
+  assert.equal(await rows.count(), 151, 'and the totals')
+  await page.evaluate(() => void dispatchEvent(new Event('afterprint')))
+  await rows.nth(150).waitFor({ state: 'detached' })
 })
 
 test('the chart fits on paper, narrower than the window, in dark colors', async (t) => {

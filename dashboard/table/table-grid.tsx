@@ -1,6 +1,7 @@
 /** The rows of a data table. The header and the first column stay visible while it scrolls. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { type Column, formatted, isNumeric, sumOf } from './column.ts'
 
 export interface Order {
@@ -27,7 +28,8 @@ const OVERSCAN = 12
 export function TableGrid<Row>(props: GridProps<Row>) {
   const { label, rows, columns, keyOf } = props
   const box = useRef<HTMLDivElement>(null)
-  const isLong = rows.length > DRAWN_MAX
+  const isPrinting = usePrinting()
+  const isLong = rows.length > DRAWN_MAX && !isPrinting
   const virtual = useVirtualizer({
     count: rows.length,
     enabled: isLong,
@@ -63,6 +65,23 @@ export function TableGrid<Row>(props: GridProps<Row>) {
       </table>
     </section>
   )
+}
+
+/** Paper does not scroll, so a print has every row. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    // At once, because the browser prints the page as this event leaves it.
+    const start = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    addEventListener('beforeprint', start)
+    addEventListener('afterprint', end)
+    return () => {
+      removeEventListener('beforeprint', start)
+      removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting
 }
 
 /** In a long list, rows come and go; fixed widths keep the columns still. */
