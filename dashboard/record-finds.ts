@@ -69,12 +69,13 @@ async function findLinks(pubId: number, org: string, search: string): Promise<Fi
     key: `link ${link.auction_id}`,
     label: link.url ?? link.smart_link_url,
     note: link.article_name,
-    to: PATHS.links,
-    search: { org, find: link.auction_id },
+    to: PATHS.link,
+    params: { id: link.auction_id },
+    search: { org },
   }))
 }
 
-/** An order by its whole ID, on the day when it was ordered. */
+/** An order by its whole ID. */
 async function findOrder(
   of: { kind: 'publisher' | 'merchant'; id: number },
   org: string,
@@ -87,7 +88,7 @@ async function findOrder(
     const day = orderedAt.slice(0, 'YYYY-MM-DD'.length)
     const found = { key: `order ${orderId}`, label: `Order ${orderId}`, note: day }
     return of.kind === 'publisher'
-      ? [{ ...found, to: PATHS.orders, search: { org, from: day, to: day } }]
+      ? [{ ...found, to: PATHS.order, params: { id: orderId }, search: { org } }]
       : [{ ...found, to: PATHS.merchantOrder, params: { order: orderId }, search: { org } }]
   } catch (error) {
     if (isRefusal(error)) return [] // No such order.

@@ -107,11 +107,11 @@ function Trial({ apiKey, me }: { apiKey: string | null; me: User }) {
   ${me.base_url}/api/v1/tokeninfo/`
   return (
     <Snippet title="Try it" text={line} copyLabel="Copy command">
-      Returns the record of the key. All endpoints are described in the{' '}
+      Returns the record of the key. The{' '}
       <a href="/docs/" className="link">
-        API reference
-      </a>
-      .
+        documentation
+      </a>{' '}
+      has guides and all endpoints.
     </Snippet>
   )
 }

@@ -51,7 +51,7 @@ export function LoginPage({ isAgain }: { isAgain: boolean }) {
         )}
         Accounts come from an invitation. The{' '}
         <a href="/docs/" className="link">
-          API reference
+          documentation
         </a>{' '}
         is public.
       </p>

@@ -55,8 +55,9 @@ export function NewKeyForm(props: {
         <Field
           name="datetime_expires"
           label="Expires"
-          type="date"
-          max="9999-12-31" // Otherwise browsers accept years of six digits, which the API refuses.
+          placeholder="2027-03-31"
+          inputMode="numeric"
+          maxLength={10}
           isOptional
           value={lastDay}
           onChange={setLastDay}

@@ -5,7 +5,7 @@ import { Failure } from './notice.tsx'
 
 type Input = Pick<
   ComponentProps<'input'>,
-  'type' | 'placeholder' | 'inputMode' | 'autoComplete' | 'autoCapitalize' | 'maxLength' | 'max'
+  'type' | 'placeholder' | 'inputMode' | 'autoComplete' | 'autoCapitalize' | 'maxLength'
 >
 
 interface FieldProps extends Input {
