@@ -12,6 +12,7 @@ import type {
 } from '../src/reports/invoice-record.ts'
 import type { OfferRecord } from '../src/reports/merchant-offer-operations.ts'
 import type { ListedOrder } from '../src/reports/merchant-order-operations.ts'
+import type { ListedReturn } from '../src/reports/merchant-return-operations.ts'
 import { all, call, first, LONGEST, ofMerchant, page, post, type Range, send } from './api.ts'
 
 export type FeedSource = Static<typeof SourceRecord> & { readonly etag: string }
@@ -19,6 +20,7 @@ export type FeedImport = Static<typeof ImportRecord>
 export type Reject = Static<typeof RejectRecord>
 export type Offer = Static<typeof OfferRecord>
 export type ShopOrder = Static<typeof ListedOrder>
+export type ShopReturn = Static<typeof ListedReturn>
 export type TagStatus = Static<typeof TagStatusShape>
 export type Invoice = Static<typeof InvoiceRecord>
 export type InvoiceDetail = Static<typeof InvoiceDetailShape>
@@ -83,6 +85,8 @@ export const merchantApi = {
     page<Offer>(`${ofMerchant(merchId)}/offers/?${query({ limit: ROWS, ...asked })}`),
   orders: (merchId: number, asked: ListQuery) =>
     page<ShopOrder>(`${ofMerchant(merchId)}/orders/?${query({ limit: ROWS, ...asked })}`),
+  returns: (merchId: number, asked: ListQuery) =>
+    page<ShopReturn>(`${ofMerchant(merchId)}/returns/?${query({ limit: ROWS, ...asked })}`),
   /** Rejects with a reason, approves without. */
   decideOrder: (merchId: number, orderId: string, reason: string | null) =>
     post<object>(

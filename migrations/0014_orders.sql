@@ -160,6 +160,8 @@ create table order_return (
   primary key (merch_id, order_id, return_id)
 );
 create index order_return_day on order_return (day);
+-- A merchant's list, the latest first.
+create index order_return_merchant on order_return (merch_id, event_id);
 
 -- The part of each line that a return reverses; amounts are positive.
 create table order_return_line (

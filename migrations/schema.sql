@@ -1185,6 +1185,7 @@ create table order_return (
   constraint order_return_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'applied'::text, 'refused'::text])))
 );
 CREATE INDEX order_return_day ON order_return USING btree (day);
+CREATE INDEX order_return_merchant ON order_return USING btree (merch_id, event_id);
 
 create table order_return_line (
   merch_id integer not null,

@@ -13,6 +13,7 @@ import { Title } from '../ui/title.tsx'
 import { OrderDecision } from './order-decision.tsx'
 import { isWaiting, OrderState } from './order-state.tsx'
 import { clickWords, costWords, orderStateWords } from './order-words.ts'
+import { goodsOf, RETURN_STATES, refusalOf } from './return-words.ts'
 
 export function MerchantOrderPage() {
   const { order: id } = useParams({ from: PATHS.merchantOrder })
@@ -122,12 +123,6 @@ function Products({ order: { lines } }: { order: MerchantOrder }) {
   )
 }
 
-const RETURN_STATES: Readonly<Record<string, string>> = {
-  applied: 'Applied',
-  refused: 'Refused',
-  waiting: 'Waits for its order',
-}
-
 function Returns({ order: { returns } }: { order: MerchantOrder }) {
   return (
     <Section id="returns" title="Returns">
@@ -140,7 +135,7 @@ function Returns({ order: { returns } }: { order: MerchantOrder }) {
           cell: ({ return_id, reason }) => (
             <>
               <bdi>{return_id}</bdi>
-              {reason !== null && <span className="block text-soft">{reason}</span>}
+              {reason !== null && <span className="block text-soft">{refusalOf(reason)}</span>}
             </>
           ),
           className: NAME,
@@ -150,8 +145,7 @@ function Returns({ order: { returns } }: { order: MerchantOrder }) {
           { head: 'Reported', cell: ({ accepted_at }) => date(accepted_at) },
           {
             head: 'Returned',
-            cell: ({ quantity, amount, currency }) =>
-              amount === null ? `${quantity} units` : `${amount} ${currency ?? ''}`,
+            cell: goodsOf,
           },
           { head: 'Cost saved', cell: (row) => dollars(row.return_commission_usd) },
         ]}

@@ -1,4 +1,4 @@
-/** A merchant's orders: their state and cost, those that wait for a decision, refused reports. */
+/** A merchant's orders and returns, orders that wait for a decision, and refused reports. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -14,6 +14,8 @@ import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage } from '../ui/paged-list.tsx'
 import { RangeTitle } from '../ui/range-title.tsx'
 import { TableSkeleton } from '../ui/skeleton.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { MerchantReturns } from './merchant-returns.tsx'
 import { OrderDecision } from './order-decision.tsx'
 import { OrderState } from './order-state.tsx'
 import { RefusedList } from './refused-list.tsx'
@@ -27,8 +29,32 @@ const STATES = [
   { value: 'REJECTED', label: 'Rejected' },
 ] as const
 
+const VIEWS = [
+  { value: 'orders', label: 'Orders' },
+  { value: 'returns', label: 'Returns' },
+] as const
+
 export function MerchantOrdersPage() {
   const { merch_id: merchId, name } = useMerchant()
+  const [{ view: wanted }, change] = useAddress()
+  const view = VIEWS.find(({ value }) => value === wanted)?.value ?? 'orders'
+  return (
+    <div className="space-y-5">
+      <RangeTitle name={name}>{' · Orders'}</RangeTitle>
+      <Tabs
+        label="Orders or returns"
+        tabs={VIEWS}
+        value={view}
+        onChange={(next) => change({ view: next === 'orders' ? undefined : next })}
+      >
+        {view === 'orders' ? <ShopOrders merchId={merchId} /> : <MerchantReturns />}
+      </Tabs>
+      <RefusedList merchId={merchId} />
+    </div>
+  )
+}
+
+function ShopOrders({ merchId }: { merchId: number }) {
   const [{ state }, change] = useAddress()
   const [{ from, to }] = useRange()
   const chosen = STATES.find(({ value }) => value === state)?.value ?? 'all'
@@ -50,7 +76,6 @@ export function MerchantOrdersPage() {
   const show = (next: string) => change({ state: next === 'all' ? undefined : next })
   return (
     <div className="space-y-5">
-      <RangeTitle name={name}>{' · Orders'}</RangeTitle>
       <Held merchId={merchId} isShown={isHeld} onShow={() => show('HELD')} />
       <Choice label="Which orders" options={STATES} value={chosen} onChange={show} />
       {isHeld && (
@@ -63,7 +88,6 @@ export function MerchantOrdersPage() {
       {pages.data === undefined && pages.failureReason === null && <TableSkeleton rows={10} />}
       {pages.data !== undefined && <Orders merchId={merchId} rows={rows} chosen={chosen} />}
       <NextPage pages={pages} label="Earlier orders" />
-      <RefusedList merchId={merchId} />
     </div>
   )
 }

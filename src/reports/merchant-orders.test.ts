@@ -4,6 +4,7 @@ import { startApi } from '../../test/support/api.ts'
 import { importOffers } from '../../test/support/catalogue.ts'
 import { until } from '../../test/support/market.ts'
 import { makeMerchantWorld } from '../../test/support/merchant-roles.ts'
+import { signBody } from '../orders/signed-request.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 
@@ -184,3 +185,43 @@ test('offers are found by words, SKU and GTIN, with their matches and state', as
   )
   assert.deepEqual(await skus('state=rejected&q=R-2'), [])
 })
+
+test('returns are listed with their goods and state, the latest first', async () => {
+  const order = { id: 'four', value: '30.00', currency: 'USD' }
+  const products = [{ id: 'K-1', name: 'Kettle', quantity: 2, price: '15.00' }]
+  await shopReports('orders', { orders: [{ order, products }] })
+  const back = (id: string, quantity: number) => ({ id, order_id: 'four', line: 0, quantity })
+  await shopReports('returns', { returns: [back('b-1', 1)] })
+  await shopReports('returns', { returns: [{ ...back('b-2', 1), order_id: 'unknown' }] })
+  const returns = async (query = '') =>
+    (await shop.call(`returns/${query}`)).json<{ data: Listed[]; next_cursor: string | null }>()
+  const { data } = await returns()
+  assert.deepEqual(
+    data.map((one) => [one.return_id, one.checkout_id, one.state, one.products, one.quantity]),
+    [
+      ['b-2', 'unknown', 'waiting', null, 1],
+      ['b-1', 'four', 'applied', 'Kettle', 1],
+    ],
+  )
+  const first = await returns('?limit=1')
+  const rest = await returns(`?limit=1&cursor=${first.next_cursor}`)
+  assert.deepEqual([...first.data, ...rest.data], data)
+  assert.equal(rest.next_cursor, null)
+  assert.deepEqual((await returns('?date_to=2020-01-01')).data, [])
+})
+
+/** Sends a signed report as the shop's server does. */
+async function shopReports(of: 'orders' | 'returns', body: object): Promise<void> {
+  const secret = await api.db.row<{ postback_secret: string }>(
+    sql`select postback_secret from merchant where merch_id = ${shop.merchId}`,
+  )
+  const timestamp = String(Math.floor(api.app.node.now() / 1000))
+  const payload = Buffer.from(JSON.stringify(body))
+  const signature = signBody(secret?.postback_secret ?? '', timestamp, payload).toString('hex')
+  const answer = await api.call(`/api/v1/merchants/${shop.merchId}/${of}/`, {
+    body,
+    headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature },
+  })
+  assert.equal(answer.status, 201, answer.text)
+  await api.app.settled()
+}

@@ -13,6 +13,7 @@ import { tagStatusOperations } from '../orders/tag-status-operations.ts'
 import { invoiceOperations } from '../reports/invoice-operations.ts'
 import { merchantOfferOperations } from '../reports/merchant-offer-operations.ts'
 import { merchantOrderOperations } from '../reports/merchant-order-operations.ts'
+import { merchantReturnOperations } from '../reports/merchant-return-operations.ts'
 
 export function operationsForMerchants(node: Node, intake: IntakeDeps): Operation[] {
   const { config, edge, database: db } = node
@@ -30,6 +31,7 @@ export function operationsForMerchants(node: Node, intake: IntakeDeps): Operatio
     ...tagStatusOperations,
     ...merchantOfferOperations,
     ...merchantOrderOperations(openWriters(intake)),
+    ...merchantReturnOperations,
     ...invoiceOperations,
   ]
 }
