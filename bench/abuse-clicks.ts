@@ -84,6 +84,6 @@ const AT_ONCE = 20
 async function paidOf({ db }: Target): Promise<number> {
   await sleep(3_000) // Folded by then.
   const row = await db.row<{ paid: number }>(sql`
-    select count(*)::int as paid from click where reason = 0 and paid_micros > 0`)
+    select count(*)::int as paid from click where reason = 0 and merchant_cost_micros > 0`)
   return row?.paid ?? 0
 }

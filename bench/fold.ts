@@ -85,7 +85,7 @@ function click(ids: IdSource, { links, pubId }: BenchNetwork, at: number): LogEv
   return newEvent({
     ...{ id: ids.next(), atMs: Date.now(), lane: MONEY_LANE, type: EVENT_TYPE.click, pubId },
     ...{ auctionId: links[at % LINKS] ?? '', merchId: 1 + (at % MERCHANTS), offerId: '5' },
-    ...{ campaignId: 1 + (at % MERCHANTS), model: MODEL.cpc, priceMicros: 400_000 },
+    ...{ campaignId: 1 + (at % MERCHANTS), model: MODEL.cpc, termsAmount: 400_000 },
     ...{ sharePpm: 750_000, reservedMicros: 400_000, resultNumber: randomBytes(16) },
     ...{ clickId: randomBytes(16), visitorKey: randomBytes(16), visitorReturned: 0 },
     ...readerOf(at),

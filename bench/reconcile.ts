@@ -127,7 +127,7 @@ function click({ made, atMs, index, block, place }: Place): StoredEvent {
   const price = isPaid ? 542_235 : 70_001
   return made.click(`${block} ${place}`, atMs, {
     ...{ pubId, merchId, campaignId, auctionId: articleOf(index).auctionId },
-    ...{ model: isPaid ? MODEL.cpc : MODEL.cpa, priceMicros: price, sharePpm: 750_000 },
+    ...{ model: isPaid ? MODEL.cpc : MODEL.cpa, termsAmount: price, sharePpm: 750_000 },
     reservedMicros: isPaid ? price : null,
     visitorKey: Buffer.from(`v${block} ${place}`.padEnd(16)),
   })

@@ -153,7 +153,7 @@ async function run(
           day,
           leaseId: String(leaseId),
           reservedMicros: PRICE,
-          paidMicros: PRICE,
+          merchantCostMicros: PRICE,
         })
       }
     }

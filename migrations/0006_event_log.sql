@@ -20,7 +20,7 @@ create table event (
   campaign_id integer,
   offer_id bigint,
   model smallint, -- 0 none, 1 cpc, 2 cpa, 3 epp
-  price_micros bigint, -- the sealed price
+  terms_amount bigint, -- of the sealed terms, in the unit of the model: src/events/pay-terms.ts
   share_ppm integer, -- the publisher's part of the price, in millionths
   lease_id bigint,
   reserved_micros bigint, -- from the lease

@@ -71,7 +71,7 @@ create table open_click_sum (
   campaign_id integer not null,
   pub_id integer not null,
   model smallint not null, -- as in event
-  price_micros bigint not null, -- the sealed price
+  terms_amount bigint not null, -- of the sealed terms, in the unit of the model
   -- For each mean delay: the sum of exp(-age / delay), at the time up to which clicks are summed.
   waiting double precision[] not null
 );

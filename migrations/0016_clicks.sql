@@ -13,10 +13,10 @@ create table click (
   campaign_id integer, -- null: nobody paid for it
   offer_id bigint, -- null: the click led to no offer
   model smallint not null, -- as in event
-  price_micros bigint not null, -- the sealed price
+  terms_amount bigint not null, -- of the sealed terms, in the unit of the model
   share_ppm integer not null, -- the publisher's part, in millionths
-  paid_micros bigint not null, -- the price, or 0 with a reason
-  publisher_micros bigint not null, -- the publisher's part of it
+  merchant_cost_micros bigint not null, -- the price, or 0 with a reason
+  publisher_earnings_micros bigint not null, -- the publisher's part of it
   reason smallint not null, -- src/events/reason.ts; 0: valid
   is_reserved boolean not null, -- only such clicks claim their result number
   visitor_key bytea, -- null: without a visitor

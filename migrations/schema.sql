@@ -422,10 +422,10 @@ create table click (
   campaign_id integer,
   offer_id bigint,
   model smallint not null,
-  price_micros bigint not null,
+  terms_amount bigint not null,
   share_ppm integer not null,
-  paid_micros bigint not null,
-  publisher_micros bigint not null,
+  merchant_cost_micros bigint not null,
+  publisher_earnings_micros bigint not null,
   reason smallint not null,
   is_reserved boolean not null,
   visitor_key bytea,
@@ -523,7 +523,7 @@ create table event (
   campaign_id integer,
   offer_id bigint,
   model smallint,
-  price_micros bigint,
+  terms_amount bigint,
   share_ppm integer,
   lease_id bigint,
   reserved_micros bigint,
@@ -1139,7 +1139,7 @@ create table open_click_sum (
   campaign_id integer not null,
   pub_id integer not null,
   model smallint not null,
-  price_micros bigint not null,
+  terms_amount bigint not null,
   waiting double precision[] not null
 );
 

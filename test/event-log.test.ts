@@ -86,7 +86,7 @@ for (const { name, openLogs } of implementations) {
       campaignId: 9,
       offerId: '9007199254740993',
       model: 1,
-      priceMicros: Number.MAX_SAFE_INTEGER,
+      termsAmount: Number.MAX_SAFE_INTEGER,
       sharePpm: 750_000,
       leaseId: '12345678901',
       reservedMicros: 0,

@@ -72,7 +72,7 @@ async function accounts(db: Database, campaignId = 1): Promise<Record<string, Bu
 }
 
 function click(leaseId: number, changes: Partial<SettledClick> = {}): SettledClick {
-  const amounts = { reservedMicros: PRICE, paidMicros: PRICE }
+  const amounts = { reservedMicros: PRICE, merchantCostMicros: PRICE }
   return { campaignId: 1, day: DAY, leaseId: String(leaseId), ...amounts, ...changes }
 }
 
@@ -258,7 +258,11 @@ test('an ended day’s lease with lost grants takes nothing from the next day', 
 test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  await settleClicks(db, [click(leaseId), click(leaseId), click(leaseId, { paidMicros: 0 })])
+  await settleClicks(db, [
+    click(leaseId),
+    click(leaseId),
+    click(leaseId, { merchantCostMicros: 0 }),
+  ])
   for (const account of Object.values(await accounts(db))) {
     assert.equal(account.settled_micros, String(2 * PRICE))
     assert.equal(account.escrow_micros, String(7 * PRICE))
@@ -294,7 +298,7 @@ test('a node with a final record gets nothing more, and its unspent money is fre
   const refused = await requestLeases(db, node(1), { requestNo: 9, requests: [wish()] })
   assert.equal(refused, null)
   // A late click of that lease was judged unpaid; booking it takes nothing twice.
-  await settleClicks(db, [click(leaseId, { paidMicros: 0 })])
+  await settleClicks(db, [click(leaseId, { merchantCostMicros: 0 })])
   assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 9 * PRICE)
 })
@@ -393,7 +397,7 @@ test('a CPA campaign’s accounts count and do not refuse', async (t) => {
   const db = await makeWorld(t, [{ daily: PRICE, total: PRICE }], 1)
   await db.run(sql`update campaign set model = 'cpa', rate_ppm = 1`)
   await applyBudgets(db, 1, DAY)
-  await settleClicks(db, [click(0, { paidMicros: 5 * PRICE })])
+  await settleClicks(db, [click(0, { merchantCostMicros: 5 * PRICE })])
   const { life } = await accounts(db)
   assert.deepEqual([life?.cap_micros, life?.settled_micros], [null, String(5 * PRICE)])
 })

@@ -82,7 +82,7 @@ async function loadOpenClicks(
     const outlook = ofPairs.getOrInsertComputed(`${row.pub_id} ${row.merch_id}`, () =>
       outlooks.of(row.pub_id, row.merch_id),
     )
-    const price = Number(row.price_micros)
+    const price = Number(row.terms_amount)
     const terms =
       row.model === MODEL.cpa
         ? { model: 'cpa' as const, ratePpm: price }

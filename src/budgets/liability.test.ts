@@ -97,7 +97,7 @@ async function openClicks(t: TestContext) {
   assert.equal(await isOver(NOON), false)
   await db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, campaign_id, model, price_micros, share_ppm, paid_micros, publisher_micros, reason,
+      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros, publisher_earnings_micros, reason,
       is_reserved)
     select n, decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), '2026-04-13',
       ${new Date(NOON)}, 1, 1, 1, 1, 1, 3, 1000000, 750000, 0, 0, 0, false
@@ -113,7 +113,7 @@ test('open clicks of a campaign per order count until their orders are unlikely 
 
   await openAccounts(db, [{ campaignId: 1, day: '2026-04-13' }])
   const order = { campaignId: 1, day: '2026-04-13', leaseId: '0', reservedMicros: 0 }
-  await settleClicks(db, [{ ...order, paidMicros: 3_500_000 }])
+  await settleClicks(db, [{ ...order, merchantCostMicros: 3_500_000 }])
   assert.equal(await isOver(NOON + 24 * HOUR), true)
   const [spent] = await listSpending(db, { today: '2026-04-13' })
   assert.deepEqual(spent, {
@@ -142,7 +142,13 @@ test('reports the excess of orders over a day’s budget on that day only', asyn
   await db.run(sql`update campaign set budget_micros = null, daily_budget_micros = 1000000`)
   const day = '2026-04-13'
   await openAccounts(db, [{ campaignId: 1, day }])
-  const order = { campaignId: 1, day, leaseId: '0', reservedMicros: 0, paidMicros: 3_500_000 }
+  const order = {
+    campaignId: 1,
+    day,
+    leaseId: '0',
+    reservedMicros: 0,
+    merchantCostMicros: 3_500_000,
+  }
   await settleClicks(db, [order])
   const told = async (today: string) => {
     const [spent] = await listSpending(db, { today })
@@ -201,17 +207,17 @@ test('expects an order at its click’s sealed terms, whatever the campaign pays
   await db.run(sql`update campaign set payment_micros = 100000`)
   assert.equal(await isOver(NOON), true)
   await db.run(sql`update campaign set payment_micros = 1000000`)
-  await db.run(sql`update click set price_micros = 100000`)
+  await db.run(sql`update click set terms_amount = 100000`)
   assert.equal(await isOver(NOON), false)
   // Paid at the click: an order costs nothing more.
-  await db.run(sql`update click set price_micros = 1000000, model = 1`)
+  await db.run(sql`update click set terms_amount = 1000000, model = 1`)
   assert.equal(await isOver(NOON), false)
 })
 
 test('expects an order’s whole commission, whatever part will be returned', async (t) => {
   const { db, outlooks, isOver } = await openClicks(t)
   // Four orders of $60 at 1.35 % are $3.24, and the budget is $3.
-  await db.run(sql`update click set model = 2, price_micros = 13500`)
+  await db.run(sql`update click set model = 2, terms_amount = 13500`)
   outlooks.take({ ...UNFITTED_MODEL, returnShareByMerchant: { 1: 0.5 } }, [], NOON)
   assert.equal(await isOver(NOON), true)
 })

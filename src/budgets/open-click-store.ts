@@ -38,13 +38,13 @@ export interface OpenClickRow {
   readonly campaign_id: number
   readonly pub_id: number
   readonly model: number
-  readonly price_micros: string
+  readonly terms_amount: string
   readonly waiting: readonly number[] // Σ exp(-age / WAITS_MS[part])
 }
 
 /** The columns that `sumsOf` reads of a click. */
 const COLUMNS = sql`click.click_id, click.campaign_id, click.pub_id, click.model,
-  click.price_micros, click.at, click.address_key, click.reversed_at`
+  click.terms_amount, click.at, click.address_key, click.reversed_at`
 /** As in the index click_per_order, so without bound values. CPC clicks owe no order. */
 const IS_PER_ORDER = sql`click.model in (2, 3) and click.reason = 0`
 
@@ -55,9 +55,9 @@ function sumsOf(clicks: Sql, asOf: Date): Sql {
   ).reduce((all, sum) => sql`${all}, ${sum}`)
   // The age by date_part: extract gives a numeric, whose arithmetic takes ten times as long.
   return sql`
-    select campaign_id, pub_id, model, price_micros, array[${sums}] as waiting
+    select campaign_id, pub_id, model, terms_amount, array[${sums}] as waiting
     from (
-      select campaign_id, pub_id, model, price_micros,
+      select campaign_id, pub_id, model, terms_amount,
         date_part('epoch', ${asOf}::timestamptz - at) * 1000 as age_ms,
         row_number() over (
           partition by campaign_id, coalesce(address_key, click_id) order by at
@@ -69,7 +69,7 @@ function sumsOf(clicks: Sql, asOf: Date): Sql {
       )
     ) as open_click
     where of_address <= ${CLICKS_PER_ADDRESS}
-    group by campaign_id, pub_id, model, price_micros`
+    group by campaign_id, pub_id, model, terms_amount`
 }
 
 /**
@@ -90,7 +90,7 @@ export async function sumOpenClicks(db: Db, nowMs: number): Promise<void> {
         and campaign_id is not null and ${IS_PER_ORDER}`
     await tx.run(sql`
       with replaced as (delete from open_click_sum), included as (delete from open_click_unsummed)
-      insert into open_click_sum (merch_id, campaign_id, pub_id, model, price_micros, waiting)
+      insert into open_click_sum (merch_id, campaign_id, pub_id, model, terms_amount, waiting)
       select merch_id, open.* from merchant cross join lateral (${sumsOf(clicks, until)}) as open`)
   })
 }
@@ -170,6 +170,6 @@ export function findOpenClicks(
     ) as asked (merch_id, since)
     cross join summed cross join lateral (${sumsOf(clicks, now)}) as open
     union all
-    select merch_id, campaign_id, pub_id, model, price_micros, array[${waiting}]
+    select merch_id, campaign_id, pub_id, model, terms_amount, array[${waiting}]
     from open_click_sum cross join summed where ${isAsked}`)
 }

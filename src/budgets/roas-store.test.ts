@@ -72,7 +72,7 @@ test('without clicks in the last hour the multiplier only drifts to 1', async (t
 test('judges a goal by clicks whose orders are due, so that new ones slow no campaign', async (t) => {
   const db = await makeCampaign(t)
   await addClicks(db, 1_000, { atMs: NOON - HOUR / 2 })
-  await db.run(sql`update click set paid_micros = paid_micros / 2`)
+  await db.run(sql`update click set merchant_cost_micros = merchant_cost_micros / 2`)
   const slow = { ...UNFITTED_MODEL, delayCurveByMerchant: { 1: [0, 0, 0, 0, 0, 1] } }
   await saveModel(db, { model: slow, day: '2026-04-13', nowMs: NOON })
   const unripe = await stepOnce(db)
@@ -134,10 +134,10 @@ test('a sale to a reader who clicked twice counts for goal and forecast, though 
   const db = await makeCampaign(t)
   await saveModel(db, { model: AT_ONCE, day: '2026-04-12', nowMs: NOON })
   await addClicks(db, 100, { atMs: NOON - HOUR / 2 })
-  await db.run(sql`update click set paid_micros = paid_micros / 2`)
+  await db.run(sql`update click set merchant_cost_micros = merchant_cost_micros / 2`)
   const alone = await stepOnce(db)
   await addClicks(db, 1, { atMs: NOON - HOUR / 3, reason: DUPLICATE_VISITOR })
-  await db.run(sql`update click set paid_micros = 0 where reason <> 0`)
+  await db.run(sql`update click set merchant_cost_micros = 0 where reason <> 0`)
   await addOrder(db, 'sold', { sold: 100 * BID_MICROS, kept: 100 * BID_MICROS })
   await db.run(sql`
     update merchant_order set click_id = (select click_id from click where reason <> 0)`)

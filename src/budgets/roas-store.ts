@@ -114,12 +114,12 @@ async function findSpans(
         count(*) filter (where ${isPaid})::int as clicks,
         coalesce(sum(1 - (${waitingShare(sql`curve::float8[]`, sql`age_ms`)}))
           filter (where ${isPaid}), 0)::float8 as ripe_clicks,
-        coalesce(sum(paid_micros) filter (where ${isPaid}), 0)::float8 as spend_micros,
+        coalesce(sum(merchant_cost_micros) filter (where ${isPaid}), 0)::float8 as spend_micros,
         count(*) filter (where value > 0)::int as orders,
         coalesce(sum(value), 0)::float8 as value_micros,
         coalesce(sum(value ^ 2), 0)::float8 as squared_value,
         count(*) filter (where ${isOfHour})::int as hour_clicks,
-        coalesce(sum(paid_micros) filter (where ${isOfHour}), 0)::float8 as hour_spend_micros
+        coalesce(sum(merchant_cost_micros) filter (where ${isOfHour}), 0)::float8 as hour_spend_micros
       from click left join lateral (
         select sum(approved_share * net_revenue_micros * (1 - return_share * greatest(0,
           1 - extract(epoch from ${now} - coalesce(accepted_at, ${now})) / 86400 / ${returnDays}

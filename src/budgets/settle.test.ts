@@ -32,7 +32,7 @@ test('around midnight each day’s clicks and leases change its own budget; an e
   await askOther()
   const click = (day: string) => {
     const leaseId = String(answer?.grants.find((lease) => lease.day === day)?.leaseId)
-    return { campaignId: 1, day, leaseId, reservedMicros: PRICE, paidMicros: PRICE }
+    return { campaignId: 1, day, leaseId, reservedMicros: PRICE, merchantCostMicros: PRICE }
   }
   /** Prices settled and reserved: of the whole, then of each day. */
   const booked = async () =>

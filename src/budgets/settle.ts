@@ -21,7 +21,7 @@ export interface SettledClick {
   readonly day: string // UTC day of acceptance; counts for clicks without a lease
   readonly leaseId: string // '0': the campaign had no cap
   readonly reservedMicros: number
-  readonly paidMicros: number
+  readonly merchantCostMicros: number
 }
 
 /**
@@ -32,8 +32,8 @@ export interface SettledClick {
 export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Promise<void> {
   // A CPA or EPP click costs nothing yet, and its campaign's rows are as contended as any.
   const clicks = judged.filter(
-    ({ leaseId, reservedMicros, paidMicros }) =>
-      paidMicros > 0 || (leaseId !== '0' && reservedMicros > 0),
+    ({ leaseId, reservedMicros, merchantCostMicros }) =>
+      merchantCostMicros > 0 || (leaseId !== '0' && reservedMicros > 0),
   )
   if (clicks.length === 0) return
   await lockBudgets(tx)
@@ -52,7 +52,7 @@ with click as materialized (
     ${column((click) => click.day)}::date[],
     ${column((click) => click.leaseId)}::bigint[],
     ${column((click) => click.reservedMicros)}::bigint[],
-    ${column((click) => click.paidMicros)}::bigint[]
+    ${column((click) => click.merchantCostMicros)}::bigint[]
   ) as given (campaign_id, day, lease_id, reserved, paid)
   left join lease using (lease_id, campaign_id)
 ), ${lockedAccounts('click')}, ${movedAccounts('click')}, booked as (

@@ -67,7 +67,7 @@ class Node {
       const leaseId = await this.#reserve(campaignId, amount, nowMs)
       if (leaseId === null) continue
       this.spent.set(campaignId, (this.spent.get(campaignId) ?? 0) + amount)
-      const amounts = { reservedMicros: amount, paidMicros: amount }
+      const amounts = { reservedMicros: amount, merchantCostMicros: amount }
       this.#log.push({ click: { campaignId, day: DAY, leaseId: String(leaseId), ...amounts } })
     }
   }

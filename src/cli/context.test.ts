@@ -23,7 +23,7 @@ test('a command on a machine with a fast clock issues no unfinished month', asyn
   const { publisher, merchant } = await makePublisherWorld(db)
   const { pub_id: pubId, merch_id: merchId } = { ...publisher, ...merchant }
   const atMs = Date.now() - 100 * DAY_MS
-  const price = { model: MODEL.cpc, priceMicros: 60_000_000, reservedMicros: 60_000_000 }
+  const price = { model: MODEL.cpc, termsAmount: 60_000_000, reservedMicros: 60_000_000 }
   const body = { reference: 'first', paid_on: utcDay(atMs), amount_micros: 60_000_000 }
   await log.tell(
     events.click('a', atMs, { pubId, merchId, campaignId: null, ...price }),

@@ -73,7 +73,7 @@ test('paid clicks from local addresses are reported, and fail a service with a p
     const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
     const paid = {
       ...{ pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: await addCampaign() },
-      ...{ model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 },
+      ...{ model: MODEL.cpc, termsAmount: 400_000, reservedMicros: 400_000 },
     }
     const log = openFoldedLog(scope, db)
     const events = new MoneyEvents()

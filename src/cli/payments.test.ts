@@ -35,7 +35,7 @@ function record(merchant: number, amount: string, on: string, reference: string)
 
 /** A click for forty cents, which fell due at the end of its day. */
 async function tellClick(name: string, fields: Partial<StoredEvent>): Promise<void> {
-  const paid = { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }
+  const paid = { model: MODEL.cpc, termsAmount: 400_000, reservedMicros: 400_000 }
   await log.tell(events.click(name, CLICKED_MS, { pubId, auctionId, ...paid, ...fields }))
 }
 
@@ -93,7 +93,7 @@ test("money meets a day's clicks only when the day is over", async () => {
   await log.tell(
     events.click('today', NOW.getTime() - 3_600_000, {
       ...{ pubId, auctionId, merchId: shop, model: MODEL.cpc },
-      ...{ priceMicros: 400_000, reservedMicros: 400_000 },
+      ...{ termsAmount: 400_000, reservedMicros: 400_000 },
     }),
   )
   const { releases, owed_usd, credit_usd } = (await record(shop, '5', '2026-04-12', 'ahead')).json

@@ -31,7 +31,7 @@ function click(
 ) {
   const priceMicros = dollars * 1_000_000
   const owners = { pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: null }
-  const price = { model: MODEL.cpc, priceMicros, reservedMicros: priceMicros }
+  const price = { model: MODEL.cpc, termsAmount: priceMicros, reservedMicros: priceMicros }
   return events.click(name, atMs, { ...owners, ...price })
 }
 

@@ -62,9 +62,9 @@ export const FIELD_TYPES = {
   merchId: 'integer',
   campaignId: 'integer',
   offerId: 'id',
-  // The sealed pay terms as two numbers: pay-terms.ts.
+  // The sealed pay terms as two numbers (pay-terms.ts): the amount's unit depends on the model.
   model: 'smallint',
-  priceMicros: 'bigint',
+  termsAmount: 'bigint',
   sharePpm: 'integer',
   leaseId: 'id',
   reservedMicros: 'bigint',

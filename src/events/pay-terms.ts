@@ -55,8 +55,8 @@ export function unpackTerms({ model, amount }: PackedTerms): PayTerms {
 }
 
 /** The terms of a click's event. */
-export function termsOf({ model, priceMicros }: Pick<LogEvent, 'model' | 'priceMicros'>): PayTerms {
-  return unpackTerms({ model: model ?? MODEL.none, amount: priceMicros ?? 0 })
+export function termsOf({ model, termsAmount }: Pick<LogEvent, 'model' | 'termsAmount'>): PayTerms {
+  return unpackTerms({ model: model ?? MODEL.none, amount: termsAmount ?? 0 })
 }
 
 /** The cost of the click itself, before any order; 0 if orders pay. */

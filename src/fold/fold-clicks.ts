@@ -38,19 +38,19 @@ export async function foldClicks(
   await insertClicks(tx, clicks, articleOf)
   await noteLateClicks(tx, clicks.flatMap(openClick))
   for (const click of clicks) changes.push(figureChange(click, articleOf(click)))
-  const paid = clicks.filter(({ paidMicros }) => paidMicros > 0)
+  const paid = clicks.filter(({ merchantCostMicros }) => merchantCostMicros > 0)
   const entries = paid.map((click) => ledgerEntry(click, articleOf(click)))
   await insertLedgerEntries(tx, entries)
   await settleClicks(
     tx,
     clicks
       .filter(({ event }) => event.campaignId !== null)
-      .map(({ event, isLate, paidMicros }) => ({
+      .map(({ event, isLate, merchantCostMicros }) => ({
         campaignId: event.campaignId ?? 0,
         day: event.day,
         leaseId: event.leaseId ?? '0',
         reservedMicros: isLate ? 0 : (event.reservedMicros ?? 0),
-        paidMicros,
+        merchantCostMicros,
       })),
   )
   await closeLostLeases(tx, lostLeases(clicks, history))
@@ -181,8 +181,8 @@ async function findArticles(
 type ArticleOf = (click: JudgedClick) => number
 
 const CLICK_COLUMNS = sql`event_id, click_id, result_number, day, at, pub_id, article_id,
-  auction_id, merch_id, campaign_id, offer_id, model, price_micros, share_ppm, paid_micros,
-  publisher_micros, reason, is_reserved, visitor_key, session_key, address_key, agent_key,
+  auction_id, merch_id, campaign_id, offer_id, model, terms_amount, share_ppm, merchant_cost_micros,
+  publisher_earnings_micros, reason, is_reserved, visitor_key, session_key, address_key, agent_key,
   visitor_returned`
 
 /** With each click its offer's version, in one statement: an import may replace it any time. */
@@ -210,10 +210,10 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       ${column(({ event }) => event.campaignId)}::int[],
       ${column(({ event }) => event.offerId)}::bigint[],
       ${column(({ event }) => event.model ?? 0)}::smallint[],
-      ${column(({ event }) => event.priceMicros ?? 0)}::bigint[],
+      ${column(({ event }) => event.termsAmount ?? 0)}::bigint[],
       ${column(({ event }) => event.sharePpm ?? 0)}::int[],
-      ${column((click) => click.paidMicros)}::bigint[],
-      ${column((click) => click.publisherMicros)}::bigint[],
+      ${column((click) => click.merchantCostMicros)}::bigint[],
+      ${column((click) => click.publisherEarningsMicros)}::bigint[],
       ${column((click) => click.reason)}::smallint[],
       ${column((click) => click.isReserved)}::boolean[],
       ${column(({ event }) => event.visitorKey)}::bytea[],
@@ -225,13 +225,17 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
     left join said using (offer_id)`)
 }
 
-function ledgerEntry({ event, paidMicros: priceMicros }: JudgedClick, articleId: number) {
+function ledgerEntry({ event, merchantCostMicros }: JudgedClick, articleId: number) {
   const parties = { merchId: event.merchId ?? 0, pubId: event.pubId ?? 0, articleId }
   const clickIdHex = event.clickId?.toString('hex') ?? ''
-  return clickEntry(event, parties, { clickIdHex, priceMicros, sharePpm: event.sharePpm ?? 0 })
+  return clickEntry(event, parties, {
+    clickIdHex,
+    merchantCostMicros,
+    sharePpm: event.sharePpm ?? 0,
+  })
 }
 
-function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId: number) {
+function figureChange({ event, reason, publisherEarningsMicros }: JudgedClick, articleId: number) {
   return {
     cause: 'click',
     eventId: event.id,
@@ -244,6 +248,6 @@ function figureChange({ event, reason, publisherMicros }: JudgedClick, articleId
     clicks: Number(reason === REASON.ok),
     invalidClicks: Number(reason !== REASON.ok),
     makesRow: reason === REASON.ok || reason === REASON.unfunded,
-    earningsMicros: publisherMicros,
+    earningsMicros: publisherEarningsMicros,
   } satisfies FigureChange
 }

@@ -38,7 +38,7 @@ const balances = () =>
 
 test('reverses a click once, on its own day, with its reason', async () => {
   const events = new MoneyEvents()
-  const paid = { model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
+  const paid = { model: MODEL.cpc, termsAmount: 500_000, reservedMicros: 500_000 }
   const click = events.click('a', START_MS, paid)
   await fold(
     [click],
@@ -65,7 +65,7 @@ test('a reversed click is budget again while its period is open, the merchant’
     ...{ daily_budget_micros: micros(2_000_000), budget_micros: micros(9_000_000) },
   })
   const events = new MoneyEvents()
-  const paid = { merchId, campaignId, model: MODEL.cpc, priceMicros: 500_000 }
+  const paid = { merchId, campaignId, model: MODEL.cpc, termsAmount: 500_000 }
   const click = (name: string, atMs = START_MS) =>
     events.click(name, atMs, { ...paid, reservedMicros: 500_000, pubId: 5 })
   const standing = async () => {
@@ -92,7 +92,7 @@ test('a reversed click is budget again while its period is open, the merchant’
 
 test('a reversed click was an invalid one of its pair from its own moment on, and counts once', async () => {
   const events = new MoneyEvents()
-  const paid = { pubId: 77, model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
+  const paid = { pubId: 77, model: MODEL.cpc, termsAmount: 500_000, reservedMicros: 500_000 }
   await fold([events.click('a', START_MS, paid), events.click('b', START_MS, paid)])
   const reversal = () => reversalOf(events, 'a', START_MS + DAY_MS)
   await db.transaction((tx) => foldMoney(tx, [reversal(), reversal()]))
@@ -146,7 +146,7 @@ test('a reversed click takes back every order that it led to', async () => {
 
 test('an unpaid invalid click can be reversed and moves no money', async () => {
   const events = new MoneyEvents()
-  const robot = { reason: REASON.robot, model: MODEL.cpc, priceMicros: 500_000 }
+  const robot = { reason: REASON.robot, model: MODEL.cpc, termsAmount: 500_000 }
   await fold([events.click('a', START_MS, robot)], [reversalOf(events, 'a', START_MS)])
   assert.deepEqual(await balances(), [])
   const [row] = await db.rows(sql`select clicks, invalid_clicks from stats_day`)
@@ -288,7 +288,7 @@ test('reverses a payment once, and only after it was recorded', async () => {
 
 test('what a payment has released stays released when an older order comes to count', async () => {
   const events = new MoneyEvents()
-  const epp = { merchId, model: MODEL.epp, priceMicros: 80_000_000 }
+  const epp = { merchId, model: MODEL.epp, termsAmount: 80_000_000 }
   const clicks = ['held', 'unknown', 'paid'].map((name) => events.click(name, START_MS, epp))
   const dueLater = [
     events.order('held', START_MS, {

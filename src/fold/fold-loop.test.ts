@@ -17,7 +17,7 @@ test('a worker does not fold clicks again that another worker has folded meanwhi
   const db = await testDatabase(t)
   await db.run(sql`insert into merchant (name, postback_secret) values ('shop', 'secret')`)
   await db.run(sql`insert into campaign (merch_id, model, bid_micros) values (1, 'cpc', ${PRICE})`)
-  const paid = { model: MODEL.cpc, priceMicros: PRICE, reservedMicros: PRICE, merchId: 1 }
+  const paid = { model: MODEL.cpc, termsAmount: PRICE, reservedMicros: PRICE, merchId: 1 }
   const events = [new MoneyEvents().click('a', START_MS, paid)]
   const errors: Error[] = []
   // Between this worker's read and commit the other one commits the same events.

@@ -200,7 +200,7 @@ test('an order without a click is stored, counts nowhere, and its evidence says 
 
 test('a sale after a paid click is counted and costs nothing more', async () => {
   const events = new MoneyEvents()
-  const paid = { model: MODEL.cpc, priceMicros: 500_000, reservedMicros: 500_000 }
+  const paid = { model: MODEL.cpc, termsAmount: 500_000, reservedMicros: 500_000 }
   await fold([events.click('a', START_MS, paid), events.order('o1', START_MS, { click: 'a' })])
   assert.deepEqual(await readFigures(), [
     { day: '2026-03-02', pub_id: 5, sales: '1', revenue: '550000000', earnings: '500000' },

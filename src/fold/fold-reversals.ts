@@ -34,8 +34,8 @@ interface ReversedClick {
   readonly merch_id: number
   readonly campaign_id: number | null
   readonly share_ppm: number
-  readonly paid_micros: string
-  readonly publisher_micros: string
+  readonly merchant_cost_micros: string
+  readonly publisher_earnings_micros: string
   readonly reason: number
 }
 
@@ -69,7 +69,7 @@ function evidenceChange(click: ReversedClick): PairEvidence[] {
   const pair = { pubId: click.pub_id, merchId: click.merch_id }
   const atMs = click.at.getTime()
   const taken = { ...pair, evidence: negativeEvidence(clickEvidence(atMs, { isValid: true })) }
-  if (click.paid_micros === '0') return [taken]
+  if (click.merchant_cost_micros === '0') return [taken]
   return [taken, { ...pair, evidence: clickEvidence(atMs, { isValid: false }) }]
 }
 
@@ -82,7 +82,7 @@ function reverseClick(
       reversed_at = ${new Date(reversal.event.atMs)}, reverse_reason = ${reversal.reason}
     where click_id = ${Buffer.from(reversal.clickId, 'hex')} and reversed_at is null
     returning click_id, event_id, day, at, pub_id, article_id, merch_id, campaign_id, share_ppm,
-      paid_micros, publisher_micros, reason`)
+      merchant_cost_micros, publisher_earnings_micros, reason`)
 }
 
 async function postReversal(
@@ -93,7 +93,7 @@ async function postReversal(
   // A click that never counted returns nothing.
   if (click.reason !== REASON.ok) return
   const { pub_id: pubId, article_id: articleId, merch_id: merchId } = click
-  const paid: Micros = micros(Number(click.paid_micros))
+  const paid: Micros = micros(Number(click.merchant_cost_micros))
   postings.changes.push({
     cause: 'reversal',
     eventId: event.id,
@@ -105,7 +105,7 @@ async function postReversal(
     merchId,
     clicks: -1,
     invalidClicks: 1,
-    earningsMicros: 0 - Number(click.publisher_micros),
+    earningsMicros: 0 - Number(click.publisher_earnings_micros),
   })
   if (paid === 0) return
   const original = clickEntry(
@@ -113,7 +113,7 @@ async function postReversal(
     { merchId, pubId, articleId },
     {
       clickIdHex: click.click_id.toString('hex'),
-      priceMicros: paid,
+      merchantCostMicros: paid,
       sharePpm: click.share_ppm,
     },
   )

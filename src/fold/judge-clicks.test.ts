@@ -16,7 +16,7 @@ const events = new MoneyEvents()
 
 /** A CPC click of the reader on a separate link, unless given otherwise. */
 function click(name: string, atMs: number, fields: Partial<StoredEvent> = {}): StoredEvent {
-  const cpc = { model: MODEL.cpc, priceMicros: 542_235, sharePpm: 750_000, visitorKey: reader }
+  const cpc = { model: MODEL.cpc, termsAmount: 542_235, sharePpm: 750_000, visitorKey: reader }
   const auctionId = `9200000000000000${name.charCodeAt(0)}`
   return events.click(name, START_MS + atMs, { ...cpc, auctionId, ...fields })
 }
@@ -58,7 +58,7 @@ test('a reader’s sixth click on a campaign within an hour is not paid, whateve
 })
 
 test('unpaid links are not a separate campaign: all clicks on them count', () => {
-  const unpaid = { campaignId: null, model: MODEL.none, priceMicros: 0 }
+  const unpaid = { campaignId: null, model: MODEL.none, termsAmount: 0 }
   const clicks = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => click(name, at, unpaid))
   assert.deepEqual(new Set(reasons(clicks)), new Set(['ok']))
   assert.equal(reasons([...clicks, click('a2', 9, unpaid)]).at(-1), 'duplicate_visitor')
@@ -163,11 +163,11 @@ test('of a result the first reserved click is paid; one refused before does not 
   const clicks = [first, click('b', 1, { ...nobody, resultNumber })]
   const judged = judgeClicks([...clicks, click('c', 2, { ...nobody, resultNumber })], NOTHING)
   assert.deepEqual(
-    judged.map(({ reason, isReserved, paidMicros, publisherMicros }) => [
+    judged.map(({ reason, isReserved, merchantCostMicros, publisherEarningsMicros }) => [
       reasonName(reason),
       isReserved,
-      paidMicros,
-      publisherMicros,
+      merchantCostMicros,
+      publisherEarningsMicros,
     ]),
     [
       ['too_fast', false, 0, 0],
@@ -208,5 +208,8 @@ test('a lease that clicks ask more of than it has ends with the first of them', 
 
 test('a click of a campaign that pays per order is valid and costs nothing yet', () => {
   const [judged] = judgeClicks([click('a', 0, { model: MODEL.cpa })], NOTHING)
-  assert.deepEqual([judged?.reason, judged?.isReserved, judged?.paidMicros], [REASON.ok, true, 0])
+  assert.deepEqual(
+    [judged?.reason, judged?.isReserved, judged?.merchantCostMicros],
+    [REASON.ok, true, 0],
+  )
 })

@@ -52,8 +52,8 @@ export interface JudgedClick {
   readonly isReserved: boolean
   /** Nothing was set aside for it, whatever its edge reserved: its lease is closed or lost. */
   readonly isLate: boolean
-  readonly paidMicros: Micros
-  readonly publisherMicros: Micros
+  readonly merchantCostMicros: Micros
+  readonly publisherEarningsMicros: Micros
 }
 
 export function judgeClicks(events: readonly StoredEvent[], history: ClickHistory): JudgedClick[] {
@@ -66,14 +66,14 @@ export function judgeClicks(events: readonly StoredEvent[], history: ClickHistor
     const isLate = !takeFrom(rests, event)
     const reason = judge(event, { isFirst, isLate, earlier })
     if (isFirst) reserved.add(result)
-    const paidMicros = reason === REASON.ok ? pricePerClick(termsOf(event)) : micros(0)
+    const merchantCostMicros = reason === REASON.ok ? pricePerClick(termsOf(event)) : micros(0)
     return {
       event,
       reason,
       isReserved: isFirst,
       isLate,
-      paidMicros,
-      publisherMicros: publisherPart(paidMicros, event.sharePpm ?? 0),
+      merchantCostMicros,
+      publisherEarningsMicros: publisherPart(merchantCostMicros, event.sharePpm ?? 0),
     }
   })
 }

@@ -41,7 +41,7 @@ async function makeLeased(t: TestContext) {
     requestLeases(db, NODE, { requestNo, requests: [{ ...request, spentMicros }], nowMs: START_MS })
   const leaseId = String((await ask(1))?.grants[0]?.leaseId)
   const events = new MoneyEvents()
-  const cpc = { model: MODEL.cpc, priceMicros: PRICE, reservedMicros: PRICE, sharePpm: 750_000 }
+  const cpc = { model: MODEL.cpc, termsAmount: PRICE, reservedMicros: PRICE, sharePpm: 750_000 }
   const own = { merchId, pubId: publisher.pub_id, auctionId, campaignId: 1, leaseId, ...cpc }
   const click = (name: string, fields: Partial<StoredEvent> = {}) =>
     events.click(name, START_MS, { ...own, ...fields })

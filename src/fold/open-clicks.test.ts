@@ -31,9 +31,9 @@ const step = fc.oneof(
       campaignId: fc.constantFrom(...CAMPAIGNS),
       pubId: fc.constantFrom(5, 5, 6),
       terms: fc.constantFrom(
-        { model: MODEL.cpa, priceMicros: 100_000 },
-        { model: MODEL.epp, priceMicros: 2_000_000 },
-        { model: MODEL.cpc, priceMicros: 300_000 },
+        { model: MODEL.cpa, termsAmount: 100_000 },
+        { model: MODEL.epp, termsAmount: 2_000_000 },
+        { model: MODEL.cpc, termsAmount: 300_000 },
       ),
       address: fc.constantFrom('one', 'two', null),
       reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.ok, REASON.robot),
@@ -61,7 +61,7 @@ const history = fc.array(fc.tuple(fc.constantFrom(0, 0.2, 5, 30), step), {
 
 const CLICK = {
   ...({ kind: 'click', merchId: 1, campaignId: 1, pubId: 5, address: null, lateHours: 0 } as const),
-  ...({ terms: { model: MODEL.cpa, priceMicros: 100_000 }, reason: REASON.ok } as const),
+  ...({ terms: { model: MODEL.cpa, termsAmount: 100_000 }, reason: REASON.ok } as const),
 }
 /** A surer report moves an order to another click after the sums were made; chance rarely does. */
 const REOPENED: [number, Step][] = [

@@ -53,7 +53,7 @@ export async function writePostings(tx: Db, postings: Postings): Promise<void> {
         day: today,
         leaseId: '0',
         reservedMicros: 0,
-        paidMicros: micros,
+        merchantCostMicros: micros,
       })),
   )
   for (const { campaignId, day, today, micros } of spendings) {
@@ -116,7 +116,7 @@ function partiesOf({ merchId }: OrderKey, { pubId, articleId }: Owner): Parties 
 }
 
 function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
-  return { totalMicros: commissionMicros, publisherMicros: earningsMicros }
+  return { merchantCostMicros: commissionMicros, publisherEarningsMicros: earningsMicros }
 }
 
 /**

@@ -14,7 +14,7 @@ import { accountOf, type Settlement } from './release.ts'
 
 const LOCKED_MS = START_MS + 90 * DAY_MS
 const PUB_ID = 5
-const PAID_CLICK = { model: MODEL.cpc, priceMicros: 2_000_000, reservedMicros: 2_000_000 }
+const PAID_CLICK = { model: MODEL.cpc, termsAmount: 2_000_000, reservedMicros: 2_000_000 }
 
 /** A merchant's log, and the amounts released by a time: in dollars, line by line. */
 async function openMerchant(t: TestContext) {

@@ -17,8 +17,8 @@ const parties = { merchId: 3, pubId: 5, articleId: 9 }
 const amountsArbitrary = fc
   .tuple(fc.integer({ min: 1, max: 2 ** 45 }), fc.integer({ min: 0, max: 1_000_000 }))
   .map(([total, sharePpm]) => ({
-    totalMicros: micros(total),
-    publisherMicros: micros(Number((BigInt(total) * BigInt(sharePpm)) / 1_000_000n)),
+    merchantCostMicros: micros(total),
+    publisherEarningsMicros: micros(Number((BigInt(total) * BigInt(sharePpm)) / 1_000_000n)),
   }))
 
 function sum(entry: LedgerEntry | null): number {
@@ -37,7 +37,7 @@ function held(entries: readonly (LedgerEntry | null)[]): Map<string, number> {
 test('the click of the worked example pays the publisher the floor of its share', () => {
   const entry = clickEntry(cause, parties, {
     clickIdHex: 'ab',
-    priceMicros: micros(542_235),
+    merchantCostMicros: micros(542_235),
     sharePpm: 750_000,
   })
 
@@ -52,7 +52,7 @@ test('the click of the worked example pays the publisher the floor of its share'
 })
 
 test('a click without a price throws and creates no entry', () => {
-  const free = { clickIdHex: 'ab', priceMicros: micros(0), sharePpm: 750_000 }
+  const free = { clickIdHex: 'ab', merchantCostMicros: micros(0), sharePpm: 750_000 }
   assert.throws(() => clickEntry(cause, parties, free), /makes no entry/)
 })
 
@@ -67,11 +67,11 @@ test('unbalanced lines create no entry, in either direction', () => {
 test('every entry sums to zero, whatever its amounts (P23)', () => {
   fc.assert(
     fc.property(amountsArbitrary, fc.integer({ min: 0, max: 1_000_000 }), (amounts, sharePpm) => {
-      const price = { clickIdHex: 'ab', priceMicros: amounts.totalMicros, sharePpm }
+      const price = { clickIdHex: 'ab', merchantCostMicros: amounts.merchantCostMicros, sharePpm }
       const order = { orderId: 'x', amounts }
       assert.equal(sum(clickEntry(cause, parties, price)), 0)
       assert.equal(sum(orderEntry(cause, parties, order)), 0)
-      const payment = { merchId: 3, reference: 'r', amountMicros: amounts.totalMicros }
+      const payment = { merchId: 3, reference: 'r', amountMicros: amounts.merchantCostMicros }
       assert.equal(sum(paymentEntry(cause, payment)), 0)
     }),
   )
@@ -110,10 +110,10 @@ test('an order and its revision together equal the revised order', () => {
 })
 
 test('a revision that moves nothing and an order without earnings create no entry', () => {
-  const amounts = { totalMicros: micros(100), publisherMicros: micros(75) }
+  const amounts = { merchantCostMicros: micros(100), publisherEarningsMicros: micros(75) }
   const side = { parties, amounts }
   const change = { kind: 'return', orderId: 'x', before: side, after: side } as const
   assert.equal(changeEntry(cause, change), null)
-  const nothing = { totalMicros: micros(0), publisherMicros: micros(0) }
+  const nothing = { merchantCostMicros: micros(0), publisherEarningsMicros: micros(0) }
   assert.equal(orderEntry(cause, parties, { orderId: 'x', amounts: nothing }), null)
 })

@@ -53,8 +53,8 @@ export interface Parties {
 
 /** What a merchant owes, and how much of it is the publisher's. */
 export interface Amounts {
-  readonly totalMicros: Micros
-  readonly publisherMicros: Micros
+  readonly merchantCostMicros: Micros
+  readonly publisherEarningsMicros: Micros
 }
 
 /** Keys of causes that later entries refer to. */
@@ -66,25 +66,29 @@ const paymentKey = ({ merchId, reference }: PaymentFacts): string =>
 /**
  * A paid click (CPC): the merchant owes its price at once.
  *
- * `priceMicros` is the price that the fold booked, above 0. An unpaid click has no entry.
+ * `merchantCostMicros` is the price that the fold booked, above 0. An unpaid click has no entry.
  */
 export function clickEntry(
   cause: Cause,
   parties: Parties,
   click: {
     readonly clickIdHex: string
-    readonly priceMicros: Micros
+    readonly merchantCostMicros: Micros
     readonly sharePpm: number
   },
 ): LedgerEntry {
-  if (click.priceMicros <= 0) throw new RangeError('a click that costs nothing makes no entry')
-  const publisherMicros = publisherPart(click.priceMicros, click.sharePpm)
+  if (click.merchantCostMicros <= 0)
+    throw new RangeError('a click that costs nothing makes no entry')
+  const publisherEarningsMicros = publisherPart(click.merchantCostMicros, click.sharePpm)
   return entry(cause, {
     kind: 'click',
     idempotencyKey: clickKey(click.clickIdHex),
     corrects: null,
     clickDay: cause.day,
-    lines: earningLines(parties, { totalMicros: click.priceMicros, publisherMicros }),
+    lines: earningLines(parties, {
+      merchantCostMicros: click.merchantCostMicros,
+      publisherEarningsMicros,
+    }),
   })
 }
 
@@ -97,7 +101,7 @@ export function orderEntry(
   parties: Parties,
   order: { readonly orderId: string; readonly amounts: Amounts },
 ): LedgerEntry | null {
-  if (order.amounts.totalMicros === 0) return null
+  if (order.amounts.merchantCostMicros === 0) return null
   return entry(cause, {
     kind: 'order',
     idempotencyKey: orderKey(parties.merchId, order.orderId),
@@ -185,10 +189,10 @@ function paymentLines(merchId: number, amountMicros: Micros): LedgerLine[] {
 }
 
 function earningLines(parties: Parties, amounts: Amounts): LedgerLine[] {
-  const platformMicros = micros(amounts.totalMicros - amounts.publisherMicros)
+  const platformMicros = micros(amounts.merchantCostMicros - amounts.publisherEarningsMicros)
   return [
-    { account: 'merchant', ...parties, amountMicros: negative(amounts.totalMicros) },
-    { account: 'publisher', ...parties, amountMicros: amounts.publisherMicros },
+    { account: 'merchant', ...parties, amountMicros: negative(amounts.merchantCostMicros) },
+    { account: 'publisher', ...parties, amountMicros: amounts.publisherEarningsMicros },
     { account: 'platform', ...parties, amountMicros: platformMicros },
   ]
 }
@@ -221,7 +225,7 @@ function negative(amount: Micros): Micros {
 
 function negated(amounts: Amounts): Amounts {
   return {
-    totalMicros: negative(amounts.totalMicros),
-    publisherMicros: negative(amounts.publisherMicros),
+    merchantCostMicros: negative(amounts.merchantCostMicros),
+    publisherEarningsMicros: negative(amounts.publisherEarningsMicros),
   }
 }

@@ -45,7 +45,7 @@ test('releases by several merchants are listed in order of time', async (t) => {
   const worlds = [await makePublisherWorld(db), await makePublisherWorld(db, 'herald')]
   const [one = 0, two = 0] = worlds.map(({ merchant }) => merchant.merch_id)
   const events = new MoneyEvents()
-  const price = { model: MODEL.cpc, priceMicros: 1_000_000, reservedMicros: 1_000_000 }
+  const price = { model: MODEL.cpc, termsAmount: 1_000_000, reservedMicros: 1_000_000 }
   const click = (name: string, merchId: number, days: number) =>
     events.click(name, START_MS + days * DAY_MS, { ...price, merchId })
   await log.tell(

@@ -17,7 +17,7 @@ async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
   const log = openFoldedLog(t, db)
   const events = new MoneyEvents()
   const { merch_id: merchId } = merchant
-  const price = { priceMicros: 60_000_000, reservedMicros: 60_000_000 }
+  const price = { termsAmount: 60_000_000, reservedMicros: 60_000_000 }
   const body = {
     reference: 'r',
     paid_on: '2026-03-02',
@@ -130,7 +130,7 @@ test('a purchase whose lines change after its statement is corrected on the next
   const log = openFoldedLog(t, db)
   const events = new MoneyEvents()
   const { merch_id: merchId } = merchant
-  const terms = { model: MODEL.epp, priceMicros: 100_000, sharePpm: 750_000 }
+  const terms = { model: MODEL.epp, termsAmount: 100_000, sharePpm: 750_000 }
   const purchase = (atMs: number, products: readonly string[]) => {
     const lines = products.map((id) => orderLine(id, 500, 1))
     return events.order('o1', atMs, { merchId, click: 'a', report: { lines } })
@@ -161,7 +161,7 @@ test('a publisher that first earned in a month with issued statements is paid wi
   const click = ({ publisher, merchant }: (typeof worlds)[number], name: string) =>
     events.click(name, START_MS, {
       ...{ pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: null },
-      ...{ model: MODEL.cpc, priceMicros: 60_000_000, reservedMicros: 60_000_000 },
+      ...{ model: MODEL.cpc, termsAmount: 60_000_000, reservedMicros: 60_000_000 },
     })
   const body = JSON.stringify({ reference: 'r', paid_on: '2026-03-02', amount_micros: 60_000_000 })
   await log.tell(
@@ -195,7 +195,7 @@ test('a click reversed on the day before its own pays nobody, and reconcile agre
   const click = (name: string, atMs: number, { publisher }: (typeof worlds)[number]) =>
     events.click(name, atMs, {
       ...{ pubId: publisher.pub_id, merchId, campaignId: null, model: MODEL.cpc },
-      ...{ priceMicros: 60_000_000, reservedMicros: 60_000_000 },
+      ...{ termsAmount: 60_000_000, reservedMicros: 60_000_000 },
     })
   const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
   await log.tell(

@@ -108,7 +108,7 @@ const staleBefore = (now: Date): Date => new Date(now.getTime() - FEED_AGE_MAX_M
 export async function countLocalClicks(db: Db, since: Date): Promise<number> {
   const row = await db.row<{ clicks: number }>(sql`
     select count(*)::int as clicks from click
-    where at > ${since} and paid_micros > 0 and agent_key is null
+    where at > ${since} and merchant_cost_micros > 0 and agent_key is null
       and visitor_returned is not null and reversed_at is null`)
   return row?.clicks ?? 0
 }

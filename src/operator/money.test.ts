@@ -28,7 +28,7 @@ async function tell(...told: readonly StoredEvent[]): Promise<void> {
 const click = (name: string, fields: Partial<StoredEvent> = {}) =>
   events.click(name, Date.now() - 2 * DAY_MS, {
     ...{ pubId, merchId, campaignId, auctionId, model: MODEL.cpc, sharePpm: 750_000 },
-    ...{ priceMicros: 400_000, reservedMicros: 400_000, ...fields },
+    ...{ termsAmount: 400_000, reservedMicros: 400_000, ...fields },
   })
 
 const held = (orderId: string, report = {}) =>
@@ -137,7 +137,7 @@ test('a payout is due, in the file, and confirmed as paid once', async () => {
   const month = lastIssuableMonth(new Date())
   const atMs = Date.parse(`${month}-10T12:00:00Z`)
   await tell(
-    events.at(atMs, { ...click('large'), priceMicros: 80_000_000, reservedMicros: 80_000_000 }),
+    events.at(atMs, { ...click('large'), termsAmount: 80_000_000, reservedMicros: 80_000_000 }),
     events.payment(atMs + 3 * DAY_MS, 80, { merchId }),
   )
   const file = `payouts/file/?month=${month}`

@@ -9,8 +9,8 @@ export interface ReversedClick {
   readonly at: Date
   readonly pub_id: number
   readonly merch_id: number
-  readonly paid_micros: string
-  readonly publisher_micros: string
+  readonly merchant_cost_micros: string
+  readonly publisher_earnings_micros: string
   readonly reversed_at: Date
   readonly reverse_reason: string
 }
@@ -21,8 +21,8 @@ export function listReversedClicks(
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<ReversedClick[]> {
   return db.rows(sql`
-    select event_id, reversal_event_id, click_id, at, pub_id, merch_id, paid_micros,
-      publisher_micros, reversed_at, coalesce(reverse_reason, '') as reverse_reason
+    select event_id, reversal_event_id, click_id, at, pub_id, merch_id, merchant_cost_micros,
+      publisher_earnings_micros, reversed_at, coalesce(reverse_reason, '') as reverse_reason
     from click
     where reversal_event_id is not null and reversed_at is not null
       and (${before}::bigint is null or reversal_event_id < ${before})

@@ -19,9 +19,9 @@ const own = 'https://kettles.example/p/1'
 
 async function lastReason(): Promise<string> {
   await api.app.settled()
-  const row = await api.db.row<{ reason: number; paid_micros: string }>(sql`
-    select reason, paid_micros from click order by at desc, click_id limit 1`)
-  assert.equal(row?.paid_micros === '0', row?.reason !== 0)
+  const row = await api.db.row<{ reason: number; merchant_cost_micros: string }>(sql`
+    select reason, merchant_cost_micros from click order by at desc, click_id limit 1`)
+  assert.equal(row?.merchant_cost_micros === '0', row?.reason !== 0)
   return reasonName(row?.reason ?? -1)
 }
 

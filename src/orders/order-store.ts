@@ -139,7 +139,7 @@ export async function findClicks(
   if (clickIds.length === 0) return new Map()
   const rows = await db.rows<ClickRow>(sql`
     select click_id, at, reason, reversed_at, merch_id, pub_id, article_id, campaign_id, model,
-      price_micros, share_ppm
+      terms_amount, share_ppm
     from click where click_id = any(${clickIdBytes(clickIds)}::bytea[])`)
   return new Map(rows.map(toFoundClick).map((click) => [click.touch.clickId, click]))
 }
@@ -154,7 +154,7 @@ interface ClickRow {
   readonly article_id: number
   readonly campaign_id: number | null
   readonly model: Model
-  readonly price_micros: string
+  readonly terms_amount: string
   readonly share_ppm: number
 }
 
@@ -168,7 +168,7 @@ function toFoundClick(row: ClickRow): FoundClick {
       pubId: row.pub_id,
       articleId: row.article_id,
       campaignId: row.campaign_id,
-      terms: unpackTerms({ model: row.model, amount: Number(row.price_micros) }),
+      terms: unpackTerms({ model: row.model, amount: Number(row.terms_amount) }),
       sharePpm: row.share_ppm,
     },
   }

@@ -44,8 +44,8 @@ test('a log with every kind of event reconciles without a difference, and an ord
 
 test('a click whose lease the database has lost is unpaid, and the fold continues', async () => {
   const click = await db.row(sql`
-    select reason, paid_micros from click where click_id = ${Buffer.from(clickId('lost lease'), 'hex')}`)
-  assert.deepEqual(click, { reason: REASON.spooledLate, paid_micros: '0' })
+    select reason, merchant_cost_micros from click where click_id = ${Buffer.from(clickId('lost lease'), 'hex')}`)
+  assert.deepEqual(click, { reason: REASON.spooledLate, merchant_cost_micros: '0' })
 })
 
 test('any range of days reconciles', async () => {
@@ -62,8 +62,8 @@ test('any range of days reconciles', async () => {
 
 /** The fold's tables and their columns that contain, or decide, a figure or an amount. */
 const OUTPUT: Readonly<Record<string, string>> = {
-  click: `day at pub_id article_id merch_id campaign_id model price_micros share_ppm paid_micros
-    publisher_micros reason click_id result_number auction_id is_reserved reversed_at
+  click: `day at pub_id article_id merch_id campaign_id model terms_amount share_ppm merchant_cost_micros
+    publisher_earnings_micros reason click_id result_number auction_id is_reserved reversed_at
     reverse_reason`,
   stats_day: `day pub_id article_id merch_id clicks invalid_clicks placements sales
     revenue_micros earnings_micros is_row`,
@@ -244,7 +244,7 @@ test('a day with a reversal may not have spent more than that besides its clicks
   const parties = { pubId: publisher.pub_id, merchId: merchant.merch_id }
   const campaignId = await addCampaign()
   const events = new MoneyEvents()
-  const paid = { ...parties, campaignId, model: MODEL.cpc, priceMicros: 300, reservedMicros: 300 }
+  const paid = { ...parties, campaignId, model: MODEL.cpc, termsAmount: 300, reservedMicros: 300 }
   const body = JSON.stringify({ click_id: clickId('taken back'), reason: 'test' })
   await openFoldedLog(t, own).tell(
     events.click('taken back', START_MS, paid),

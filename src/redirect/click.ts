@@ -253,7 +253,7 @@ function clickEvent(
     campaignId: result.campaignId === 0 ? null : result.campaignId,
     offerId: result.offerId === '0' ? null : result.offerId,
     model,
-    priceMicros: amount,
+    termsAmount: amount,
     sharePpm: result.sharePpm,
     // Lease 0 means a campaign without a cap: there is nothing to release.
     leaseId: isReserved && leaseId !== 0 ? String(leaseId) : null,

@@ -35,8 +35,8 @@ interface ClickRow extends ClickFacts {
   readonly event_id: string
   readonly link_source: string | null
   readonly day: string
-  readonly publisher_micros: string
-  readonly paid_micros: string
+  readonly publisher_earnings_micros: string
+  readonly merchant_cost_micros: string
   readonly reason: number
   readonly reversed_at: Date | null
   readonly result_number: Buffer | null
@@ -108,7 +108,7 @@ function clickRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
   return sql`
     select event_id, day, event_id as click_event_id, day as click_day, at, pub_id, merch_id,
       auction_id, offer_id, offer_generation, click_id, visitor_key, session_key, model,
-      publisher_micros, paid_micros, reason, reversed_at, result_number
+      publisher_earnings_micros, merchant_cost_micros, reason, reversed_at, result_number
     from click
     where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
       and (day, event_id) > (${day}::date, ${eventId}::bigint)
@@ -125,7 +125,7 @@ function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
     select id as event_id, day, at, pub_id, 0 as merch_id, auction_id, offer_id,
       null::integer as offer_generation, null::bytea as click_id, visitor_key, session_key,
       null::smallint as model,
-      0::bigint as publisher_micros, 0::bigint as paid_micros, reason,
+      0::bigint as publisher_earnings_micros, 0::bigint as merchant_cost_micros, reason,
       null::timestamptz as reversed_at, result_number, url, referrer, device, ua_family, country,
       u1, utm_source
     from event join (select auction_id, pub_id from smart_link) as own using (auction_id, pub_id)
@@ -138,7 +138,7 @@ function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
 function rowOf(row: ClickRow): ReportRow<'clicks'> {
   const isClick = row.click_id !== null
   const isReversed = row.reversed_at !== null
-  const earned = isReversed ? 0n : BigInt(row.publisher_micros)
+  const earned = isReversed ? 0n : BigInt(row.publisher_earnings_micros)
   const reason = verdictOf(row)
   return {
     click_id: row.click_id?.toString('hex') ?? null,
@@ -169,16 +169,19 @@ function rowOf(row: ClickRow): ReportRow<'clicks'> {
     country_code: row.country,
     link_source: row.link_source,
     earnings_usd: formatExact(earned),
-    is_billable: String(isClick && BigInt(row.paid_micros) > 0n && !isReversed),
+    is_billable: String(isClick && BigInt(row.merchant_cost_micros) > 0n && !isReversed),
     unbillable_reason: isClick ? unbillableReason(row, reason) : null,
     auction_result_number: row.result_number?.toString('hex') ?? null,
   }
 }
 
 /** Why the click itself costs nobody anything; null if it does cost. */
-function unbillableReason({ model, paid_micros }: ClickRow, reason: number): string | null {
+function unbillableReason(
+  { model, merchant_cost_micros }: ClickRow,
+  reason: number,
+): string | null {
   if (reason !== REASON.ok) return reasonName(reason)
-  if (BigInt(paid_micros) > 0n) return null
+  if (BigInt(merchant_cost_micros) > 0n) return null
   return model === MODEL.cpa || model === MODEL.epp ? 'paid_per_order' : 'no_bidder'
 }
 

@@ -95,7 +95,7 @@ test('the clicks report has paid and unpaid clicks with reasons, impressions, an
   const s = await start(t)
   const paid = {
     model: MODEL.cpc,
-    priceMicros: 542_235,
+    termsAmount: 542_235,
     reservedMicros: 542_235,
     sharePpm: 750_000,
   }
@@ -104,7 +104,7 @@ test('the clicks report has paid and unpaid clicks with reasons, impressions, an
     s.click('a', paid),
     s.click('b', { ...paid, reason: REASON.robot, visitorKey: null }),
     s.click('c', { ...paid, model: MODEL.cpa, visitorKey: null }),
-    s.click('d', { model: MODEL.none, campaignId: null, priceMicros: 0, visitorKey: null }),
+    s.click('d', { model: MODEL.none, campaignId: null, termsAmount: 0, visitorKey: null }),
     s.events.at(START_MS, {
       type: EVENT_TYPE.linkImpression,
       lane: viewLane(pubId),
@@ -262,7 +262,7 @@ test('line earnings and revenue, less returns, equal the statistics', async (t) 
     s.click('a'),
     order('o1'),
     order('o2'),
-    s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }),
+    s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }),
     ...[false, true].map((is_cancelled) =>
       s.own(s.events.order('o3', START_MS, { click: 'b', report: { is_cancelled } })),
     ),
@@ -290,8 +290,8 @@ test('line earnings and revenue, less returns, equal the statistics', async (t) 
 
 test('the payments report shows which payment released which earnings, and order states follow', async (t) => {
   const s = await start(t)
-  const cpc = { model: MODEL.cpc, priceMicros: 400_000, reservedMicros: 400_000 }
-  const epp = { model: MODEL.epp, priceMicros: 2_000_000, sharePpm: 500_000 }
+  const cpc = { model: MODEL.cpc, termsAmount: 400_000, reservedMicros: 400_000 }
+  const epp = { model: MODEL.epp, termsAmount: 2_000_000, sharePpm: 500_000 }
   const pay = (reference: string, micros: number, atMs: number) =>
     s.own(
       s.events.at(atMs, {

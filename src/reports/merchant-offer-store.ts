@@ -55,7 +55,7 @@ export function listMerchantOffers(db: Db, query: OfferQuery): Promise<OfferRow[
     ), clicked as (
       select offer_id,
         count(*) filter (where reason = 0 and reversed_at is null) as clicks,
-        sum(paid_micros) filter (where reversed_at is null) as cost_micros
+        sum(merchant_cost_micros) filter (where reversed_at is null) as cost_micros
       from click
       where merch_id = ${merchId} and at >= ${since} and offer_id in (select offer_id from page)
       group by offer_id

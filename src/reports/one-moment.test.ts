@@ -22,7 +22,7 @@ async function start(t: TestContext) {
   const click = (name: string) =>
     events.click(name, START_MS, {
       ...{ merchId, pubId, auctionId, model: MODEL.cpc, sharePpm: 750_000 },
-      ...{ priceMicros: 80_000_000, reservedMicros: 80_000_000 },
+      ...{ termsAmount: 80_000_000, reservedMicros: 80_000_000 },
     })
   return { db, pubId, merchId, events, click, tell }
 }

@@ -13,7 +13,7 @@ import type { MerchantEarnings, Payments } from './payments-schema.ts'
 import { reportRoutes } from './routes.ts'
 import type { StatementDetail } from './schema.ts'
 
-const CPC = { model: MODEL.cpc, priceMicros: 80_000_000, reservedMicros: 80_000_000 }
+const CPC = { model: MODEL.cpc, termsAmount: 80_000_000, reservedMicros: 80_000_000 }
 
 async function start(t: TestContext) {
   const db = await testDatabase(t)

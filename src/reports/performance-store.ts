@@ -124,7 +124,7 @@ function clicksOf({ merchId, campaignId, dayFrom, dayTo, group }: PerformanceQue
     select ${KEYS[group].ofClicks} as key,
       count(*) filter (where c.reason = 0 and c.reversed_at is null) as clicks,
       count(*) filter (where c.reason <> 0 or c.reversed_at is not null) as invalid_clicks,
-      sum(c.paid_micros) filter (where c.reversed_at is null) as cost_micros
+      sum(c.merchant_cost_micros) filter (where c.reversed_at is null) as cost_micros
     from click c ${eventOf(group)}
     where c.merch_id = ${merchId} and c.campaign_id is not null
       and c.at >= ${`${dayFrom}T00:00:00Z`}::timestamptz

@@ -267,7 +267,7 @@ test('an order shows every ledger entry that it caused, also from replaced repor
 test('a held order shows what it waits for, even if an earlier report is in force', async (t) => {
   const s = await start(t)
   const tell = (report: object) => s.own(s.events.order('o1', START_MS, { click: 'b', report }))
-  await s.tell(s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }), tell({}))
+  await s.tell(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), tell({}))
   const yen = { currency: 'JPY', value: '12800', value_micros: null, rate_id: null }
   await s.tell(tell({ ...yen, hold: 'no_rate' }))
   const held = await listHeldOrders(s.db)
@@ -283,7 +283,7 @@ test('an order is paid once all its debts are, even if a line owes nothing', asy
   const order = s.own(s.events.order('o1', START_MS, { click: 'b', report: { lines } }))
   const body = { reference: 'one', paid_on: '2026-03-02', amount_micros: 1_500_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }
-  await s.tell(s.click('b', { model: MODEL.epp, priceMicros: 1_500_000 }), order)
+  await s.tell(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), order)
   const statesNow = async () => {
     const { rows } = (await s.get(`reports/orders/?${MARCH}`)).json
     const { state } = (await s.get(`orders/${order.id}/`)).json.data[0]
@@ -297,7 +297,7 @@ test('an order is paid once all its debts are, even if a line owes nothing', asy
 test('a statement is issued once its month is over, and is returned in three forms', async (t) => {
   const s = await start(t)
   await s.db.run(sql`update merchant set name = '<Mugs & Co>' where merch_id = ${s.merchId}`)
-  const cpc = { model: MODEL.cpc, priceMicros: 80_000_000, reservedMicros: 80_000_000 }
+  const cpc = { model: MODEL.cpc, termsAmount: 80_000_000, reservedMicros: 80_000_000 }
   const body = { reference: 'r', paid_on: '2026-03-03', amount_micros: 100_000_000 }
   const payment = s.own(
     s.events.at(START_MS + DAY_MS, { type: EVENT_TYPE.payment, body: JSON.stringify(body) }),
@@ -357,7 +357,7 @@ test("movements after a month's statement are on the next one, and columns of bo
   const s = await start(t)
   const cpc = { model: MODEL.cpc, sharePpm: 750_000 }
   const cost = (dollars: number) => ({
-    ...{ priceMicros: dollars * 1_000_000, reservedMicros: dollars * 1_000_000 },
+    ...{ termsAmount: dollars * 1_000_000, reservedMicros: dollars * 1_000_000 },
   })
   const body = { reference: 'r', paid_on: '2026-03-03', amount_micros: 200_000_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }

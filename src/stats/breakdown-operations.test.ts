@@ -50,7 +50,7 @@ const clicks = Array.from({ length: 180 }, (_, at) => {
   const article = articles[at % articles.length]
   return events.click(`c${at}`, START + at * 31 * 60_000, {
     auctionId: article?.auctionId ?? '',
-    ...{ pubId, merchId: at % 4 === 0 ? 0 : merchId, model: MODEL.cpa, priceMicros: 100_000 },
+    ...{ pubId, merchId: at % 4 === 0 ? 0 : merchId, model: MODEL.cpa, termsAmount: 100_000 },
     ...{ sharePpm: 750_000, device: at % 3, country: at % 2 === 0 ? 'DE' : 'IN' },
     ...{ u1: at % 5 === 0 ? 'mail' : null, reason: at % 7 === 6 ? REASON.robot : REASON.ok },
     ...{ campaignId: null, leaseId: null, offerId: null },

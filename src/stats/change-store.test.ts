@@ -115,7 +115,7 @@ test('a click that no budget could pay appears as the change that created its ro
       pubId,
       merchId,
       model: MODEL.cpc,
-      priceMicros: 400_000,
+      termsAmount: 400_000,
       reason,
     })
   const [unfunded, robot] = [click('a', REASON.unfunded), click('b', REASON.robot)]
@@ -159,7 +159,7 @@ test('a row created by a placement is listed once, and an existing row is not li
   const fold = (...batch: StoredEvent[]) => db.transaction((tx) => foldViews(tx, batch))
   const click = { auctionId: clicked.auctionId, pubId, merchId, model: MODEL.cpc }
   await db.transaction((tx) =>
-    foldMoney(tx, [events.click('a', START_MS, { ...click, priceMicros: 400_000 })]),
+    foldMoney(tx, [events.click('a', START_MS, { ...click, termsAmount: 400_000 })]),
   )
   await fold(placement(shown.auctionId), placement(clicked.auctionId))
   await fold(placement(shown.auctionId))

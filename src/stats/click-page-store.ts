@@ -28,9 +28,9 @@ interface ClickRow {
   readonly auction_id: string
   readonly result_number: Buffer
   readonly model: Model
-  readonly price_micros: string
-  readonly paid_micros: string
-  readonly publisher_micros: string
+  readonly terms_amount: string
+  readonly merchant_cost_micros: string
+  readonly publisher_earnings_micros: string
   readonly verdict: number
   readonly reverse_reason: string | null
   readonly article_name: string | null
@@ -74,8 +74,8 @@ export async function listClickEntries(
 }
 
 const SELECT_CLICKS = sql`
-  select event_id, click_id, at, c.auction_id, result_number, model, c.price_micros, paid_micros,
-    publisher_micros, ${VERDICT} as verdict, reverse_reason, article.name as article_name,
+  select event_id, click_id, at, c.auction_id, result_number, model, c.terms_amount, merchant_cost_micros,
+    publisher_earnings_micros, ${VERDICT} as verdict, reverse_reason, article.name as article_name,
     article.url as article_url, merchant.name as merchant_name, offer.title as product_name
   from click c
   left join article on article.article_id = c.article_id
@@ -119,8 +119,8 @@ function toClickEntry(row: ClickRow): ClickEntry {
     product_name: row.product_name,
     model: modelWord(row.model),
     price: formatExact(pricePerClick(termsOfRow(row))),
-    paid: formatExact(row.paid_micros),
-    earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_micros),
+    paid: formatExact(row.merchant_cost_micros),
+    earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_earnings_micros),
     is_counted: row.verdict === REASON.ok,
     reason: reasonName(row.verdict),
     why: explainVerdict(row.verdict, row),

@@ -12,7 +12,7 @@ import { findClicksToReverse, listClicksOfResult } from './click-store.ts'
 test('the price of a click is that of a paid click; terms of orders are separate', async (t) => {
   const db = await testDatabase(t)
   const events = new MoneyEvents()
-  const terms = { priceMicros: 80_000, sharePpm: 750_000 }
+  const terms = { termsAmount: 80_000, sharePpm: 750_000 }
   const models = { cpc: MODEL.cpc, cpa: MODEL.cpa, epp: MODEL.epp }
   const clicks = Object.entries(models).map(([name, model]) =>
     events.click(name, START_MS, { ...terms, model }),
@@ -32,7 +32,7 @@ test('a robot’s many clicks on a result never hide the paid one', async (t) =>
   const db = await testDatabase(t)
   const events = new MoneyEvents()
   const resultNumber = Buffer.from(clickId('result of all'), 'hex')
-  const price = { model: MODEL.cpc, priceMicros: 80_000, reservedMicros: 80_000, resultNumber }
+  const price = { model: MODEL.cpc, termsAmount: 80_000, reservedMicros: 80_000, resultNumber }
   const click = (name: string, reason: number) => events.click(name, START_MS, { ...price, reason })
   const robots = Array.from({ length: 104 }, (_, at) => click(`robot ${at}`, REASON.robot))
   await db.transaction((tx) => foldMoney(tx, [...robots, click('paid', REASON.ok)]))

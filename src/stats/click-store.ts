@@ -21,9 +21,9 @@ interface ClickRow {
   readonly merch_id: number
   readonly campaign_id: number | null
   readonly model: Model
-  readonly price_micros: string
-  readonly paid_micros: string
-  readonly publisher_micros: string
+  readonly terms_amount: string
+  readonly merchant_cost_micros: string
+  readonly publisher_earnings_micros: string
   readonly reason: number
   readonly reversed_at: Date | null
   readonly reverse_reason: string | null
@@ -32,8 +32,8 @@ interface ClickRow {
 /** The clicks on one auction result, with the amount paid or the reason for none. */
 export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   const rows = await db.rows<ClickRow>(sql`
-    select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, price_micros,
-      paid_micros, publisher_micros, reason, reversed_at, reverse_reason
+    select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, terms_amount,
+      merchant_cost_micros, publisher_earnings_micros, reason, reversed_at, reverse_reason
     from click where result_number = ${resultNumber} ${RESERVED_FIRST}
     limit ${RESULT_CLICKS_MAX}
   `)
@@ -45,8 +45,8 @@ export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
     merch_id: row.merch_id,
     campaign_id: row.campaign_id,
     ...termsRecord(termsOfRow(row)),
-    paid: formatExact(row.paid_micros),
-    publisher_earns: formatExact(row.publisher_micros),
+    paid: formatExact(row.merchant_cost_micros),
+    publisher_earns: formatExact(row.publisher_earnings_micros),
     reason: reasonName(row.reason),
     why: explainVerdict(verdictOf(row), row),
     reversed_at: formatTimestampOrNull(row.reversed_at),
@@ -71,13 +71,13 @@ export async function findResultOfClick(db: Db, clickId: string): Promise<Buffer
 /** The sealed terms of the valid clicks on these results, where a merchant pays. */
 export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
   const rows = await db.rows<
-    Pick<ClickRow, 'click_id' | 'pub_id' | 'merch_id' | 'model' | 'price_micros'> & {
+    Pick<ClickRow, 'click_id' | 'pub_id' | 'merch_id' | 'model' | 'terms_amount'> & {
       result_number: Buffer
       campaign_id: number
       share_ppm: number
     }
   >(sql`
-    select result_number, click_id, pub_id, merch_id, campaign_id, model, price_micros, share_ppm
+    select result_number, click_id, pub_id, merch_id, campaign_id, model, terms_amount, share_ppm
     from click
     where result_number = any(${resultNumbers}::bytea[]) and reason = ${REASON.ok}
       and campaign_id is not null
@@ -93,12 +93,12 @@ export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
   }))
 }
 
-/** The terms of a row of `click`, whose `price_micros` is the amount of its model. */
-export function termsOfRow({ model, price_micros }: TermsRow): PayTerms {
-  return unpackTerms({ model, amount: Number(price_micros) })
+/** The terms of a row of `click`, whose `terms_amount` is the amount of its model. */
+export function termsOfRow({ model, terms_amount }: TermsRow): PayTerms {
+  return unpackTerms({ model, amount: Number(terms_amount) })
 }
 
-type TermsRow = Pick<ClickRow, 'model' | 'price_micros'>
+type TermsRow = Pick<ClickRow, 'model' | 'terms_amount'>
 
 /** The fields of a click's terms: the price of the click, or the terms for its orders. */
 function termsRecord(terms: PayTerms) {

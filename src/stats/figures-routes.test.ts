@@ -43,7 +43,7 @@ async function start(t: TestContext) {
       pubId: publisher.pub_id,
       merchId: merchant.merch_id,
       model: MODEL.cpc,
-      priceMicros: 333_333,
+      termsAmount: 333_333,
       reservedMicros: fields.reason ? 0 : 333_333,
       sharePpm: 750_000,
       ...fields,
@@ -85,7 +85,7 @@ test('the overview sums micros, not rounded rows, and counts a view once across 
   const mugs = await s.addArticle('Mugs')
   await s.views(s.view(mugs.url, 'a'), s.view(mugs.url, 'b', START_MS + DAY_MS))
   const { merch_id: otherMerchant } = s.other.merchant
-  const tiny = { priceMicros: 2_667, reservedMicros: 2_667 } // The publisher's share: 0.002.
+  const tiny = { termsAmount: 2_667, reservedMicros: 2_667 } // The publisher's share: 0.002.
   await s.money(
     s.click('a', mugs.auctionId, tiny),
     s.click('b', mugs.auctionId, { ...tiny, merchId: otherMerchant }),
@@ -169,7 +169,7 @@ test('lists every click, newest first, with its earnings or the reason for none'
 test('paging continues across days, also where a day has a lower id than the day before', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
-  const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
+  const commission = { model: MODEL.cpa, termsAmount: 100_000, reservedMicros: 0 }
   // From two nodes with different clocks, at midnight.
   const later = s.click('later', auctionId, commission, START_MS + DAY_MS)
   const laterOrder = s.order('R-2', { exact: 'later' }, START_MS + DAY_MS)
@@ -204,7 +204,7 @@ test('a reversed click shows the reason given by the operator', async (t) => {
 test('lists every order, newest first, with its earnings and the result of its click', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
-  const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
+  const commission = { model: MODEL.cpa, termsAmount: 100_000, reservedMicros: 0 }
   await s.money(
     s.click('bought', auctionId, commission),
     s.order('R-1', { exact: 'bought' }),
@@ -234,7 +234,7 @@ test('lists every order, newest first, with its earnings and the result of its c
 test('lists a return once, on its own day, with its effect on all lines of an order', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
-  const commission = { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }
+  const commission = { model: MODEL.cpa, termsAmount: 100_000, reservedMicros: 0 }
   const weekLater = START_MS + 7 * DAY_MS
   const later = s.back('R-1', weekLater + DAY_MS)
   const sooner = s.back('R-2', weekLater, { quantity: 2 })
@@ -267,7 +267,7 @@ test('lists a return once, on its own day, with its effect on all lines of an or
 test('an order cancelled after its earnings became final is not a sale, as in the report', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
-  const terms = { model: MODEL.epp, priceMicros: 1_500_000, reservedMicros: 0 }
+  const terms = { model: MODEL.epp, termsAmount: 1_500_000, reservedMicros: 0 }
   const cancelled = { is_cancelled: true, updated_at_ms: START_MS + 1000 }
   await s.money(
     s.click('bought', auctionId, terms),
@@ -284,7 +284,7 @@ test('a rejected order shows its reason and earns nothing', async (t) => {
   const s = await start(t)
   const { auctionId } = await s.addArticle('Mugs')
   await s.money(
-    s.click('bought', auctionId, { model: MODEL.cpa, priceMicros: 100_000, reservedMicros: 0 }),
+    s.click('bought', auctionId, { model: MODEL.cpa, termsAmount: 100_000, reservedMicros: 0 }),
     s.order('R-1', { exact: 'bought' }),
     s.order('R-1', { exact: 'bought', report: { is_cancelled: true } }, START_MS + 1000),
   )

@@ -39,7 +39,7 @@ const events = new MoneyEvents()
 await log.tell(
   events.click('c1', Date.now(), {
     ...{ auctionId: kettle.auction_id, pubId, merchId: shop.merchId, model: MODEL.cpc },
-    ...{ priceMicros: 400_000, campaignId: null, leaseId: null, offerId: null },
+    ...{ termsAmount: 400_000, campaignId: null, leaseId: null, offerId: null },
   }),
 )
 await log.tell(

@@ -48,7 +48,7 @@ async function start(t: TestContext) {
         pubId: publisher.pub_id,
         merchId: merchant.merch_id,
         model: MODEL.cpc,
-        priceMicros: 400_000,
+        termsAmount: 400_000,
         reservedMicros: 400_000,
         sharePpm: 750_000,
         ...fields,
@@ -72,7 +72,7 @@ test('a row has the documented columns: clicks, sales, revenue and earnings of a
   const article = await s.addArticle('Ten mugs')
   await s.views(s.view(article.url, 'a'), s.view(article.url, 'b'), s.view(article.url, 'a'))
   const { merch_id: merchId } = s.merchant
-  const cpa = { model: MODEL.cpa, priceMicros: 100_000 }
+  const cpa = { model: MODEL.cpa, termsAmount: 100_000 }
   await s.money(
     s.click('a', article.auctionId),
     s.click('b', article.auctionId, START_MS, cpa),
@@ -126,7 +126,7 @@ test('a click reversed on its own day leaves a row of zeros, also in as_of', asy
     })
   await s.money(
     s.click('robot', auctionId, START_MS, { reason: REASON.robot }),
-    s.click('a', auctionId, START_MS, { model: MODEL.cpa, priceMicros: 100_000 }),
+    s.click('a', auctionId, START_MS, { model: MODEL.cpa, termsAmount: 100_000 }),
     s.events.order('o1', START_MS, { click: 'a', merchId }),
     { ...s.events.goodsBack('o1', START_MS, { quantity: 5 }), merchId },
     reversalOf('a', START_MS),
@@ -155,7 +155,7 @@ test('a sale counts on the order’s day and a return on its own', async (t) => 
   const { auctionId } = await s.addArticle('Ten mugs')
   const { merch_id: merchId } = s.merchant
   await s.money(
-    s.click('a', auctionId, START_MS, { model: MODEL.cpa, priceMicros: 100_000 }),
+    s.click('a', auctionId, START_MS, { model: MODEL.cpa, termsAmount: 100_000 }),
     s.events.order('o1', START_MS + DAY_MS, { click: 'a', merchId }),
     { ...s.events.goodsBack('o1', START_MS + 2 * DAY_MS, { quantity: 2 }), merchId },
   )
@@ -188,7 +188,7 @@ test('a sum larger than a single amount can be is exact', async (t) => {
       report: { value_micros: Number.MAX_SAFE_INTEGER },
     })
   await s.money(
-    s.click('a', auctionId, START_MS, { model: MODEL.cpa, priceMicros: 100_000 }),
+    s.click('a', auctionId, START_MS, { model: MODEL.cpa, termsAmount: 100_000 }),
     order('o1'),
     order('o2'),
     order('o3'),
@@ -221,9 +221,9 @@ test('rows that show the same amount are a tie, whatever their exact values', as
   const [one, two] = [await s.addArticle('One'), await s.addArticle('Two')]
   await s.views(s.view((await s.addArticle('Seen')).url, 'a'))
   await s.money(
-    s.click('a', one.auctionId, START_MS, { priceMicros: 400_000 }),
-    s.click('b', two.auctionId, START_MS, { priceMicros: 401_000 }),
-    s.click('c', two.auctionId, START_MS - DAY_MS, { priceMicros: 1_000 }),
+    s.click('a', one.auctionId, START_MS, { termsAmount: 400_000 }),
+    s.click('b', two.auctionId, START_MS, { termsAmount: 401_000 }),
+    s.click('c', two.auctionId, START_MS - DAY_MS, { termsAmount: 1_000 }),
   )
   const order = async (query: string) =>
     (await s.rows(`&order_by=${query}`)).map(
@@ -281,7 +281,7 @@ test('as_of returns the report at that time, and changes explain the differences
   const s = await start(t)
   const { auctionId, articleId, url } = await s.addArticle('Ten mugs')
   const { merch_id: merchId } = s.merchant
-  const click = s.click('a', auctionId, START_MS, { model: MODEL.cpa, priceMicros: 100_000 })
+  const click = s.click('a', auctionId, START_MS, { model: MODEL.cpa, termsAmount: 100_000 })
   const view = s.view(url, 'a')
   await s.db.run(sql`
     insert into event (day, id, lane, type, at, pub_id, session_key, url_key)

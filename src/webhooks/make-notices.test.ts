@@ -208,7 +208,7 @@ test("an order that moves to a click and locks at once is notified as that click
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
   const events = new MoneyEvents()
   const order = (atMs: number, by: object) => ({ ...events.order('o1', atMs, by), merchId })
-  const epp = { model: MODEL.epp, priceMicros: 1_500_000 }
+  const epp = { model: MODEL.epp, termsAmount: 1_500_000 }
   await tell(
     events.click('guessed', START_MS, { merchId, pubId, auctionId }),
     events.click('named', START_MS, { merchId, pubId, auctionId, ...epp }),

@@ -22,8 +22,8 @@ await db.run(sql`
 const think = () => sleep(320)
 const lastClick = async () => {
   await app.settled()
-  return db.row<{ campaign_id: number | null; reason: number; paid_micros: string }>(sql`
-    select event.campaign_id, click.reason, paid_micros
+  return db.row<{ campaign_id: number | null; reason: number; merchant_cost_micros: string }>(sql`
+    select event.campaign_id, click.reason, merchant_cost_micros
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
 }
 
@@ -51,8 +51,8 @@ test('a budget of two clicks, too small to share with another node, pays two cli
     if (click > 10) await node.fund(id, micros(600_000)) // 15 ms are never enough on this machine.
     const { location } = await follow(api, auction_result.redirect_url)
     if (!location.includes('?cid=')) continue
-    const { reason, paid_micros } = (await lastClick()) ?? {}
-    if (reason !== REASON.unfunded) paid.push([reason, paid_micros])
+    const { reason, merchant_cost_micros } = (await lastClick()) ?? {}
+    if (reason !== REASON.unfunded) paid.push([reason, merchant_cost_micros])
   }
   assert.deepEqual(paid, [
     [REASON.ok, '600000'],
@@ -76,7 +76,11 @@ test('a smart link whose winner cannot pay in time leads to the next bidder, who
   far.release()
   const click = await lastClick()
   assert.deepEqual([click?.campaign_id, click?.reason], [rich, REASON.ok])
-  assert.equal(click?.paid_micros, '10000', 'the reserve: the other one is no rival of this click')
+  assert.equal(
+    click?.merchant_cost_micros,
+    '10000',
+    'the reserve: the other one is no rival of this click',
+  )
 
   // The requested budget has arrived by now.
   await until(() => node.book.unspentMicros(late, node.now()) > 0)

@@ -21,12 +21,12 @@ const lastClick = async () => {
   await api.app.settled()
   const row = await api.db.row<{
     reason: number
-    paid_micros: string
+    merchant_cost_micros: string
     reserved_micros: string | null
   }>(sql`
-    select click.reason, paid_micros, event.reserved_micros
+    select click.reason, merchant_cost_micros, event.reserved_micros
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
-  return { ...row, isPaid: row?.paid_micros !== '0' }
+  return { ...row, isPaid: row?.merchant_cost_micros !== '0' }
 }
 /** The facts about the reader of the last click. */
 const lastReader = async () => {

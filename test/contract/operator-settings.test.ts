@@ -94,7 +94,7 @@ test('clicks from addresses of IP_BLOCKLIST are redirected and not paid', async 
     assert.equal(new URL(location).hostname, 'kettles.example')
     await api.app.settled()
     const row = await api.db.row<{ reason: number; paid: boolean }>(sql`
-      select reason, paid_micros > 0 as paid from click order by event_id desc limit 1`)
+      select reason, merchant_cost_micros > 0 as paid from click order by event_id desc limit 1`)
     return row
   }
   const blocked = { reason: REASON.blockedAddress, paid: false }

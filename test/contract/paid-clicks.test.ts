@@ -41,11 +41,11 @@ async function reasonsOf(requests: () => Promise<unknown>): Promise<string[]> {
   )
   await requests()
   await api.app.settled()
-  const rows = await api.db.rows<{ reason: number; paid_micros: string }>(sql`
-    select click.reason, paid_micros from event
+  const rows = await api.db.rows<{ reason: number; merchant_cost_micros: string }>(sql`
+    select click.reason, merchant_cost_micros from event
     join click on click.event_id = event.id where seq > ${before?.seq} order by seq`)
-  for (const { reason, paid_micros } of rows)
-    assert.equal(paid_micros !== '0', reason === REASON.ok)
+  for (const { reason, merchant_cost_micros } of rows)
+    assert.equal(merchant_cost_micros !== '0', reason === REASON.ok)
   return rows.map(({ reason }) => reasonName(reason))
 }
 

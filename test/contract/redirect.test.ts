@@ -29,13 +29,13 @@ const lastClick = async () => {
   await api.app.settled()
   return api.db.row<{
     reason: number
-    paid_micros: string
+    merchant_cost_micros: string
     u1: string | null
     utm_source: string | null
     visitor_key: Buffer | null
     result_number: Buffer
   }>(sql`
-    select click.reason, paid_micros, u1, utm_source, event.visitor_key, event.result_number
+    select click.reason, merchant_cost_micros, u1, utm_source, event.visitor_key, event.result_number
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
 }
 
@@ -75,7 +75,7 @@ test('a click under 300 ms after its auction is redirected, recorded and unpaid'
   assert.equal((await follow(api, auction_result.redirect_url)).status, 302)
   clockAheadMs += 4_900
   const click = await lastClick()
-  assert.deepEqual([click?.reason, click?.paid_micros], [REASON.tooFast, '0'])
+  assert.deepEqual([click?.reason, click?.merchant_cost_micros], [REASON.tooFast, '0'])
 })
 
 test('none of 10,000 altered URLs leads off the stored destination, and none is paid', async () => {
@@ -234,7 +234,10 @@ test('robots, prefetches and clients without a user agent are redirected and nev
   ] as const) {
     const { status } = await follow(api, `/${auctionId}`, headers)
     assert.equal(status, 302)
-    assert.deepEqual([(await lastClick())?.reason, (await lastClick())?.paid_micros], [reason, '0'])
+    assert.deepEqual(
+      [(await lastClick())?.reason, (await lastClick())?.merchant_cost_micros],
+      [reason, '0'],
+    )
   }
 })
 
@@ -283,7 +286,7 @@ test('an altered URL leads to the stored destination, unpaid, with the reason on
   const { status, location } = await follow(api, address.href)
   assert.deepEqual([status, location], [302, KETTLE])
   const click = await lastClick()
-  assert.deepEqual([click?.reason, click?.paid_micros], [REASON.sealBroken, '0'])
+  assert.deepEqual([click?.reason, click?.merchant_cost_micros], [REASON.sealBroken, '0'])
   address.searchParams.set('a', '9007199254740993')
   const nowhere = await follow(api, address.href)
   assert.deepEqual([nowhere.status, nowhere.location], [404, ''])
@@ -302,7 +305,7 @@ test('over 50 requests a second an address is redirected, unpaid, with the reaso
   }
   await busy.app.settled()
   const row = await busy.db.row<{ limited: string; paid: string }>(sql`
-    select count(*) as limited, sum(paid_micros) as paid from click
+    select count(*) as limited, sum(merchant_cost_micros) as paid from click
     where reason = ${REASON.rateLimited}`)
   assert.deepEqual(row, { limited: '3', paid: '0' })
 })
@@ -362,7 +365,7 @@ test('a click that the log accepts late, with the disk full, keeps its part of t
   await until(async () => {
     await settled()
     const row = await full.db.row<{ paid: string }>(sql`
-      select coalesce(sum(paid_micros), 0) as paid from click`)
+      select coalesce(sum(merchant_cost_micros), 0) as paid from click`)
     return row?.paid === '600000'
   })
   const left = node.book.unspentMicros(id, node.now())
@@ -390,7 +393,7 @@ test('a result older than 24 hours gets a new auction on the click', async () =>
   clockAheadMs += 11_000
   const fresh = await click()
   assert.notDeepEqual(fresh?.result_number, old?.result_number)
-  assert.deepEqual([fresh?.reason, fresh?.paid_micros], [REASON.ok, '600000'])
+  assert.deepEqual([fresh?.reason, fresh?.merchant_cost_micros], [REASON.ok, '600000'])
 })
 
 /** One to three changes at random positions of a query. */
@@ -415,7 +418,9 @@ function altered(search: string): string {
 async function earnings(): Promise<string | undefined> {
   await api.app.settled()
   return (
-    await api.db.row<{ sum: string }>(sql`select coalesce(sum(paid_micros), 0) as sum from click`)
+    await api.db.row<{ sum: string }>(
+      sql`select coalesce(sum(merchant_cost_micros), 0) as sum from click`,
+    )
   )?.sum
 }
 

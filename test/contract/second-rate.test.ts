@@ -25,7 +25,7 @@ await market.campaign(market.pans, { bid_micros: micros(43_200) })
 
 interface SoldClick {
   readonly click_id: string
-  readonly price_micros: string
+  readonly terms_amount: string
   readonly commission_micros: string
   readonly earnings_micros: string
 }
@@ -46,7 +46,7 @@ async function sell(clickId: string): Promise<SoldClick> {
   assert.equal(answer.status, 201, answer.text)
   await api.app.settled()
   const sold = await api.db.row<SoldClick>(sql`
-    select encode(click_id, 'hex') as click_id, price_micros, commission_micros, earnings_micros
+    select encode(click_id, 'hex') as click_id, terms_amount, commission_micros, earnings_micros
     from merchant_order join click using (click_id) where order_id = ${order.id}`)
   assert(sold !== null, answer.text)
   return sold
@@ -62,7 +62,7 @@ async function clickOf(auctionId: string): Promise<string> {
 test('an order of a second-rate click is charged and earned at the rate that still won', async () => {
   const sold = await sell(await clickOf(await market.link()))
   // A click is worth $0.0864 to it; the rival offers $0.0432 and sells 2 % cheaper (e^0.02).
-  const rate = Number(sold.price_micros) / MICROS_PER_DOLLAR
+  const rate = Number(sold.terms_amount) / MICROS_PER_DOLLAR
   assert(Math.abs(rate - (0.08 * 0.0432 * Math.exp(0.02)) / 0.0864) < 2e-6, String(rate))
   const commission = Number(sold.commission_micros)
   assert.equal(commission, Math.round(rate * SALE_MICROS))
@@ -82,10 +82,10 @@ test('the rate of a click stays what its auction sealed when the campaign pays i
   const clickId = await clickOf(await market.link(undefined, { article: 'another' }))
   await api.db.run(sql`update campaign set has_second_rate = false`)
   const sold = await sell(clickId)
-  assert(Number(sold.price_micros) < 0.6 * FULL_PPM)
+  assert(Number(sold.terms_amount) < 0.6 * FULL_PPM)
   assert.equal(
     Number(sold.commission_micros),
-    Math.round((Number(sold.price_micros) * SALE_MICROS) / MICROS_PER_DOLLAR),
+    Math.round((Number(sold.terms_amount) * SALE_MICROS) / MICROS_PER_DOLLAR),
   )
   assert.deepEqual(await listDifferences(api.db), [])
 })

@@ -175,12 +175,12 @@ test('robots and prefetches of an existing wrapper link are recorded and never b
     wrapper(KETTLE, `&article_url=${encodeURIComponent(article)}&article_name=${name}`)
   await recorded(address('Seen'))
   const clicks = () =>
-    api.db.rows<{ reason: number; paid_micros: string }>(sql`
-      select click.reason, paid_micros from click join event on event.id = click.event_id
+    api.db.rows<{ reason: number; merchant_cost_micros: string }>(sql`
+      select click.reason, merchant_cost_micros from click join event on event.id = click.event_id
       join smart_link on smart_link.auction_id = event.auction_id
       join article on article.article_id = smart_link.article_id
       where article.url = ${article} order by event.seq`)
-  const unpaid = (reason: number) => ({ reason, paid_micros: '0' })
+  const unpaid = (reason: number) => ({ reason, merchant_cost_micros: '0' })
   for (const [headers, name] of [
     [{ 'user-agent': 'Googlebot/2.1' }, 'Seen'],
     [{ 'user-agent': '' }, 'Unseen'], // This node has to load the link.
@@ -192,7 +192,7 @@ test('robots and prefetches of an existing wrapper link are recorded and never b
   assert.equal(head.status, 302)
   await api.app.settled()
   const [person, ...others] = await clicks()
-  assert.notEqual(person?.paid_micros, '0')
+  assert.notEqual(person?.merchant_cost_micros, '0')
   const reasons = [REASON.robot, REASON.robot, REASON.prefetch]
   assert.deepEqual(others, reasons.map(unpaid))
 })

@@ -73,7 +73,11 @@ test('nodes killed at random never overspend, pay every promised click, and lose
     'a promised click was not paid',
   )
   for (const account of await accountsOf(db)) {
-    assert.equal(account.settled_micros, account.paid_micros, 'settled is not what was paid')
+    assert.equal(
+      account.settled_micros,
+      account.merchant_cost_micros,
+      'settled is not what was paid',
+    )
     assert.equal(account.settled_micros, account.owed_micros, 'the ledger says otherwise')
     assert.equal(account.escrow_micros, '0', 'a dead node kept its part of the budget')
   }
@@ -150,18 +154,18 @@ interface Account {
   readonly cap_micros: string | null
   readonly settled_micros: string
   readonly escrow_micros: string
-  readonly paid_micros: string
+  readonly merchant_cost_micros: string
   readonly owed_micros: string
 }
 
 /** Each account, the payments for its clicks, and the ledger's debts for them. */
 function accountsOf(db: Database): Promise<Account[]> {
   return db.rows<Account>(sql`
-    select cap_micros, settled_micros, escrow_micros, coalesce(paid, 0) as paid_micros,
+    select cap_micros, settled_micros, escrow_micros, coalesce(paid, 0) as merchant_cost_micros,
       coalesce(owed, 0) as owed_micros
     from budget_account
     left join lateral (
-      select sum(paid_micros) as paid, sum(-amount_micros) as owed from click
+      select sum(merchant_cost_micros) as paid, sum(-amount_micros) as owed from click
       left join ledger_transaction
         on idempotency_key = 'click:' || encode(click.click_id, 'hex')
       left join ledger_line using (transaction_id)

@@ -50,7 +50,14 @@ async function read({ book, fund, appender, ids, edge, now }: Node): Promise<voi
     if (leaseId === null) continue
     const event = newEvent({
       ...{ id: ids.next(), atMs, lane: MONEY_LANE, type: EVENT_TYPE.click },
-      ...{ pubId: 1, auctionId: '1', merchId: 1, campaignId, model: MODEL.cpc, priceMicros },
+      ...{
+        pubId: 1,
+        auctionId: '1',
+        merchId: 1,
+        campaignId,
+        model: MODEL.cpc,
+        termsAmount: priceMicros,
+      },
       ...{ sharePpm: 750_000, leaseId: String(leaseId), reservedMicros: priceMicros },
       ...{ resultNumber: randomBytes(16), clickId: randomBytes(16) },
     })

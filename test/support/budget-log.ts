@@ -153,5 +153,7 @@ function settled({ entry, paid }: Verdict) {
   if (entry.kind === 'close') return []
   const { world, day, leaseId, micros } = entry
   const { campaignId } = world
-  return [{ campaignId, day, leaseId: String(leaseId), reservedMicros: micros, paidMicros: paid }]
+  return [
+    { campaignId, day, leaseId: String(leaseId), reservedMicros: micros, merchantCostMicros: paid },
+  ]
 }

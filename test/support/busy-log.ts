@@ -39,7 +39,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   const log: StoredEvent[] = []
   const tell = (event: StoredEvent, own: Partial<StoredEvent> = { merchId }) =>
     log.push({ ...event, ...own })
-  const cpc = { model: MODEL.cpc, priceMicros: 542_235, reservedMicros: 542_235, sharePpm: 750_000 }
+  const cpc = { model: MODEL.cpc, termsAmount: 542_235, reservedMicros: 542_235, sharePpm: 750_000 }
   const place = (world: PublisherWorld) => ({
     merchId,
     pubId: world.publisher.pub_id,
@@ -66,7 +66,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   click('unfunded', one, { ...cpc, reason: REASON.unfunded, reservedMicros: null })
   for (const name of ['cpa', 'moved', 'csv', 'odd', 'bad']) click(name)
   click('exact', other)
-  click('epp', other, { model: MODEL.epp, priceMicros: 1_500_001, sharePpm: 333_333 })
+  click('epp', other, { model: MODEL.epp, termsAmount: 1_500_001, sharePpm: 333_333 })
 
   // Orders: from several sources, moved to another publisher, odd amounts, held and decided.
   const order = (id: string, atMs: number, told: Parameters<MoneyEvents['order']>[2]) =>

@@ -36,7 +36,7 @@ export class MoneyEvents {
       merchId: 3,
       campaignId: 1,
       model: MODEL.cpa,
-      priceMicros: 100_000,
+      termsAmount: 100_000,
       sharePpm: 1_000_000,
       ...fields,
     })

@@ -11,9 +11,9 @@ const clickArbitrary = fc.record({
   world: fc.constantFrom(0, 1),
   campaign: fc.constantFrom(0, 1, null), // The merchant's first campaign, its second, or none.
   terms: fc.constantFrom(
-    { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
-    { model: MODEL.cpa, priceMicros: 81_234 },
-    { model: MODEL.epp, priceMicros: 1_500_001 },
+    { model: MODEL.cpc, termsAmount: 399_999, reservedMicros: 399_999 },
+    { model: MODEL.cpa, termsAmount: 81_234 },
+    { model: MODEL.epp, termsAmount: 1_500_001 },
   ),
   sharePpm: fc.constantFrom(750_000, 333_333),
   reason: fc.constantFrom(REASON.ok, REASON.ok, REASON.ok, REASON.unfunded, REASON.robot),
@@ -113,7 +113,7 @@ export const historyArbitrary = fc.array(
 
 const CLICK_A = {
   ...{ kind: 'click', name: 'a', world: 0, campaign: 0, isElsewhere: false },
-  terms: { model: MODEL.cpa, priceMicros: 81_234 },
+  terms: { model: MODEL.cpa, termsAmount: 81_234 },
   ...{ sharePpm: 750_000, reason: REASON.ok, visitor: null, result: 'r1' },
 } satisfies Told
 
@@ -184,7 +184,7 @@ const WAITED_FOR_NOBODY: History = [
  * rate.
  */
 const HELD_WHEN_LOCKED: History = [
-  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, priceMicros: 1_500_001 } } },
+  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, termsAmount: 1_500_001 } } },
   { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 123_456_789 } },
   { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 1_500_001 } },
   { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: null } },
@@ -245,7 +245,7 @@ const HELD_FOR_LONG: History = [
 /** Prepaid, and in the log when its month has its statement. */
 const PAID_CLICK = {
   ...CLICK_A,
-  terms: { model: MODEL.cpc, priceMicros: 399_999, reservedMicros: 399_999 },
+  terms: { model: MODEL.cpc, termsAmount: 399_999, reservedMicros: 399_999 },
 } satisfies Told
 const TOLD_LATE: History = [
   { afterHours: 0, told: PAID_CLICK },
@@ -325,7 +325,7 @@ const APPROVED_AND_CHANGED: History = [
 
 /** A purchase that pays at once; its first report is a cancellation. */
 const NEVER_BOUGHT: History = [
-  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, priceMicros: 1_500_001 } } },
+  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, termsAmount: 1_500_001 } } },
   { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a', isCancelled: true } },
   { afterHours: 1, told: { ...BASKET_ORDER, source: 'pixel', remembered: 'a' } },
 ]

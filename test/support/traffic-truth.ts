@@ -52,8 +52,8 @@ export async function assertEarnings(db: Db): Promise<void> {
     select packed, share_ppm from click join receipt using (result_number)
     where reason = ${REASON.ok} and model = ${MODEL.cpc}`)
   const paid = await db.row<{ clicks: string; earnings: string }>(sql`
-    select count(*) as clicks, sum(publisher_micros) as earnings from click
-    where paid_micros > 0`)
+    select count(*) as clicks, sum(publisher_earnings_micros) as earnings from click
+    where merchant_cost_micros > 0`)
   assert.equal(rows.length, Number(paid?.clicks), 'every paid click has its receipt')
   const earnings = rows.reduce((sum, { packed, share_ppm }) => {
     const { outcome } = unpackReceipt(packed)

@@ -4,7 +4,7 @@
 
 create temp table r_click_event on commit drop as
 select seq, id, day, at, reason as edge_reason, pub_id, coalesce(merch_id, 0) as merch_id,
-  auction_id, result_number, campaign_id, model, coalesce(price_micros, 0) as price_micros,
+  auction_id, result_number, campaign_id, model, coalesce(terms_amount, 0) as terms_amount,
   coalesce(share_ppm, 0) as share_ppm, lease_id, click_id, visitor_key, session_key, agent_key,
   case when agent_key is not null then address_key end as address_key,
   coalesce(visitor_returned = 1, false) as is_returned, address_hour_max, address_day_max,
@@ -187,10 +187,10 @@ order by body->>'click_id', seq;
 
 create temp table r_click on commit drop as
 select judged.*, coalesce(link.article_id, 0) as article_id,
-  case when judged.reason = 0 and model = 1 then price_micros else 0 end as paid_micros,
+  case when judged.reason = 0 and model = 1 then terms_amount else 0 end as merchant_cost_micros,
   case when judged.reason = 0 and model = 1
-    then div(price_micros::numeric * share_ppm, 1000000)::bigint else 0
-  end as publisher_micros,
+    then div(terms_amount::numeric * share_ppm, 1000000)::bigint else 0
+  end as publisher_earnings_micros,
   reversal.seq as reversal_seq, reversal.id as reversal_id, reversal.day as reversal_day,
   reversal.at as reversed_at, reversal.reason as reverse_reason
 from (

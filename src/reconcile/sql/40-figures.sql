@@ -4,7 +4,7 @@
 create temp table r_gross on commit drop as
 with valued as (
   select state.merch_id, order_id, n, case when sureness = 1 then 2 else click.model end as model,
-    case when sureness = 1 then rate else click.price_micros end as price_micros,
+    case when sureness = 1 then rate else click.terms_amount end as terms_amount,
     coalesce(click.share_ppm, 0) as share_ppm,
     coalesce((best->>'value_micros')::numeric, 0) as revenue
   from r_state state
@@ -12,8 +12,8 @@ with valued as (
   where accepted_at is not null
 ), owed as (
   select *, case model
-      when 2 then pg_temp.half_even(revenue * price_micros, 1000000)
-      when 3 then price_micros
+      when 2 then pg_temp.half_even(revenue * terms_amount, 1000000)
+      when 3 then terms_amount
       else 0
     end as commission
   from valued

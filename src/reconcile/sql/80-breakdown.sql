@@ -25,10 +25,10 @@ with click as (
   where before.click_id is not null
 ), change as (
   select at, id, merch_id, (reason = 0)::int as clicks, (reason <> 0)::int as invalid_clicks,
-    0::numeric as orders, 0::numeric as revenue, publisher_micros::numeric as earnings
+    0::numeric as orders, 0::numeric as revenue, publisher_earnings_micros::numeric as earnings
   from click
   union all
-  select reversed_at, id, merch_id, -1, 1, 0, 0, -publisher_micros
+  select reversed_at, id, merch_id, -1, 1, 0, 0, -publisher_earnings_micros
   from click where reversal_id is not null and reason = 0
   union all
   select ordered.at, click.id, seller, 0, 0, sum(net_sales), sum(net_revenue), sum(net_earnings)

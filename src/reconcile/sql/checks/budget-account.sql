@@ -8,9 +8,9 @@ with sold as (
   group by campaign_id, merch_id, order_id, seq, change.day
 ), spending as (
   -- A reversal returns to a day's budget only during that day.
-  select campaign_id, day, paid_micros as micros, true as is_of_day from r_click
+  select campaign_id, day, merchant_cost_micros as micros, true as is_of_day from r_click
   union all
-  select campaign_id, day, -paid_micros, reversal_day = day
+  select campaign_id, day, -merchant_cost_micros, reversal_day = day
   from r_click where reversal_id is not null
   union all
   select campaign_id, day, micros, is_of_day from sold

@@ -24,23 +24,23 @@ cross join lateral (
     ('merch_id', expected.merch_id::text, found.merch_id::text),
     ('campaign_id', expected.campaign_id::text, found.campaign_id::text),
     ('model', expected.model::text, found.model::text),
-    ('price_micros', expected.price_micros::text, found.price_micros::text),
+    ('terms_amount', expected.terms_amount::text, found.terms_amount::text),
     ('share_ppm', expected.share_ppm::text, found.share_ppm::text),
     ('reason', expected.reason::text, found.reason::text),
     ('is_reserved', expected.is_first::text, found.is_reserved::text),
-    ('paid_micros', expected.paid_micros::text, found.paid_micros::text),
-    ('publisher_micros', expected.publisher_micros::text, found.publisher_micros::text),
+    ('merchant_cost_micros', expected.merchant_cost_micros::text, found.merchant_cost_micros::text),
+    ('publisher_earnings_micros', expected.publisher_earnings_micros::text, found.publisher_earnings_micros::text),
     ('reversed_at', expected.reversed_at::text, found.reversed_at::text),
     ('reverse_reason', expected.reverse_reason, found.reverse_reason)
 ) as compared (name, wanted, had)
 where (expected.id, expected.click_id, expected.result_number, expected.day, expected.at,
     expected.pub_id, expected.article_id, expected.auction_id, expected.merch_id,
-    expected.campaign_id, expected.model, expected.price_micros, expected.share_ppm,
-    expected.reason, expected.is_first, expected.paid_micros, expected.publisher_micros,
+    expected.campaign_id, expected.model, expected.terms_amount, expected.share_ppm,
+    expected.reason, expected.is_first, expected.merchant_cost_micros, expected.publisher_earnings_micros,
     expected.reversed_at, expected.reverse_reason)
   is distinct from
     (found.event_id, found.click_id, found.result_number, found.day, found.at, found.pub_id,
     found.article_id, found.auction_id, found.merch_id, found.campaign_id, found.model,
-    found.price_micros, found.share_ppm, found.reason, found.is_reserved, found.paid_micros,
-    found.publisher_micros, found.reversed_at, found.reverse_reason)
+    found.terms_amount, found.share_ppm, found.reason, found.is_reserved, found.merchant_cost_micros,
+    found.publisher_earnings_micros, found.reversed_at, found.reverse_reason)
   and wanted is distinct from had
