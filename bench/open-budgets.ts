@@ -57,7 +57,8 @@ async function fill(db: Db): Promise<void> {
     select merch_id, 'epp', 1000000, 1000000000, 30000000 from merchant`)
   await db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros, publisher_earnings_micros, reason,
+      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros,
+      publisher_earnings_micros, reason,
       is_reserved, address_key)
     select n, decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), at::date, at,
       1 + (hashint4(n) & 1048575) % ${PUBLISHERS}::int, 1, 1, merch_id, merch_id, 3,

@@ -97,7 +97,8 @@ async function openClicks(t: TestContext) {
   assert.equal(await isOver(NOON), false)
   await db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros, publisher_earnings_micros, reason,
+      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros,
+      publisher_earnings_micros, reason,
       is_reserved)
     select n, decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), '2026-04-13',
       ${new Date(NOON)}, 1, 1, 1, 1, 1, 3, 1000000, 750000, 0, 0, 0, false

@@ -119,7 +119,8 @@ async function findSpans(
         coalesce(sum(value), 0)::float8 as value_micros,
         coalesce(sum(value ^ 2), 0)::float8 as squared_value,
         count(*) filter (where ${isOfHour})::int as hour_clicks,
-        coalesce(sum(merchant_cost_micros) filter (where ${isOfHour}), 0)::float8 as hour_spend_micros
+        coalesce(sum(merchant_cost_micros) filter (where ${isOfHour}), 0)::float8
+          as hour_spend_micros
       from click left join lateral (
         select sum(approved_share * net_revenue_micros * (1 - return_share * greatest(0,
           1 - extract(epoch from ${now} - coalesce(accepted_at, ${now})) / 86400 / ${returnDays}

@@ -6,6 +6,7 @@ import { auditedAppend } from '../orders/audited-append.ts'
 import { Dollars, orNull, Time } from '../platform/http/field-types.ts'
 import { formatExact } from '../platform/money/money.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
+import { readClick } from '../stats/click-view.ts'
 import { acceptReversal, reversalChange, showReversal } from '../stats/reverse-clicks.ts'
 import { ReversalRecord } from '../stats/schema.ts'
 import type { OpenWriter } from './money-writer.ts'
@@ -87,15 +88,16 @@ export const reversalOperations = (open: OpenWriter): Operation[] => [
 ]
 
 function toRecord(row: ReversedClick) {
+  const click = readClick(row)
   return {
     reversal_id: row.reversal_event_id,
-    click_id: row.click_id.toString('hex'),
+    click_id: click.clickId,
     clicked_at: formatTimestamp(row.at),
     pub_id: row.pub_id,
     merch_id: row.merch_id,
-    cost_usd: formatExact(row.merchant_cost_micros),
-    earnings_usd: formatExact(row.publisher_earnings_micros),
-    reason: row.reverse_reason,
+    cost_usd: formatExact(click.merchantCostMicros),
+    earnings_usd: formatExact(click.publisherEarningsMicros),
+    reason: row.reverse_reason ?? '',
     datetime_created: formatTimestamp(row.reversed_at),
     datetime_updated: formatTimestamp(row.reversed_at),
   }

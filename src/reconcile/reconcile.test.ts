@@ -44,7 +44,8 @@ test('a log with every kind of event reconciles without a difference, and an ord
 
 test('a click whose lease the database has lost is unpaid, and the fold continues', async () => {
   const click = await db.row(sql`
-    select reason, merchant_cost_micros from click where click_id = ${Buffer.from(clickId('lost lease'), 'hex')}`)
+    select reason, merchant_cost_micros from click
+    where click_id = ${Buffer.from(clickId('lost lease'), 'hex')}`)
   assert.deepEqual(click, { reason: REASON.spooledLate, merchant_cost_micros: '0' })
 })
 
@@ -62,7 +63,8 @@ test('any range of days reconciles', async () => {
 
 /** The fold's tables and their columns that contain, or decide, a figure or an amount. */
 const OUTPUT: Readonly<Record<string, string>> = {
-  click: `day at pub_id article_id merch_id campaign_id model terms_amount share_ppm merchant_cost_micros
+  click: `day at pub_id article_id merch_id campaign_id model terms_amount share_ppm
+  merchant_cost_micros
     publisher_earnings_micros reason click_id result_number auction_id is_reserved reversed_at
     reverse_reason`,
   stats_day: `day pub_id article_id merch_id clicks invalid_clicks placements sales

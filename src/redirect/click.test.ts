@@ -156,7 +156,7 @@ test('counts a click on a page’s result once for the reserve, and a click with
       {
         nowMs: NOON_MS + 1_000,
         ageMs: 1_000,
-        termsAmount: pricePerClick(result.terms),
+        priceMicros: pricePerClick(result.terms),
         address: '203.0.113.7',
       },
     ],

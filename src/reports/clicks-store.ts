@@ -4,11 +4,12 @@
  * Clicks have the fold's verdict, unpaid ones with their reason; impressions come from the log.
  * Both are paged by their ids, which grow with time.
  */
-import { EVENT_TYPE, MODEL, viewLane } from '../events/event.ts'
-import { REASON, reasonName, verdictOf } from '../events/reason.ts'
+import { EVENT_TYPE, viewLane } from '../events/event.ts'
+import { REASON } from '../events/reason.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
+import { CLICK_COLUMNS, type Click, type ClickRow, readClick } from '../stats/click-view.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
 import {
   type ClickFacts,
@@ -31,16 +32,15 @@ import {
   unknownCursor,
 } from './report.ts'
 
-interface ClickRow extends ClickFacts {
+interface SeenRow extends ClickFacts {
   readonly event_id: string
   readonly link_source: string | null
   readonly day: string
-  readonly publisher_earnings_micros: string
-  readonly merchant_cost_micros: string
-  readonly reason: number
-  readonly reversed_at: Date | null
+  readonly click_id: Buffer | null // null: an impression
   readonly result_number: Buffer | null
 }
+
+type ListedClick = SeenRow & ClickRow
 
 /** A page of the report. */
 export async function listClickRows(db: Db, request: ReportRequest): Promise<ReportPage> {
@@ -50,7 +50,7 @@ export async function listClickRows(db: Db, request: ReportRequest): Promise<Rep
   if (isFull) return pageOf(clicks, 'click')
   const limitRows = request.limitRows - clicks.length
   const after = at.part === 'click' ? SEEN_START : at
-  const seen = await listPart<ClickRow>(db, impressionRows({ ...request, limitRows }, after))
+  const seen = await listPart<SeenRow>(db, impressionRows({ ...request, limitRows }, after))
   const page = pageOf([...clicks, ...seen], 'seen')
   return seen.length === limitRows ? page : { ...page, next: null }
 }
@@ -71,7 +71,7 @@ function readCursor(cursor: string | null): Cursor {
   return { part, ...readPlace(place.join(' ')) }
 }
 
-function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {
+function pageOf(rows: readonly SeenRow[], part: Cursor['part']): ReportPage {
   const last = rows.at(-1)
   return {
     rows: rows.map(rowOf),
@@ -79,11 +79,11 @@ function pageOf(rows: readonly ClickRow[], part: Cursor['part']): ReportPage {
   }
 }
 
-async function listClicks(db: Db, request: ReportRequest, after: Cursor): Promise<ClickRow[]> {
+async function listClicks(db: Db, request: ReportRequest, after: Cursor): Promise<ListedClick[]> {
   const clicks = clickRows(request, after)
   return withClickEvents(
     db,
-    await listPart<Omit<ClickRow, keyof ClickEvent> & ClickPlace>(db, clicks),
+    await listPart<Omit<ListedClick, keyof ClickEvent> & ClickPlace>(db, clicks),
   )
 }
 
@@ -106,9 +106,8 @@ function listPart<T>(db: Db, page: Sql): Promise<T[]> {
 function clickRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
   const { pubId, dayFrom, dayTo, limitRows } = request
   return sql`
-    select event_id, day, event_id as click_event_id, day as click_day, at, pub_id, merch_id,
-      auction_id, offer_id, offer_generation, click_id, visitor_key, session_key, model,
-      publisher_earnings_micros, merchant_cost_micros, reason, reversed_at, result_number
+    select ${CLICK_COLUMNS}, event_id as click_event_id, day as click_day, offer_id,
+      offer_generation, visitor_key, session_key
     from click
     where pub_id = ${pubId} and day between ${dayFrom} and ${dayTo}
       and (day, event_id) > (${day}::date, ${eventId}::bigint)
@@ -124,10 +123,8 @@ function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
   return sql`
     select id as event_id, day, at, pub_id, 0 as merch_id, auction_id, offer_id,
       null::integer as offer_generation, null::bytea as click_id, visitor_key, session_key,
-      null::smallint as model,
-      0::bigint as publisher_earnings_micros, 0::bigint as merchant_cost_micros, reason,
-      null::timestamptz as reversed_at, result_number, url, referrer, device, ua_family, country,
-      u1, utm_source
+      null::smallint as model, result_number, url, referrer, device, ua_family, country, u1,
+      utm_source
     from event join (select auction_id, pub_id from smart_link) as own using (auction_id, pub_id)
     where lane = ${viewLane(pubId)} and type = ${EVENT_TYPE.linkImpression} and pub_id = ${pubId}
       and day between ${dayFrom} and ${dayTo} and reason = ${REASON.ok}
@@ -135,11 +132,11 @@ function impressionRows(request: ReportRequest, { day, eventId }: Cursor): Sql {
     order by day, id limit ${limitRows}`
 }
 
-function rowOf(row: ClickRow): ReportRow<'clicks'> {
-  const isClick = row.click_id !== null
-  const isReversed = row.reversed_at !== null
-  const earned = isReversed ? 0n : BigInt(row.publisher_earnings_micros)
-  const reason = verdictOf(row)
+const isClick = (row: SeenRow | ListedClick): row is ListedClick => row.click_id !== null
+
+function rowOf(row: SeenRow | ListedClick): ReportRow<'clicks'> {
+  const click = isClick(row) ? readClick(row) : null
+  const earnedMicros = click?.earnedMicros ?? 0n
   return {
     click_id: row.click_id?.toString('hex') ?? null,
     click_timestamp: reportTime(row.at),
@@ -148,19 +145,19 @@ function rowOf(row: ClickRow): ReportRow<'clicks'> {
     is_clean_article_url: isCleanArticleUrl(row),
     referrer: { text: row.referrer },
     user_agent: userAgent(row),
-    is_click: isClick ? 1 : 0,
-    click_product_url: { text: isClick ? row.url : null },
+    is_click: click === null ? 0 : 1,
+    click_product_url: { text: click === null ? null : row.url },
     // In cents, as documented; earnings_usd is in dollars.
-    earnings: formatExact(earned * CENTS_PER_DOLLAR),
+    earnings: formatExact(earnedMicros * CENTS_PER_DOLLAR),
     click_product_category: row.category_id,
-    click_is_brand_page: isClick ? isBrandPage(row) : null,
+    click_is_brand_page: click === null ? null : isBrandPage(row),
     click_u1_param: { text: row.u1 },
     click_product_brand: { text: row.brand },
     click_product_price: productPrice(row),
     click_product_name: { text: row.title },
     article_name: { text: row.article_name },
     link_id: row.auction_id,
-    network: isClick ? networkName(row) : 'CPM',
+    network: click === null ? 'CPM' : networkName(row),
     merchant: { text: row.merchant_name },
     publication: { text: row.publisher_name },
     link_type: row.is_exclusive ? 'exclusive' : 'open',
@@ -168,21 +165,18 @@ function rowOf(row: ClickRow): ReportRow<'clicks'> {
     device_type: deviceName(row),
     country_code: row.country,
     link_source: row.link_source,
-    earnings_usd: formatExact(earned),
-    is_billable: String(isClick && BigInt(row.merchant_cost_micros) > 0n && !isReversed),
-    unbillable_reason: isClick ? unbillableReason(row, reason) : null,
+    earnings_usd: formatExact(earnedMicros),
+    is_billable: String(click?.isBillable ?? false),
+    unbillable_reason: click === null ? null : unbillableReason(click),
     auction_result_number: row.result_number?.toString('hex') ?? null,
   }
 }
 
 /** Why the click itself costs nobody anything; null if it does cost. */
-function unbillableReason(
-  { model, merchant_cost_micros }: ClickRow,
-  reason: number,
-): string | null {
-  if (reason !== REASON.ok) return reasonName(reason)
-  if (BigInt(merchant_cost_micros) > 0n) return null
-  return model === MODEL.cpa || model === MODEL.epp ? 'paid_per_order' : 'no_bidder'
+function unbillableReason({ isCounted, isBillable, reason, terms }: Click): string | null {
+  if (!isCounted) return reason
+  if (isBillable) return null
+  return terms.model === 'cpa' || terms.model === 'epp' ? 'paid_per_order' : 'no_bidder'
 }
 
 const CENTS_PER_DOLLAR = 100n

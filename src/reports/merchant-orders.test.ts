@@ -165,7 +165,8 @@ test('offers are found by words, SKU and GTIN, with their matches and state', as
   )
   await api.db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, offer_id, model, terms_amount, share_ppm, merchant_cost_micros, publisher_earnings_micros, reason,
+      merch_id, offer_id, model, terms_amount, share_ppm, merchant_cost_micros,
+      publisher_earnings_micros, reason,
       is_reserved)
     select 1, '\\x01', '\\x01', current_date, now(), 1, 1, 1, ${shop.merchId},
       ${String(kettle?.offer_id)}::bigint, 1, 600000, 750000, 600000, 450000, 0, true`)

@@ -110,8 +110,9 @@ function sumGroups(db: Db, { merchant, dayFrom, dayTo }: Asked): Promise<GroupSu
  * time.
  */
 function clicksOf({ merchant, dayFrom, dayTo }: Asked): Sql {
-  return sql`c.merch_id = ${merchant.merch_id} and c.at >= ${`${dayFrom}T00:00:00Z`}::timestamptz
-    and c.at < ${`${dayTo}T00:00:00Z`}::timestamptz + interval '1 day'`
+  return sql`click.merch_id = ${merchant.merch_id}
+    and click.at >= ${`${dayFrom}T00:00:00Z`}::timestamptz
+    and click.at < ${`${dayTo}T00:00:00Z`}::timestamptz + interval '1 day'`
 }
 
 async function listCampaignFigures(

@@ -2,8 +2,6 @@
  * Lists a publisher's clicks for the dashboard, newest first, with earnings or the reason for none.
  */
 
-import { type Model, modelWord } from '../events/event.ts'
-import { pricePerClick } from '../events/pay-terms.ts'
 import { REASON, reasonName } from '../events/reason.ts'
 import { explainReason } from '../events/reason-words.ts'
 import { cutPage, PAGE_ROWS_READ } from '../platform/http/page.ts'
@@ -11,7 +9,8 @@ import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
-import { explainVerdict, RESERVED_FIRST, RESULT_CLICKS_MAX, termsOfRow } from './click-store.ts'
+import { RESERVED_FIRST, RESULT_CLICKS_MAX } from './click-store.ts'
+import { CLICK_COLUMNS, type ClickRow, readClick } from './click-view.ts'
 import { joinClickedOffer } from './clicked-offer-store.ts'
 import type { ClickEntry, ClickPage, ReasonCount } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
@@ -21,18 +20,7 @@ export interface ClickPageRequest extends DayRange {
   readonly cursor: string | null // the last event on the previous page
 }
 
-interface ClickRow {
-  readonly event_id: string
-  readonly click_id: Buffer
-  readonly at: Date
-  readonly auction_id: string
-  readonly result_number: Buffer
-  readonly model: Model
-  readonly terms_amount: string
-  readonly merchant_cost_micros: string
-  readonly publisher_earnings_micros: string
-  readonly verdict: number
-  readonly reverse_reason: string | null
+interface ListedClick extends ClickRow {
   readonly article_name: string | null
   readonly article_url: string | null
   readonly merchant_name: string | null
@@ -51,9 +39,9 @@ export async function readClickPage(db: Db, request: ClickPageRequest): Promise<
         ? sql`${VERDICT} = ${REASON.ok}`
         : sql`${VERDICT} <> ${REASON.ok}`
   const before = cursor === null ? sql`true` : beforeClick(cursor)
-  const rows = await db.rows<ClickRow>(sql`
+  const rows = await db.rows<ListedClick>(sql`
     ${SELECT_CLICKS} where ${ofRange(request)} and ${wanted} and ${before}
-    order by c.day desc, event_id desc limit ${PAGE_ROWS_READ}`)
+    order by click.day desc, event_id desc limit ${PAGE_ROWS_READ}`)
   const page = cutPage(rows, (row) => row.event_id)
   return {
     clicks: page.rows.map(toClickEntry),
@@ -67,20 +55,19 @@ export async function listClickEntries(
   db: Db,
   { pubId, resultNumber }: { pubId: number; resultNumber: Buffer },
 ): Promise<ClickEntry[]> {
-  const rows = await db.rows<ClickRow>(sql`
-    ${SELECT_CLICKS} where c.pub_id = ${pubId} and result_number = ${resultNumber}
+  const rows = await db.rows<ListedClick>(sql`
+    ${SELECT_CLICKS} where click.pub_id = ${pubId} and result_number = ${resultNumber}
     ${RESERVED_FIRST} limit ${RESULT_CLICKS_MAX}`)
   return rows.map(toClickEntry)
 }
 
 const SELECT_CLICKS = sql`
-  select event_id, click_id, at, c.auction_id, result_number, model, c.terms_amount, merchant_cost_micros,
-    publisher_earnings_micros, ${VERDICT} as verdict, reverse_reason, article.name as article_name,
-    article.url as article_url, merchant.name as merchant_name, offer.title as product_name
-  from click c
-  left join article on article.article_id = c.article_id
-  left join merchant on merchant.merch_id = c.merch_id
-  ${joinClickedOffer(sql`c`)}`
+  select ${CLICK_COLUMNS}, article.name as article_name, article.url as article_url,
+    merchant.name as merchant_name, offer.title as product_name
+  from click
+  left join article on article.article_id = click.article_id
+  left join merchant on merchant.merch_id = click.merch_id
+  ${joinClickedOffer(sql`click`)}`
 
 /**
  * The index starts with the day. Event ids grow with time too, but with them alone PostgreSQL scans
@@ -88,17 +75,18 @@ const SELECT_CLICKS = sql`
  */
 function beforeClick(eventId: string): Sql {
   return sql`
-    (c.day, event_id) < ((select day from click where event_id = ${eventId}), ${eventId}::bigint)`
+    (click.day, event_id) < (
+      (select day from click where event_id = ${eventId}), ${eventId}::bigint)`
 }
 
 function ofRange({ pubId, dayFrom, dayTo }: DayRange): Sql {
-  return sql`c.pub_id = ${pubId} and c.day between ${dayFrom} and ${dayTo}`
+  return sql`click.pub_id = ${pubId} and click.day between ${dayFrom} and ${dayTo}`
 }
 
-/** The number of clicks by verdict, valid ones first, among those that match a condition on `c`. */
+/** The number of clicks by verdict, valid ones first, among those that match a condition. */
 export async function countByReason(db: Db, isWanted: Sql): Promise<ReasonCount[]> {
   const rows = await db.rows<{ verdict: number; clicks: string }>(sql`
-    select ${VERDICT} as verdict, count(*) as clicks from click c where ${isWanted}
+    select ${VERDICT} as verdict, count(*) as clicks from click where ${isWanted}
     group by verdict order by bool_or(${VERDICT} <> ${REASON.ok}), clicks desc, verdict`)
   return rows.map(({ verdict, clicks }) => ({
     reason: reasonName(verdict),
@@ -107,22 +95,23 @@ export async function countByReason(db: Db, isWanted: Sql): Promise<ReasonCount[
   }))
 }
 
-function toClickEntry(row: ClickRow): ClickEntry {
+function toClickEntry(row: ListedClick): ClickEntry {
+  const click = readClick(row)
   return {
-    click_id: row.click_id.toString('hex'),
+    click_id: click.clickId,
     at: formatTimestamp(row.at),
     auction_id: row.auction_id,
-    auction_result_number: row.result_number.toString('hex'),
+    auction_result_number: click.resultNumber,
     article_name: row.article_name,
     article_url: row.article_url,
     merchant_name: row.merchant_name,
     product_name: row.product_name,
-    model: modelWord(row.model),
-    price: formatExact(pricePerClick(termsOfRow(row))),
-    paid: formatExact(row.merchant_cost_micros),
-    earnings: row.verdict === REASON.reversed ? '0.00' : formatExact(row.publisher_earnings_micros),
-    is_counted: row.verdict === REASON.ok,
-    reason: reasonName(row.verdict),
-    why: explainVerdict(row.verdict, row),
+    model: click.terms.model,
+    price: formatExact(click.pricePerClickMicros),
+    paid: formatExact(click.merchantCostMicros),
+    earnings: formatExact(click.earnedMicros),
+    is_counted: click.isCounted,
+    reason: click.reason,
+    why: click.why,
   }
 }

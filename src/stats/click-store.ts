@@ -1,57 +1,40 @@
 /** Reads clicks after the fold has judged them. */
 import { clickIdBytes } from '../events/click-id.ts'
-import type { Model } from '../events/event.ts'
-import { type PayTerms, pricePerClick, unpackTerms } from '../events/pay-terms.ts'
-import { REASON, reasonName, verdictOf } from '../events/reason.ts'
-import { explainReason } from '../events/reason-words.ts'
+import { type PayTerms, pricePerClick } from '../events/pay-terms.ts'
+import { REASON, reasonName } from '../events/reason.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
+import { CLICK_COLUMNS, type ClickRow, readClick, termsOfRow } from './click-view.ts'
 
 /** Readers click a result once or twice. A robot may click it very often. */
 export const RESULT_CLICKS_MAX = 100
 const CLICK_ID_HEX = /^[0-9a-f]{32}$/i
 
-interface ClickRow {
-  readonly click_id: Buffer
-  readonly at: Date
-  readonly pub_id: number
-  readonly auction_id: string
-  readonly merch_id: number
-  readonly campaign_id: number | null
-  readonly model: Model
-  readonly terms_amount: string
-  readonly merchant_cost_micros: string
-  readonly publisher_earnings_micros: string
-  readonly reason: number
-  readonly reversed_at: Date | null
-  readonly reverse_reason: string | null
-}
-
 /** The clicks on one auction result, with the amount paid or the reason for none. */
 export async function listClicksOfResult(db: Db, resultNumber: Buffer) {
   const rows = await db.rows<ClickRow>(sql`
-    select click_id, at, pub_id, auction_id, merch_id, campaign_id, model, terms_amount,
-      merchant_cost_micros, publisher_earnings_micros, reason, reversed_at, reverse_reason
-    from click where result_number = ${resultNumber} ${RESERVED_FIRST}
-    limit ${RESULT_CLICKS_MAX}
-  `)
-  return rows.map((row) => ({
-    click_id: row.click_id.toString('hex'),
-    at: formatTimestamp(row.at),
-    pub_id: row.pub_id,
-    auction_id: row.auction_id,
-    merch_id: row.merch_id,
-    campaign_id: row.campaign_id,
-    ...termsRecord(termsOfRow(row)),
-    paid: formatExact(row.merchant_cost_micros),
-    publisher_earns: formatExact(row.publisher_earnings_micros),
-    reason: reasonName(row.reason),
-    why: explainVerdict(verdictOf(row), row),
-    reversed_at: formatTimestampOrNull(row.reversed_at),
-    reverse_reason: row.reverse_reason,
-  }))
+    select ${CLICK_COLUMNS} from click where result_number = ${resultNumber} ${RESERVED_FIRST}
+    limit ${RESULT_CLICKS_MAX}`)
+  return rows.map((row) => {
+    const click = readClick(row)
+    return {
+      click_id: click.clickId,
+      at: formatTimestamp(row.at),
+      pub_id: row.pub_id,
+      auction_id: row.auction_id,
+      merch_id: row.merch_id,
+      campaign_id: row.campaign_id,
+      ...termsRecord(click.terms),
+      paid: formatExact(click.merchantCostMicros),
+      publisher_earns: formatExact(click.publisherEarningsMicros),
+      reason: reasonName(row.reason),
+      why: click.why,
+      reversed_at: formatTimestampOrNull(row.reversed_at),
+      reverse_reason: row.reverse_reason,
+    }
+  })
 }
 
 /**
@@ -93,13 +76,6 @@ export async function listClickTerms(db: Db, resultNumbers: readonly Buffer[]) {
   }))
 }
 
-/** The terms of a row of `click`, whose `terms_amount` is the amount of its model. */
-export function termsOfRow({ model, terms_amount }: TermsRow): PayTerms {
-  return unpackTerms({ model, amount: Number(terms_amount) })
-}
-
-type TermsRow = Pick<ClickRow, 'model' | 'terms_amount'>
-
 /** The fields of a click's terms: the price of the click, or the terms for its orders. */
 function termsRecord(terms: PayTerms) {
   return {
@@ -108,14 +84,6 @@ function termsRecord(terms: PayTerms) {
     rate: terms.model === 'cpa' ? terms.ratePpm / PPM : null,
     payment: terms.model === 'epp' ? formatExact(terms.paymentMicros) : null,
   }
-}
-
-/** A reversed click shows the reason given by the person who reversed it. */
-export function explainVerdict(
-  verdict: number,
-  { reverse_reason: reason }: Pick<ClickRow, 'reverse_reason'>,
-): string {
-  return [explainReason(verdict), ...(reason === null ? [] : [`Reason: ${reason}`])].join(' ')
 }
 
 export interface ReversibleClick {

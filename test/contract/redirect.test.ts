@@ -35,7 +35,8 @@ const lastClick = async () => {
     visitor_key: Buffer | null
     result_number: Buffer
   }>(sql`
-    select click.reason, merchant_cost_micros, u1, utm_source, event.visitor_key, event.result_number
+    select click.reason, merchant_cost_micros, u1, utm_source, event.visitor_key,
+      event.result_number
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)
 }
 

@@ -20,7 +20,8 @@ export async function addClicks(db: Database, count: number, options: ClickOptio
   const { atMs, pubId = 1, reason = 0 } = options
   await db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros, publisher_earnings_micros, reason,
+      merch_id, campaign_id, model, terms_amount, share_ppm, merchant_cost_micros,
+      publisher_earnings_micros, reason,
       is_reserved)
     select ${atMs + pubId + reason}::bigint * 1000 + n,
       decode(md5(${`${atMs} ${pubId} ${reason}`}::text || n), 'hex'),

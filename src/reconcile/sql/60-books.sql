@@ -26,7 +26,8 @@ with earned as (
     publisher_earnings_micros as part
   from r_click where merchant_cost_micros > 0
   union all
-  select reversal_id, reversal_day, merch_id, pub_id, article_id, -merchant_cost_micros, -publisher_earnings_micros
+  select reversal_id, reversal_day, merch_id, pub_id, article_id, -merchant_cost_micros,
+    -publisher_earnings_micros
   from r_click where merchant_cost_micros > 0 and reversal_id is not null
   union all
   select id, day, merch_id, pub_id, article_id, commission_micros, earnings_micros
@@ -43,7 +44,8 @@ select id, day, merch_id, 0, 0, -amount_micros, 0, 0, amount_micros from r_payme
 create temp table r_figure on commit drop as
 select id as event_id, day, pub_id, article_id, merch_id, (reason = 0)::int as clicks,
   (reason <> 0)::int as invalid_clicks, 0::bigint as placements, 0::bigint as sales,
-  0::bigint as revenue_micros, publisher_earnings_micros as earnings_micros, reason in (0, 6) as is_row
+  0::bigint as revenue_micros, publisher_earnings_micros as earnings_micros, reason in (0,
+    6) as is_row
 from r_click
 union all
 select reversal_id, reversal_day, pub_id, article_id, merch_id, -1, 1, 0, 0, 0,

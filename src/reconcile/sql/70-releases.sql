@@ -4,7 +4,8 @@
 create temp table r_click_debt on commit drop as
 select merch_id, pub_id, day, click_day, sum(cost) as cost, sum(part) as earnings
 from (
-  select merch_id, pub_id, day, day as click_day, merchant_cost_micros as cost, publisher_earnings_micros as part
+  select merch_id, pub_id, day, day as click_day, merchant_cost_micros as cost,
+    publisher_earnings_micros as part
   from r_click where merchant_cost_micros > 0
   union all
   select merch_id, pub_id, reversal_day, day, -merchant_cost_micros, -publisher_earnings_micros

@@ -29,18 +29,21 @@ cross join lateral (
     ('reason', expected.reason::text, found.reason::text),
     ('is_reserved', expected.is_first::text, found.is_reserved::text),
     ('merchant_cost_micros', expected.merchant_cost_micros::text, found.merchant_cost_micros::text),
-    ('publisher_earnings_micros', expected.publisher_earnings_micros::text, found.publisher_earnings_micros::text),
+    ('publisher_earnings_micros', expected.publisher_earnings_micros::text,
+      found.publisher_earnings_micros::text),
     ('reversed_at', expected.reversed_at::text, found.reversed_at::text),
     ('reverse_reason', expected.reverse_reason, found.reverse_reason)
 ) as compared (name, wanted, had)
 where (expected.id, expected.click_id, expected.result_number, expected.day, expected.at,
     expected.pub_id, expected.article_id, expected.auction_id, expected.merch_id,
     expected.campaign_id, expected.model, expected.terms_amount, expected.share_ppm,
-    expected.reason, expected.is_first, expected.merchant_cost_micros, expected.publisher_earnings_micros,
+    expected.reason, expected.is_first, expected.merchant_cost_micros,
+      expected.publisher_earnings_micros,
     expected.reversed_at, expected.reverse_reason)
   is distinct from
     (found.event_id, found.click_id, found.result_number, found.day, found.at, found.pub_id,
     found.article_id, found.auction_id, found.merch_id, found.campaign_id, found.model,
-    found.terms_amount, found.share_ppm, found.reason, found.is_reserved, found.merchant_cost_micros,
+    found.terms_amount, found.share_ppm, found.reason, found.is_reserved,
+      found.merchant_cost_micros,
     found.publisher_earnings_micros, found.reversed_at, found.reverse_reason)
   and wanted is distinct from had
