@@ -75,7 +75,7 @@ test("a click that does not match its auction's outcome is a difference", async 
   const [number, of] = [resultNumber?.toString('hex'), sql`result_number = ${resultNumber}`]
   for (const [column, field] of [
     ['share_ppm', 'sharePpm'],
-    ['price_micros', 'priceMicros'],
+    ['terms_amount', 'priceMicros'],
     ['campaign_id', 'campaignId'],
     ['merch_id', 'merchId'],
     ['pub_id', 'pubId'],

@@ -1,7 +1,7 @@
 /** A merchant's orders in SQL, newest first, with their states. */
 import { settleMerchant } from '../ledger/debt-store.ts'
-import type { HoldReason } from '../orders/order-merge.ts'
 import type { OrderState } from '../orders/order-states.ts'
+import { ORDER_COLUMNS, type OrderRow, stateOfOrder } from '../orders/order-view.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 
@@ -25,33 +25,15 @@ export interface OrderPlace {
   readonly orderId: string
 }
 
-interface OrderRow {
-  readonly event_id: string | null
-  readonly order_id: string
-  readonly accepted_us: string
+interface ListedOrder extends OrderRow {
   readonly accepted_at: Date
-  readonly ordered_at: Date | null
-  readonly source: string | null
-  readonly currency: string | null
-  readonly value: string | null
-  readonly hold: HoldReason | null
-  readonly attribution: string | null
-  readonly click_id: Buffer | null
-  readonly pub_id: number | null
+  readonly accepted_us: string
   readonly publisher_name: string | null
-  readonly campaign_id: number | null
-  readonly locks_at: Date | null
-  readonly rejected_at: Date | null
-  readonly reject_reason: string | null
-  readonly revenue_micros: string
-  readonly commission_micros: string
-  readonly net_revenue_micros: string
-  readonly net_commission_micros: string
   readonly waiting_value: string | null
   readonly waiting_currency: string | null
 }
 
-export type MerchantOrder = OrderRow & { readonly state: OrderState }
+export type MerchantOrder = ListedOrder & { readonly state: OrderState }
 
 /** Rows that are read at once where each must first be known to be paid or not. */
 const BATCH_ROWS = 500
@@ -78,7 +60,7 @@ export async function listMerchantOrders(
   }
 }
 
-function readOrders(db: Db, query: MerchantOrdersQuery): Promise<OrderRow[]> {
+function readOrders(db: Db, query: MerchantOrdersQuery): Promise<ListedOrder[]> {
   const { merchId, filter, dayFrom, dayTo, after, limit, now } = query
   const isLeft =
     after === null
@@ -87,11 +69,8 @@ function readOrders(db: Db, query: MerchantOrdersQuery): Promise<OrderRow[]> {
           timestamptz 'epoch' + ${after.acceptedAt}::bigint * interval '1 microsecond',
           ${after.orderId})`
   return db.rows(sql`
-    select event_id, order_id, accepted_at, ordered_at, bought.source, bought.currency,
-      bought.value, hold, attribution,
+    select ${ORDER_COLUMNS}, publisher.name as publisher_name,
       (extract(epoch from accepted_at) * 1000000)::bigint as accepted_us,
-      click_id, bought.pub_id, publisher.name as publisher_name, campaign_id, locks_at, rejected_at,
-      reject_reason, revenue_micros, commission_micros, net_revenue_micros, net_commission_micros,
       waiting.value as waiting_value, waiting.currency as waiting_currency
     from merchant_order bought
     left join publisher on publisher.pub_id = bought.pub_id
@@ -126,13 +105,12 @@ function isIn(filter: OrderFilter | null, now: Date): Sql {
 }
 
 async function stateOf(
-  row: OrderRow,
+  row: ListedOrder,
   now: Date,
   isPaid: (orderId: string) => Promise<boolean>,
 ): Promise<OrderState> {
-  if (row.rejected_at !== null) return 'REJECTED'
-  if (row.pub_id === null || row.locks_at === null || row.locks_at > now) return 'PENDING'
-  return (await isPaid(row.order_id)) ? 'PAID' : 'LOCKED'
+  const state = stateOfOrder(row, now, false)
+  return state === 'LOCKED' ? stateOfOrder(row, now, await isPaid(row.order_id)) : state
 }
 
 /** Settles the merchant's debts once, and only if an order is locked. */

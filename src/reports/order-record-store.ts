@@ -7,39 +7,17 @@ import { clickIdBytes } from '../events/click-id.ts'
 import { orderKey } from '../ledger/entries.ts'
 import { openReleases } from '../ledger/publisher-releases.ts'
 import { listEntriesOfKey } from '../ledger/store.ts'
-import { datesOf, type OrderAccount } from '../orders/order-account.ts'
+import type { OrderAccount } from '../orders/order-account.ts'
 import { type HoldReason, mostTrusted } from '../orders/order-merge.ts'
-import { orderState } from '../orders/order-states.ts'
 import type { OrderKey } from '../orders/order-store.ts'
+import { ORDER_COLUMNS, type OrderRow, stateOfOrder } from '../orders/order-view.ts'
 import { formatExact, PPM } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 
-interface OrderRow {
-  readonly merch_id: number
-  readonly order_id: string
-  readonly event_id: string | null
+interface ToldOrder extends OrderRow {
   readonly told: OrderAccount
-  readonly source: string | null
-  readonly ordered_at: Date | null
-  readonly accepted_at: Date | null
-  readonly currency: string | null
-  readonly value: string | null
-  readonly rate_id: string | null
-  readonly hold: HoldReason | null
-  readonly click_id: Buffer | null
-  readonly attribution: string | null
-  readonly pub_id: number | null
-  readonly locks_at: Date | null
-  readonly rejected_at: Date | null
-  readonly reject_reason: string | null
-  readonly revenue_micros: string
-  readonly commission_micros: string
-  readonly earnings_micros: string
-  readonly net_revenue_micros: string
-  readonly net_commission_micros: string
-  readonly net_earnings_micros: string
 }
 
 /** A merchant's order by the merchant's own id; null if nobody has reported it. */
@@ -147,8 +125,8 @@ export async function listHeldOrderPage(
   db: Db,
   page: { readonly after: string | null; readonly limit: number },
 ): Promise<HeldOrder[]> {
-  const rows = await db.rows<HeldRow>(sql`
-    select merch_id, order_id, event_id, told, hold, accepted_at from merchant_order
+  const rows = await db.rows<ToldOrder & HeldRow>(sql`
+    select ${ORDER_COLUMNS}, told from merchant_order bought
     where hold is not null and rejected_at is null and event_id > coalesce(${page.after}::bigint, 0)
     order by event_id limit ${page.limit + 1}`)
   return rows.map((row) => {
@@ -166,7 +144,7 @@ export async function listHeldOrderPage(
   })
 }
 
-interface HeldRow extends Pick<OrderRow, 'merch_id' | 'order_id' | 'told'> {
+interface HeldRow {
   readonly event_id: string
   readonly hold: HoldReason
   readonly accepted_at: Date
@@ -187,16 +165,13 @@ export async function findOrderId(db: Db, key: OrderKey): Promise<string | null>
   return row?.event_id ?? null
 }
 
-function readOrders(db: Db, condition: Sql, limit: number): Promise<OrderRow[]> {
+function readOrders(db: Db, condition: Sql, limit: number): Promise<ToldOrder[]> {
   return db.rows(sql`
-    select merch_id, order_id, event_id, told, source, ordered_at, accepted_at, currency, value,
-      rate_id, hold, click_id, attribution, pub_id, locks_at, rejected_at, reject_reason,
-      revenue_micros, commission_micros, earnings_micros,
-      net_revenue_micros, net_commission_micros, net_earnings_micros
-    from merchant_order where ${condition} order by accepted_at, merch_id, order_id limit ${limit}`)
+    select ${ORDER_COLUMNS}, told from merchant_order bought where ${condition}
+    order by accepted_at, merch_id, order_id limit ${limit}`)
 }
 
-async function explained(db: Db, row: OrderRow, now: Date) {
+async function explained(db: Db, row: ToldOrder, now: Date) {
   const { told } = row
   const key = { merchId: row.merch_id, orderId: row.order_id }
   const lines = await findLines(db, key)
@@ -272,14 +247,11 @@ async function stateOf(
   row: OrderRow,
   { now, keys }: { readonly now: Date; readonly keys: readonly string[] },
 ) {
-  if (row.pub_id === null) return row.rejected_at === null ? 'PENDING' : 'REJECTED'
-  const dates = datesOf(row.told)
-  const unpaid = orderState({ ...dates, paidAtMs: null }, now.getTime())
-  if (unpaid !== 'LOCKED') return unpaid // Then nothing needs to be settled.
+  const state = stateOfOrder(row, now, false)
+  if (state !== 'LOCKED' || row.pub_id === null) return state // Then nothing needs to be settled.
   const paidAt = await openReleases(db, { pubId: row.pub_id, until: now }).paidAtOf(row.merch_id)
-  const paid = keys.flatMap((key) => paidAt(key) ?? [])
-  const isPaid = paid.length > 0 && paid.length === keys.length
-  return orderState({ ...dates, paidAtMs: isPaid ? Math.max(...paid) : null }, now.getTime())
+  const isPaid = keys.length > 0 && keys.every((key) => (paidAt(key) ?? Infinity) <= now.getTime())
+  return stateOfOrder(row, now, isPaid)
 }
 
 async function findLines(db: Db, { merchId, orderId }: OrderKey) {

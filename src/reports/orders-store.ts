@@ -3,14 +3,13 @@
 import { MODEL } from '../events/event.ts'
 import type { PaidAt, PublisherReleases } from '../ledger/publisher-releases.ts'
 import { DOLLAR_RATE_ID, dollarRate, parseMinor, type Rate, toMicros } from '../orders/currency.ts'
-import { orderState } from '../orders/order-states.ts'
+import { countedAmounts, ORDER_COLUMNS, type OrderRow, stateOfOrder } from '../orders/order-view.ts'
 import { findRatesByIds } from '../orders/rate-store.ts'
 import { ISO_4217 } from '../platform/money/iso4217.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import { joinClickedOffer } from '../stats/clicked-offer-store.ts'
 import {
   type ClickFacts,
@@ -31,22 +30,16 @@ import {
   reportTime,
 } from './report.ts'
 
-interface OrderRow extends ClickFacts {
+interface OrderLine extends ClickFacts, Omit<OrderRow, keyof ClickFacts> {
   readonly order_product_id: string
-  readonly order_event_id: string
-  readonly order_day: string
+  readonly event_id: string
+  readonly day: string
   readonly line: number
-  readonly order_id: string
-  readonly merch_id: number
   readonly ordered_at: Date
   readonly locks_at: Date
-  readonly rejected_at: Date | null
-  readonly earnings_micros: string
-  readonly revenue_micros: string
   readonly line_earnings_micros: string
   readonly line_revenue_micros: string
   readonly quantity: number
-  readonly is_cancelled: boolean
   readonly purchased_product_id: string | null
   readonly purchased_name: string | null
   readonly purchased_brand: string | null
@@ -67,17 +60,13 @@ export async function listOrderRows(
 ): Promise<ReportPage> {
   const { pubId, dayFrom, dayTo, limitRows } = request
   const { day, eventId, line } = readPlace(request.cursor)
-  const orders = await db.rows<Omit<OrderRow, keyof ClickEvent> & ClickPlace>(sql`
+  const orders = await db.rows<Omit<OrderLine, keyof ClickEvent> & ClickPlace>(sql`
     with chosen as (
-      select bought.event_id as order_event_id, bought.day as order_day, line.line, order_id,
-        bought.click_id, bought.model,
+      select ${ORDER_COLUMNS}, line.line, order_product_id,
         (bought.told #>> '{attribution,owner,clickAtMs}')::float8 as clicked_at_ms,
-        ordered_at, locks_at, rejected_at, bought.merch_id,
-        bought.earnings_micros, bought.revenue_micros, order_product_id,
         line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
         quantity, product_id as purchased_product_id, line.name as purchased_name,
-        line.brand as purchased_brand, line.price as purchased_price, currency, rate_id,
-        ${isCancelledSale(sql`bought`)} as is_cancelled
+        line.brand as purchased_brand, line.price as purchased_price
       from merchant_order bought join order_line line using (merch_id, order_id)
       where pub_id = ${pubId} and locks_at is not null
         and bought.day between ${dayFrom} and ${dayTo}
@@ -91,7 +80,7 @@ export async function listOrderRows(
       article.url as article_url, article.name as article_name,
       link.is_exclusive, link.is_article_given, offer.product_id,
       offer.category_id, offer.brand, offer.title, offer.price_micros as offer_price_micros,
-      merchant.name as merchant_name, publisher.pub_id, publisher.name as publisher_name
+      merchant.name as merchant_name, publisher.name as publisher_name
     from chosen
     left join click using (click_id)
     join publisher on publisher.pub_id = ${pubId}
@@ -99,7 +88,7 @@ export async function listOrderRows(
     left join article on article.article_id = click.article_id
     left join merchant on merchant.merch_id = chosen.merch_id
     ${joinClickedOffer(sql`click`)}
-    order by order_day, order_event_id, line`)
+    order by chosen.day, chosen.event_id, line`)
   const rows = await withClickEvents(db, orders)
   const paidAt = await paidAtOfLocked(rows, request.now, releases)
   const rates = await findRatesByIds(
@@ -108,16 +97,16 @@ export async function listOrderRows(
   )
   return {
     rows: rows.map((row) => rowOf(row, { now: request.now, paidAt, rates })),
-    next: nextPlace(rows, limitRows, (row) => [row.order_day, row.order_event_id, row.line]),
+    next: nextPlace(rows, limitRows, (row) => [row.day, row.event_id, row.line]),
   }
 }
 
 /** When each row was paid. Unlocked orders are not paid, so nothing is settled for them. */
 async function paidAtOfLocked(
-  rows: readonly OrderRow[],
+  rows: readonly OrderLine[],
   now: Date,
   releases: Pick<PublisherReleases, 'paidAtOf'>,
-): Promise<(row: OrderRow) => number | null> {
+): Promise<(row: OrderLine) => number | null> {
   const locked = rows.filter(({ locks_at }) => locks_at <= now)
   const ofMerchant = new Map<number, PaidAt>()
   for (const merchId of new Set(locked.map(({ merch_id }) => merch_id))) {
@@ -128,27 +117,27 @@ async function paidAtOfLocked(
 
 interface Known {
   readonly now: Date
-  readonly paidAt: (row: OrderRow) => number | null
+  readonly paidAt: (row: OrderLine) => number | null
   readonly rates: ReadonlyMap<string, Rate>
 }
 
-function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'> {
+function rowOf(row: OrderLine, { now, paidAt, rates }: Known): ReportRow<'orders'> {
   const ageMs = row.ordered_at.getTime() - row.at.getTime()
-  const state = orderState(
-    {
-      locksAtMs: row.locks_at.getTime(),
-      rejectedAtMs: row.rejected_at?.getTime() ?? null,
-      paidAtMs: paidAt(row),
-    },
-    now.getTime(),
-  )
-  // Rejected orders count as zero, like reversed clicks, so that rows can be summed.
-  const amount = (micros: string) => formatExact(state === 'REJECTED' ? 0 : micros)
-  const revenue = (micros: string) => (row.is_cancelled ? formatExact(0) : amount(micros))
+  const paidAtMs = paidAt(row)
+  const isPaid = paidAtMs !== null && paidAtMs <= now.getTime()
+  const state = stateOfOrder(row, now, isPaid)
+  const order = countedAmounts(state, row, {
+    revenue: row.revenue_micros,
+    earnings: row.earnings_micros,
+  })
+  const line = countedAmounts(state, row, {
+    revenue: row.line_revenue_micros,
+    earnings: row.line_earnings_micros,
+  })
   return {
     order_product_id: { text: row.order_product_id },
     product_id: row.product_id,
-    order_id: row.order_event_id,
+    order_id: row.event_id,
     checkout_timestamp: reportTime(row.ordered_at),
     cookie_id: cookieId(row),
     article_url: { text: row.article_url },
@@ -167,8 +156,8 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
     click_u1_param: { text: row.u1 },
     checkout_id: { text: row.order_id },
     // The whole order's amount on each of its rows, as documented.
-    earnings: amount(row.earnings_micros),
-    revenue: revenue(row.revenue_micros),
+    earnings: formatExact(order.earningsMicros),
+    revenue: formatExact(order.revenueMicros),
     number_products_purchased: row.quantity,
     click_product_brand: { text: row.brand },
     click_product_price: productPrice(row),
@@ -182,8 +171,8 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
     country_code: row.country,
     click_id: row.click_id?.toString('hex') ?? null,
     click_timestamp: reportTime(row.at),
-    line_earnings: amount(row.line_earnings_micros),
-    line_revenue: revenue(row.line_revenue_micros),
+    line_earnings: formatExact(line.earningsMicros),
+    line_revenue: formatExact(line.revenueMicros),
     state,
     locks_at: reportTime(row.locks_at),
   }
@@ -191,10 +180,10 @@ function rowOf(row: OrderRow, { now, paidAt, rates }: Known): ReportRow<'orders'
 
 /** In dollars like every amount of the row, at the rate of the order's conversion. */
 function purchasedPrice(
-  { purchased_price: price, currency, rate_id, order_day }: OrderRow,
+  { purchased_price: price, currency, rate_id, day }: OrderLine,
   rates: ReadonlyMap<string, Rate>,
 ): string | null {
-  const rate = rate_id === DOLLAR_RATE_ID ? dollarRate(order_day) : rates.get(rate_id)
+  const rate = rate_id === DOLLAR_RATE_ID ? dollarRate(day) : rates.get(rate_id)
   const exponent = ISO_4217.get(currency) ?? null
   if (price === null || exponent === null || rate === undefined) return null
   const minor = parseMinor(price, exponent)

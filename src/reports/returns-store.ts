@@ -1,8 +1,8 @@
 /** The returns report in SQL: one row per returned product, on the day the return took effect. */
+import { isCancelledSale } from '../orders/order-view.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { isCancelledSale } from '../stats/cancelled-sale-store.ts'
 import { EFFECTIVE_DAY, returnsOf } from '../stats/returned-goods-store.ts'
 import {
   nextPlace,

@@ -1,11 +1,11 @@
 /** Lists the returns of a publisher's orders, newest first, each on its own day. */
 
+import { isCancelledSale } from '../orders/order-view.ts'
 import { cutPage, PAGE_ROWS_READ } from '../platform/http/page.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
-import { isCancelledSale } from './cancelled-sale-store.ts'
 import type { ReturnEntry, ReturnPage } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 import { EFFECTIVE_DAY, returnsOf } from './returned-goods-store.ts'
