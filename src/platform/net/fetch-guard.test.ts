@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { startServer } from '../../../test/support/local-server.ts'
+import { startNameServer } from '../../../test/support/name-server.ts'
 import { guardedAgent, guardedGet, isPublicAddress } from './fetch-guard.ts'
 
 test('addresses of every special range are private, all others are public', () => {
@@ -158,24 +157,3 @@ async function listen(t: TestContext): Promise<{ port: number; connections: () =
 }
 
 const MIXED = ['93.184.216.34', '127.0.0.1']
-
-/** Serves IPv4 addresses for names, possibly none; null means that it does not answer. */
-async function startNameServer(t: TestContext, addressesOf: (name: string) => string[] | null) {
-  const server = createSocket('udp4', (query, { port, address }) => {
-    const question = query.subarray(HEADER_BYTES, query.indexOf(0, HEADER_BYTES) + 5)
-    const [, name = '', type] = /^(.*)\0\0(.)/s.exec(question.toString('latin1')) ?? []
-    const found = addressesOf(name.slice(1).replace(/[\0-\x20]/g, '.'))
-    if (found === null) return
-    const told = type === '\x01' ? found : []
-    const header = [...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, told.length, 0, 0, 0, 0]
-    const records = told.map((ip) => [...RECORD, ...ip.split('.').map(Number)])
-    server.send(Buffer.from([...header, ...question, ...records.flat()]), port, address)
-  })
-  await once(server.bind(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
-  return { nameServers: [`127.0.0.1:${server.address().port}`] }
-}
-
-// RFC 1035, 4.1: the header of an answer, and a record with the question's name and an address.
-const HEADER_BYTES = 12
-const RECORD = [0xc0, HEADER_BYTES, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]

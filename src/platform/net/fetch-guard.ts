@@ -52,36 +52,41 @@ export function isPublicAddress(address: string): boolean {
 /** No other IPv6 address is assigned (RFC 4291, 2.4; IANA's registry). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
+export interface GuardOptions {
+  readonly allowPrivate: boolean
+  /** Only tests name other DNS servers than the system's. */
+  readonly nameServers?: readonly string[]
+}
+
 /**
  * A connection pool that dials only public addresses; with `allowPrivate`, any. The caller closes
- * it. Only tests name other DNS servers than the system's.
+ * it.
  */
-export function guardedAgent({
-  allowPrivate,
-  nameServers,
-}: {
-  readonly allowPrivate: boolean
-  readonly nameServers?: readonly string[]
-}): Agent {
+export function guardedAgent(options: GuardOptions): Agent {
+  return new Agent({
+    headersTimeout: IDLE_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
+    connect: guardedConnector(options),
+  })
+}
+
+/** Opens single connections under the same rule. */
+export function guardedConnector({ allowPrivate, nameServers }: GuardOptions) {
   const connector = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     ...(allowPrivate ? {} : { lookup: lookupPublic(nameServers) }),
   })
-  return new Agent({
-    headersTimeout: IDLE_TIMEOUT_MS,
-    bodyTimeout: IDLE_TIMEOUT_MS,
-    connect(options, callback) {
-      // A literal address is dialled without a look-up.
-      const host = options.hostname.replace(/^\[|\]$/g, '')
-      if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
-        callback(new PrivateAddressError(host, host), null)
-        return
-      }
-      connector(options, callback)
-    },
-  })
+  return (options: buildConnector.Options, callback: buildConnector.Callback): void => {
+    // A literal address is dialled without a look-up.
+    const host = options.hostname.replace(/^\[|\]$/g, '')
+    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
+      callback(new PrivateAddressError(host, host), null)
+      return
+    }
+    connector(options, callback)
+  }
 }
 
 /**
