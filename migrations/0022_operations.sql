@@ -32,6 +32,34 @@ create table report_delivery (
 );
 create unique index report_delivery_target on report_delivery (pub_id, target);
 
+-- Pages that publishers let the worker check in a browser, and what it found (src/check-page/).
+create table tag_check (
+  check_id integer generated always as identity primary key,
+  pub_id integer not null references publisher,
+  url text not null,
+  state text not null default 'waiting' check (state in ('waiting', 'running', 'done', 'failed')),
+  error text, -- for the publisher; null unless it failed
+  result jsonb, -- null until it is done
+  screenshot bytea, -- a JPEG; null: none, or a newer one is stored instead
+  datetime_created timestamptz not null default now(),
+  datetime_updated timestamptz not null default now(), -- of the last change of its state
+  check ((state = 'failed') = (error is not null)),
+  check ((state = 'done') = (result is not null))
+);
+-- A publisher has one check at a time.
+create unique index tag_check_open on tag_check (pub_id) where state in ('waiting', 'running');
+create index tag_check_publisher on tag_check (pub_id, check_id);
+
+-- A worker checks at once, as it sends new mail.
+create function check_tags_now() returns trigger language plpgsql as $$
+begin
+  update job set next_at = now() where task in (
+    select task from job where task = 'check_tags' for update skip locked);
+  return null;
+end $$;
+create trigger tag_check_queued after insert on tag_check
+  for each statement execute function check_tags_now();
+
 -- The result of each night's reconciliation, for every worker and `souk doctor`.
 create table reconciliation (
   at timestamptz primary key,

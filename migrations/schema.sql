@@ -8,6 +8,16 @@ create sequence offer_id_seq;
 
 create sequence webhook_delivery_delivery_id_seq;
 
+CREATE OR REPLACE FUNCTION check_tags_now()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update job set next_at = now() where task in (
+    select task from job where task = 'check_tags' for update skip locked);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION close_event_day(d date)
  RETURNS void
  LANGUAGE plpgsql
@@ -1579,6 +1589,26 @@ create table stream_position (
   digest bytea,
   constraint stream_position_pkey PRIMARY KEY (stream, created)
 );
+
+create table tag_check (
+  check_id integer generated always as identity,
+  pub_id integer not null,
+  url text not null,
+  state text not null default 'waiting'::text,
+  error text,
+  result jsonb,
+  screenshot bytea,
+  datetime_created timestamp with time zone not null default now(),
+  datetime_updated timestamp with time zone not null default now(),
+  constraint tag_check_pkey PRIMARY KEY (check_id),
+  constraint tag_check_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
+  constraint tag_check_check CHECK (((state = 'failed'::text) = (error IS NOT NULL))),
+  constraint tag_check_check1 CHECK (((state = 'done'::text) = (result IS NOT NULL))),
+  constraint tag_check_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text])))
+);
+CREATE UNIQUE INDEX tag_check_open ON tag_check USING btree (pub_id) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]));
+CREATE INDEX tag_check_publisher ON tag_check USING btree (pub_id, check_id);
+CREATE TRIGGER tag_check_queued AFTER INSERT ON tag_check FOR EACH STATEMENT EXECUTE FUNCTION check_tags_now();
 
 create table tag_day (
   pub_id integer not null,

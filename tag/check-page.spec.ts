@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { type CheckPageResult, checkPage } from '../src/check-page/check-page.ts'
+import { type CheckPageResult, checkPage, photographTo } from '../src/check-page/check-page.ts'
 import { renderCheckPage } from '../src/check-page/render.ts'
 import type { ApiError } from '../src/platform/errors/api-errors.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
@@ -33,11 +33,10 @@ function publish(html: string, headers: Record<string, string> = {}): string {
   return web.host('daily') + path
 }
 
-const check = (url: string, more: { publisher?: string; screenshot?: string } = {}) =>
+const check = (url: string, more: Partial<Parameters<typeof checkPage>[0]> = {}) =>
   checkPage({
     url,
     baseUrl: service,
-    tagDir: join(import.meta.dirname, '../dist/tag'),
     chromium: needProgram(CHROMIUM),
     earningsOf: () => '0.0075',
     publisher: null,
@@ -132,7 +131,7 @@ test('shows a page without the tag as it would be with it, for the given publish
   const screenshot = join(folder, 'page.png')
   const url = publish(ARTICLE)
   await assert.rejects(check(url), /--publisher|required|400|must be given/i)
-  const result = await check(url, { publisher: 'weekly', screenshot })
+  const result = await check(url, { publisher: 'weekly', photograph: photographTo(screenshot) })
   assert.equal(result.tag, 'inserted')
   assert.equal(result.is_member, false)
   assert.deepEqual(result.totals, { links: 4, auctioned: 1, waiting: 0, left: 3 })
@@ -227,7 +226,7 @@ test('reports a page that does not load', async () => {
 
 test('suggests a wrong URL, not a missing tag, when a page answers with an error', async () => {
   await assert.rejects(check(`${service}/9007199254740993`), (error: ApiError) => {
-    const rule = 'is answered with 404: is the address right?'
+    const rule = 'is answered with 404: is the URL right?'
     assert.deepEqual(error.data, [{ field: 'url', rule }])
     return true
   })
@@ -235,5 +234,5 @@ test('suggests a wrong URL, not a missing tag, when a page answers with an error
 
 test('reports a missing page, whatever its body contains', async () => {
   const { blocked } = await check(`${service}/9007199254740993`, { publisher: 'daily' })
-  assert.equal(blocked[0], 'The page is answered with 404: is the address right?')
+  assert.equal(blocked[0], 'The page is answered with 404: is the URL right?')
 })

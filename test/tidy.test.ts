@@ -26,12 +26,13 @@ const LAYERS = [
     'webhooks',
     'reports',
     'node',
+    'check-page',
     'jobs',
     'operator',
     'server',
     'demo',
   ],
-  ...['check-page', 'main.ts', 'cli'],
+  ...['main.ts', 'cli'],
 ]
 
 test('a folder imports only from the folders to its left', () => {

@@ -49,6 +49,7 @@ export function JobsPage() {
 
 /** Purposes of jobs whose name does not say enough. */
 const PURPOSES: Readonly<Record<string, string>> = {
+  check_tags: 'Opens pages that publishers check for the page tag.',
   check_pages: 'Checks whether the pages of earning links are still there.',
   deliver_reports: 'Delivers reports to the storage of publishers.',
   forget_deliveries: 'Deletes old deliveries of webhooks.',

@@ -8,6 +8,7 @@
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type {
   APIResponse,
   Browser,
@@ -19,10 +20,10 @@ import type {
 } from 'playwright-core'
 import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
-import { openBrowser } from './open-browser.ts'
+import { type BrowserOptions, openBrowser } from './open-browser.ts'
 import type { DebugTools, LinkReport, PageReport } from './page-report.ts'
 
-export interface CheckPageOptions {
+export interface CheckPageOptions extends BrowserOptions {
   readonly url: string
   /** The URL of this service; its tag is used if the page has none. */
   readonly baseUrl: string
@@ -30,12 +31,10 @@ export interface CheckPageOptions {
    * The expected publisher. A tag on the page names its own, and the result reports a difference.
    */
   readonly publisher: string | null
-  /** The folder of the built tags. */
-  readonly tagDir: string
-  /** The path of the browser. */
-  readonly chromium: string
-  /** Where to write the picture of the page with outlined links; a PNG. */
-  readonly screenshot?: string
+  /** Throws if the page that was loaded may not be checked: redirects lead anywhere. */
+  readonly mayCheck?: (url: string) => void
+  /** Takes the picture of the page with outlined links; the result shows where it is. */
+  readonly photograph?: (page: Page) => Promise<string | null>
   /**
    * What a click on this redirect URL would earn the publisher, as `earns` below; null if unknown.
    * The price is sealed, so only the service can open it.
@@ -77,7 +76,7 @@ const VIEWPORT = { width: 1280, height: 900 }
 
 /** Checks one page. Throws 400 if it cannot be loaded or no publisher is known. */
 export async function checkPage(options: CheckPageOptions): Promise<CheckPageResult> {
-  await using opened = await openBrowser(options.chromium)
+  await using opened = await openBrowser(options)
   const visit = await visitPage(opened.browser, options)
   const policy = await visitUnderPolicy(opened.browser, options, visit)
   return await describe(options, visit, policy)
@@ -106,6 +105,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const traffic = watchTraffic(page)
   const counts = await answerEvents(page)
   const status = (await load(page, options.url))?.status() ?? null
+  options.mayCheck?.(page.url())
   const found = await findTag(page)
   const publisher = found?.publisher ?? options.publisher
   if (publisher === null) {
@@ -114,7 +114,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const service = found?.service ?? options.baseUrl
   if (found === null) await insertTag(page, options, publisher)
   await traffic.quiet()
-  const debug = await openDebug(page, options)
+  const debug = await openDebug(page)
   const report = await debug.evaluate((souk) => souk.report())
   return {
     page,
@@ -148,7 +148,7 @@ async function visitUnderPolicy(
   const page = await context.newPage()
   await answerEvents(page)
   await load(page, options.url)
-  const debug = await openDebug(page, options)
+  const debug = await openDebug(page)
   return await debug.evaluate((souk, [base, auction]) => souk.probe(base, auction), [
     service,
     auctionUrl,
@@ -156,8 +156,8 @@ async function visitUnderPolicy(
 }
 
 /** Held by a handle from the same task on, because a page may replace `souk` at any time. */
-async function openDebug(page: Page, options: CheckPageOptions): Promise<JSHandle<DebugTools>> {
-  const script = await readTag(options, 'souk-debug.js')
+async function openDebug(page: Page): Promise<JSHandle<DebugTools>> {
+  const script = await readTag('souk-debug.js')
   return (await page.evaluateHandle(`${script}\n;window.souk`)) as JSHandle<DebugTools>
 }
 
@@ -210,14 +210,16 @@ async function insertTag(page: Page, options: CheckPageOptions, publisher: strin
     script.dataset.publisher = ${JSON.stringify(publisher)}
     document.head.append(script)
   })()`)
-  await page.evaluate(await readTag(options, 'souk.js'))
+  await page.evaluate(await readTag('souk.js'))
 }
 
-async function readTag({ tagDir }: CheckPageOptions, name: string): Promise<string> {
+const TAG_FOLDER = fileURLToPath(new URL('../../dist/tag/', import.meta.url))
+
+async function readTag(name: string): Promise<string> {
   try {
-    return await readFile(join(tagDir, name), 'utf8')
+    return await readFile(join(TAG_FOLDER, name), 'utf8')
   } catch {
-    throw new Refusal(`${join(tagDir, name)} is not there: build the tags with npm run build`)
+    throw new Refusal(`${join(TAG_FOLDER, name)} is not there: build the tags with npm run build`)
   }
 }
 
@@ -305,9 +307,10 @@ async function describe(
 ): Promise<CheckPageResult> {
   const { page, debug, report } = visit
   const links = (report?.links ?? []).map((link) => withEarnings(link, options))
-  if (options.screenshot !== undefined) {
+  let screenshot: string | null = null
+  if (options.photograph !== undefined) {
     await debug.evaluate((souk) => souk.outline())
-    await writePrivately(options.screenshot, await page.screenshot({ fullPage: true }))
+    screenshot = await options.photograph(page)
   }
   const count = (status: LinkReport['status']) =>
     links.filter((link) => link.status === status).length
@@ -330,18 +333,23 @@ async function describe(
     },
     trackers: visit.trackers,
     page_errors: visit.errors,
-    screenshot: options.screenshot ?? null,
+    screenshot,
   }
 }
 
 /**
- * Only the operator may read the picture, because a page may show unpublished content. An existing
- * file is replaced, never followed: it may be another user's symbolic link.
+ * Writes the whole page as a PNG. Only the operator may read it, because a page may show
+ * unpublished content. An existing file is replaced, never followed: it may be another user's
+ * symbolic link.
  */
-async function writePrivately(path: string, bytes: Buffer): Promise<void> {
-  await rm(path, { force: true })
-  await writeFile(path, bytes, { mode: 0o600, flag: 'wx' })
-}
+export const photographTo =
+  (path: string) =>
+  async (page: Page): Promise<string> => {
+    const bytes = await page.screenshot({ fullPage: true })
+    await rm(path, { force: true })
+    await writeFile(path, bytes, { mode: 0o600, flag: 'wx' })
+    return path
+  }
 
 function withEarnings(link: LinkReport, { earningsOf }: CheckPageOptions): CheckedLink {
   const address = link.redirect_url
@@ -362,7 +370,7 @@ const FIRST_FAILURE = 400
 
 function doubtAddress(status: number | null): string | null {
   if (status === null || status < FIRST_FAILURE) return null
-  return `is answered with ${status}: is the address right?`
+  return `is answered with ${status}: is the URL right?`
 }
 
 /** What keeps the tag from earning here, each with the line that fixes it. */

@@ -13,10 +13,15 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** The browser's path; if there is none, throws an error that names the fix. */
+/** The browser's path; null if there is none. */
+export function locateChromium(): string | null {
+  return PLACES.find(existsSync) ?? null
+}
+
+/** The same; if there is none, throws an error that names the fix. */
 export function findChromium(): string {
-  const found = PLACES.find(existsSync)
-  if (found !== undefined) return found
+  const found = locateChromium()
+  if (found !== null) return found
   throw new Refusal(
     'no Chromium here: install it (apt-get install chromium) or give --chromium PATH',
   )

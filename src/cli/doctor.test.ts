@@ -52,6 +52,7 @@ test('all is well with a fresh installation but what is wrong with the tests’ 
     'disk',
     'spool',
     'secrets',
+    'browser',
   ]) {
     assert.equal((await check(name)).ok, true, name)
   }

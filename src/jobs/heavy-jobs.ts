@@ -13,6 +13,7 @@ import { stepRoasMultipliers } from '../budgets/roas-store.ts'
 import { learnTraffic } from '../budgets/traffic-store.ts'
 import { refetchFeeds } from '../catalog/feeds/refetch-feeds.ts'
 import { type FeedImportOrder, runFeedImport } from '../catalog/feeds/run-feed-import.ts'
+import { runTagChecks, type TagCheckWork } from '../check-page/run-tag-checks.ts'
 import { retireViews } from '../events/view-totals.ts'
 import { type AgeingRow, listAgeing } from '../ledger/ageing.ts'
 import type { IssuedStatement } from '../ledger/statement-store.ts'
@@ -86,6 +87,8 @@ export const HEAVY_JOBS = {
     const given = { at: new Date(nowMs), allowPrivate, toDollars, seed }
     await runFeedImport(db, input as FeedImportOrder, given)
   },
+  checkTags: ({ db, keys, baseUrl, allowPrivateFetch: allowPrivate, input }: HeavyWork) =>
+    runTagChecks({ ...(input as Pick<TagCheckWork, 'brand'>), db, keys, baseUrl, allowPrivate }),
   deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
     deliverReports(db, new Date(nowMs)),
 }

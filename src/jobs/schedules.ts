@@ -14,6 +14,7 @@ import { deletePastResets } from '../accounts/sign-in/password-reset-store.ts'
 import { sendMail } from '../accounts/sign-in/send-mail.ts'
 import { deleteUnclickedReceipts } from '../auction/receipt-store.ts'
 import { deleteOldJobs } from '../auction/what-if-job-store.ts'
+import { deleteOldTagChecks, hasOpenTagChecks } from '../check-page/tag-check-store.ts'
 import { deleteSeenLinks } from '../fold/fold-seen-links.ts'
 import { deletePageSessions } from '../fold/fold-views.ts'
 import { takeHealthSample } from '../fold/health-sample-store.ts'
@@ -91,6 +92,8 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'send_webhooks', cron: '* * * * *', work: sendWebhooks },
   // Each new mail also makes it due, by a trigger (migrations).
   { task: 'send_mail', cron: '* * * * *', work: sendAllMail },
+  // So does each new check.
+  { task: 'check_tags', cron: '* * * * *', work: checkTags },
   { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
   { task: 'issue_statements', cron: '30 2 * * *', work: issueAllStatements },
   { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
@@ -150,6 +153,7 @@ async function forgetExpired({ database, now }: Node): Promise<void> {
   await deletePastChallenges(database, at)
   await deletePastLinkHours(database, at)
   await deleteOldUnattributed(database, at)
+  await deleteOldTagChecks(database)
 }
 
 /** Sessions whose views were deleted too. The fold counts a late view by its day's total. */
@@ -198,6 +202,15 @@ async function sendAllMail({ database: db, config, log, now }: Node): Promise<vo
       log.warn({ err }, isLast ? 'a mail was given up' : 'a mail was not sent; trying again')
     },
   })
+}
+
+/** Pages that publishers want checked. Usually none: then no thread starts. */
+async function checkTags(node: Node): Promise<void> {
+  if (!(await hasOpenTagChecks(node.database))) return
+  const input = { brand: node.config.brand }
+  for (const error of await runHeavyJob(node, 'checkTags', { input })) {
+    node.log.warn({ error }, 'a page of a publisher could not be checked')
+  }
 }
 
 async function retellAllOrders(node: Node): Promise<void> {

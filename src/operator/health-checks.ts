@@ -7,6 +7,7 @@ import { access, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { RESULT_AGE_MAX_MS } from '../auction/seal.ts'
 import { LEASE_SKEW_MS } from '../budgets/lease-terms.ts'
+import { locateChromium } from '../check-page/find-chromium.ts'
 import { countBehind, listLanesBehind } from '../fold/lane-store.ts'
 import { hasTrigrams } from '../matching/product-words-store.ts'
 import { spoolFolder } from '../node/data-folder.ts'
@@ -101,6 +102,7 @@ export async function checkHealth(asked: HealthContext): Promise<Health> {
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(context, spoolFolder(context.config))),
     await run('secrets', () => checkSecrets(context)),
+    await run('browser', async () => checkBrowser()),
     ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(context, natsUrl))]),
   ]
   return { ok: checks.every(({ ok }) => ok), checks: toldOnce(checks) }
@@ -146,6 +148,13 @@ async function ifMigrated(
 ): Promise<Finding> {
   const { db } = await storage()
   return (await isMigrated(db)) ? check(db) : good('not looked at: see migrations')
+}
+
+/** Not a fault: only a worker needs it, and only for one page of the dashboard. */
+function checkBrowser(): Finding {
+  const path = locateChromium()
+  if (path !== null) return good(`publishers can check their pages: ${path}`)
+  return good('no Chromium here: install it on a worker so that publishers can check their pages')
 }
 
 /** Not a fault: words that are spelt right are found either way. */

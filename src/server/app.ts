@@ -18,6 +18,7 @@ import { accountRoutes } from '../accounts/routes.ts'
 import { dayRunRoutes } from '../auction/day-run-routes.ts'
 import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { resultRoutes } from '../auction/result-routes.ts'
+import { screenshotRoute } from '../check-page/tag-check-routes.ts'
 import { LogUnavailable } from '../events/event-log.ts'
 import { startFold } from '../fold/start-fold.ts'
 import { startSchedules } from '../jobs/run-schedules.ts'
@@ -183,6 +184,7 @@ async function buildHttp(node: Node): Promise<Http> {
     for (const routes of [reportRoutes, merchantRoutes]) {
       await http.register(routes({ db, keys, now }))
     }
+    await http.register(screenshotRoute({ db, keys }))
     await http.register(unsubscribeRoutes({ db }))
     await http.register(reversalRoutes({ ...intake, keys }))
     await http.register(intakeRoutes(intake)) // orders and returns, server to server

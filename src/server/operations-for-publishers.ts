@@ -2,6 +2,7 @@
 import type { Operation } from '../accounts/operation.ts'
 import { publisherOperations } from '../accounts/publisher-operations.ts'
 import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
+import { tagCheckOperations } from '../check-page/tag-check-operations.ts'
 import { productOperations } from '../matching/product-operations.ts'
 import type { Node } from '../node/node.ts'
 import { breakdownOperations } from '../stats/breakdown-operations.ts'
@@ -32,6 +33,7 @@ export function operationsForPublishers(node: Node): Operation[] {
       },
     }),
     ...tagStatusOperations,
+    ...tagCheckOperations,
     ...alertOperations,
     ...productOperations({ linkUrl, outlooks, book, isOwnPage }),
   ]
