@@ -79,7 +79,8 @@ test('logs in with a code of an app, or with a recovery code', async (t) => {
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.getByText('Log-in asks for a code of your app.').waitFor()
   await page.getByRole('button', { name: 'Get new recovery codes' }).click()
-  const code = await page.getByRole('main').getByRole('listitem').first().innerText()
+  const codes = page.getByRole('region', { name: 'Recovery codes' })
+  const code = await codes.getByRole('listitem').first().innerText()
   await logOut(page)
 
   await sendPassword(page, account)

@@ -7,6 +7,7 @@ import type {
 } from '@simplewebauthn/browser'
 import type { Static } from 'typebox'
 import type { EnrolledTotp, PasskeyRecord } from '../src/accounts/sign-in/factor-operations.ts'
+import type { SessionRecord } from '../src/accounts/sign-in/me-operations.ts'
 import type {
   FactorNeededRecord,
   SignInWays as SignInWaysRecord,
@@ -15,6 +16,7 @@ import { all, call, first, post, remember, SESSION, send, type User } from './ap
 
 export type SignInWays = Static<typeof SignInWaysRecord>
 export type FactorNeeded = Static<typeof FactorNeededRecord>
+export type Session = Static<typeof SessionRecord>
 export type Passkey = Static<typeof PasskeyRecord>
 
 /** A password, or the second factor after it. */
@@ -34,8 +36,10 @@ export const signIn = {
   requestReset: (email: string) => post<object>(`${SESSION}password_reset/`, { email }),
   setPassword: (body: { token: string; password: string }) =>
     post<object>(`${SESSION}password/`, body),
-  changePassword: (body: { current_password: string; password: string }) =>
-    send<User>('/api/v1/me/', 'PATCH', body),
+  changeMe: (body: { name: string } | { current_password: string; password: string }) =>
+    send<User>(ME, 'PATCH', body),
+  sessions: () => all<Session>(`${SESSION}all/`),
+  endSession: (id: number) => call<object>(`${SESSION}all/${id}/`, { method: 'DELETE' }),
   enrolTotp: () => post<Static<typeof EnrolledTotp>>(`${ME}totp/`, {}),
   confirmTotp: (totp: string) => post<object>(`${ME}totp/confirm/`, { totp }),
   removeTotp: () => call<object>(`${ME}totp/`, { method: 'DELETE' }),

@@ -1,4 +1,4 @@
-/** The user's own sign-in: second factors and recovery codes. */
+/** The user's own account: name, password, sessions, second factors and recovery codes. */
 import { startRegistration } from '@simplewebauthn/browser'
 import {
   type UseMutationResult,
@@ -13,21 +13,32 @@ import { type Passkey, signIn } from '../sign-in-api.ts'
 import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { Failure, Progress } from '../ui/notice.tsx'
 import { Title } from '../ui/title.tsx'
+import { Password, Profile } from './account-profile.tsx'
+import { Sessions } from './account-sessions.tsx'
 
 export function AccountPage() {
   const { data: me } = useMe()
   if (me === undefined) return null
   const { second_factors: factors } = me
   return (
-    <div className="max-w-xl space-y-8">
-      <Title>Account</Title>
+    <div className="space-y-6">
+      <Title>Your account</Title>
       <p className="text-soft">
         Logged in as <bdi className="wrap-anywhere">{me.email}</bdi>. A second factor protects your
         account when somebody else learns your password.
       </p>
-      <App isConfirmed={factors.totp} />
-      <Passkeys />
-      <RecoveryCodes left={factors.recovery_codes} />
+      <div className="grid items-start gap-8 *:min-w-0 *:space-y-8 lg:grid-cols-2">
+        <div>
+          <Profile />
+          <Password />
+          <Sessions />
+        </div>
+        <div>
+          <App isConfirmed={factors.totp} />
+          <Passkeys />
+          <RecoveryCodes left={factors.recovery_codes} />
+        </div>
+      </div>
     </div>
   )
 }

@@ -11,6 +11,8 @@ type Input = Pick<
 interface FieldProps extends Input {
   /** The parameter's name in the API. Errors are assigned to fields by this name. */
   readonly name: string
+  /** Of the element, where another form of the page has a field of this name. */
+  readonly id?: string
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
@@ -19,27 +21,27 @@ interface FieldProps extends Input {
 }
 
 export function Field(props: FieldProps) {
-  const { name, label, value, onChange, error, isOptional = false, ...input } = props
+  const { name, id = name, label, value, onChange, error, isOptional = false, ...input } = props
   const fault = faultsOf(error).find(({ field }) => field === name)
   return (
     <div>
-      <label htmlFor={name} className="label">
+      <label htmlFor={id} className="label">
         {label}
         {isOptional && <span className="font-normal text-soft"> (optional)</span>}
       </label>
       <input
         {...input}
-        id={name}
+        id={id}
         name={name}
         required={!isOptional}
         className="field aria-invalid:border-bad"
         aria-invalid={fault !== undefined}
-        aria-describedby={fault && `${name}-fault`}
+        aria-describedby={fault && `${id}-fault`}
         value={value}
         onChange={({ target }) => onChange(target.value)}
       />
       {fault !== undefined && (
-        <p id={`${name}-fault`} className="mt-1 text-sm text-bad first-letter:uppercase">
+        <p id={`${id}-fault`} className="mt-1 text-sm text-bad first-letter:uppercase">
           {fault.rule}
         </p>
       )}

@@ -59,7 +59,7 @@ const MeChanges = Type.Object({
   ),
 })
 
-const SessionRecord = Type.Object({
+export const SessionRecord = Type.Object({
   session_id: Type.Integer(),
   user_agent: Type.String({ description: 'The browser or program that signed in' }),
   address: Type.String({ description: 'The IP address that signed in' }),
