@@ -24,7 +24,7 @@ test('payments show who owes since when, and a statement opens as a page and as 
   const events = new MoneyEvents()
   const click = (name: string, merchId: number, days: number) =>
     events.click(name, START_MS + days * DAY_MS, {
-      ...{ model: MODEL.cpc, priceMicros: 80_123_456, reservedMicros: 80_123_456 },
+      ...{ model: MODEL.cpc, termsAmount: 80_123_456, reservedMicros: 80_123_456 },
       ...{ sharePpm: 750_000, pubId: account.pubId, merchId },
     })
   const told = [
