@@ -28,6 +28,7 @@ export const SOURCE_PAGES: readonly SourcePage[] = [
   guide('read-statistics'),
   guide('send-orders'),
   { file: 'tag/README.md', path: 'tag/', group: 'Tags' },
+  rules('worked-example', 'Worked example'),
   rules('links-and-tags'),
   rules('auction'),
   rules('clicks'),
