@@ -39,17 +39,17 @@ export const clickFalsely = (): Promise<boolean> =>
       const headers = { ...header, 'user-agent': BROWSER }
       const before = await paidOf(target)
       await click(target, calls, (at) => [`203.0.113.${turn + 1}`, linkOf(at), headers])
-      isHeld = (await told(target, name, { calls, before, paidMax })) && isHeld
+      isHeld = (await report(target, name, { calls, before, paidMax })) && isHeld
     }
     const before = await paidOf(target)
     await click(target, ONE_ADDRESS, (at) => {
       return ['203.0.113.66', at, { ...page, 'user-agent': `${BROWSER} Reader/${at}` }]
     })
     const bound = { calls: ONE_ADDRESS, before, paidMax: ONE_ADDRESS_PAID_MAX }
-    return (await told(target, 'one address as many browsers', bound)) && isHeld
+    return (await report(target, 'one address as many browsers', bound)) && isHeld
   })
 
-async function told(
+async function report(
   target: Target,
   name: string,
   { calls, before, paidMax }: { calls: number; before: number; paidMax: number },

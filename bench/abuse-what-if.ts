@@ -17,8 +17,8 @@ export const askLongDays = (): Promise<boolean> =>
     const answers = Promise.all(Array.from({ length: CALLS }, () => ask(target, key)))
     const readers = await readersOf(target)
     const statuses = Object.entries(Object.groupBy(await answers, String))
-    const told = statuses.map(([status, all]) => `${all?.length} × ${status}`).join(', ')
-    console.log(`  answered ${told}; readers: p50 ${readers.p50} ms, p95 ${readers.p95} ms`)
+    const counts = statuses.map(([status, all]) => `${all?.length} × ${status}`).join(', ')
+    console.log(`  answered ${counts}; readers: p50 ${readers.p50} ms, p95 ${readers.p95} ms`)
     const isHeld = !isJudged || readers.p95 < P95_MAX_MS
     return isHeld && statuses.every(([status]) => Number(status) < 500)
   })

@@ -69,7 +69,7 @@ async function fill(db: Db): Promise<void> {
       + n * interval '1 second' * ${86_400 / CLICKS_PER_DAY}::float8 as at,
       1 + (hashint4(n + 7) & 1048575) % ${MERCHANTS}::int as merch_id) as of_click`)
   await db.run(sql`
-    insert into merchant_order (merch_id, order_id, told, is_posted, click_id, attribution)
+    insert into merchant_order (merch_id, order_id, account, is_posted, click_id, attribution)
     select merch_id, event_id, '{}', true, click_id, 'exact' from click where event_id % 50 = 0`)
   await db.run(sql`vacuum analyze`)
 }

@@ -5,7 +5,7 @@
 
 import { EVENT_TYPE } from '../src/events/event.ts'
 import { lessonChange } from '../src/fold/order-lesson.ts'
-import { type OrderEvent, tellEvent } from '../src/orders/order-event.ts'
+import { applyEvent, type OrderEvent } from '../src/orders/order-event.ts'
 import type { OrderRecord } from '../src/orders/order-store.ts'
 import { emptyOrder } from '../src/orders/order-store.ts'
 import { MICROS_PER_DOLLAR } from '../src/platform/money/money.ts'
@@ -272,7 +272,7 @@ function makeOrder(
 function orderHappenings(order: Order, index: number): Happening[] {
   const { merchId, atMs, rejectedAtMs } = order
   const orderId = `o${index}`
-  const pending = tell(emptyOrder({ merchId, orderId }), order, {
+  const pending = applyToRecord(emptyOrder({ merchId, orderId }), order, {
     id: `${2 * index + 1}`,
     atMs,
     type: EVENT_TYPE.order,
@@ -291,7 +291,7 @@ function orderHappenings(order: Order, index: number): Happening[] {
     samples: lessonChange(emptyOrder({ merchId, orderId }), pending),
   }
   if (!Number.isFinite(rejectedAtMs)) return [reported]
-  const rejected = tell(pending, order, {
+  const rejected = applyToRecord(pending, order, {
     id: `${2 * index + 2}`,
     atMs: rejectedAtMs,
     type: EVENT_TYPE.orderDecision,
@@ -301,7 +301,7 @@ function orderHappenings(order: Order, index: number): Happening[] {
   return [reported, { kind: 'rejection', order, atMs: rejectedAtMs, samples }]
 }
 
-function tell(record: OrderRecord, order: Order, event: OrderEvent): OrderRecord {
+function applyToRecord(record: OrderRecord, order: Order, event: OrderEvent): OrderRecord {
   const attribution = {
     model: 'exact' as const,
     owner: {
@@ -309,5 +309,5 @@ function tell(record: OrderRecord, order: Order, event: OrderEvent): OrderRecord
       ...{ campaignId: 1, terms: { model: 'cpa' as const, ratePpm: 80_000 }, sharePpm: 750_000 },
     },
   }
-  return { ...record, account: tellEvent(record.account, event, { attribution }) }
+  return { ...record, account: applyEvent(record.account, event, { attribution }) }
 }

@@ -268,17 +268,17 @@ test('a dashboard that fails to load says so and how to continue', async (t) => 
   const { page, troubles } = await visit(t, '/dashboard/')
   await page.route('**/assets/*.js', (route) => route.abort())
   await page.reload()
-  const told = page.getByText('This takes longer than it should')
-  assert.equal(await told.isVisible(), false, 'not at once')
+  const notice = page.getByText('This takes longer than it should')
+  assert.equal(await notice.isVisible(), false, 'not at once')
   await page.evaluate(() => {
     // Skips the animation's delay of some seconds.
     for (const animation of document.getAnimations()) animation.finish()
   })
-  await told.waitFor()
+  await notice.waitFor()
   await page.unroute('**/assets/*.js')
   await page.getByRole('link', { name: 'Reload' }).click()
   await page.getByRole('heading', { level: 1 }).waitFor()
-  assert.equal(await told.isVisible(), false)
+  assert.equal(await notice.isVisible(), false)
   troubles.length = 0 // The script that failed to load.
 })
 

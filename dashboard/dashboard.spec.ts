@@ -148,7 +148,7 @@ test('an order and its return show their earnings and link to the click’s rece
   await line.getByText(/^A commission. The merchant can cancel the order until /).waitFor()
   await line.getByRole('link', { name: 'Receipt' }).click()
   await page.getByText('Valid. If the reader buys, the commission appears').waitFor()
-  await tell('returns', { returns: [{ id: 'B-1', order_id: 'R-1001', line: 0 }] })
+  await report('returns', { returns: [{ id: 'B-1', order_id: 'R-1001', line: 0 }] })
   await page.goto(`${api.url}/dashboard/orders`)
   const back = page.getByRole('region', { name: 'Returns' }).getByRole('listitem')
   await back.getByText('−$0.735', { exact: true }).waitFor()
@@ -157,11 +157,11 @@ test('an order and its return show their earnings and link to the click’s rece
 
 function buy(id: string, click_id: string): Promise<void> {
   const order = { id, value: '49.00', currency: 'USD', click_id }
-  return tell('orders', { orders: [{ order, products: [{ id: '1', price: '49.00' }] }] })
+  return report('orders', { orders: [{ order, products: [{ id: '1', price: '49.00' }] }] })
 }
 
 /** Sends a signed report as the shop's server does. */
-async function tell(of: 'orders' | 'returns', body: object): Promise<void> {
+async function report(of: 'orders' | 'returns', body: object): Promise<void> {
   const secret = await api.db.row<{ postback_secret: string }>(
     sql`select postback_secret from merchant where merch_id = ${pans}`,
   )

@@ -154,11 +154,13 @@ test('in an auction that a rival won, a merchant sees only its own numbers', asy
     receipts.map(({ result }) => ask<Explanation>(page, `auction_results/${result}/`)),
   )
   assert.equal(answers.filter(({ status }) => status === 404).length, 1)
-  const told = answers.flatMap(({ json }) => json.data)
-  assert.ok(told.every(({ candidates }) => candidates.every(({ merch_id }) => merch_id === pans)))
-  const won = told.filter(({ outcome }) => outcome.merch_id === pans)
+  const explained = answers.flatMap(({ json }) => json.data)
+  assert.ok(
+    explained.every(({ candidates }) => candidates.every(({ merch_id }) => merch_id === pans)),
+  )
+  const won = explained.filter(({ outcome }) => outcome.merch_id === pans)
   assert.equal(won.length, 1)
-  const lost = told.filter((one) => !won.includes(one))
+  const lost = explained.filter((one) => !won.includes(one))
   assert.ok(lost.length > 0 && lost.every(({ outcome }) => outcome.price === null))
 })
 

@@ -27,11 +27,11 @@ test('payments show who owes since when, and a statement opens as a page and as 
       ...{ model: MODEL.cpc, termsAmount: 80_123_456, reservedMicros: 80_123_456 },
       ...{ sharePpm: 750_000, pubId: account.pubId, merchId },
     })
-  const told = [
+  const logged = [
     ...[click('a', kettles, 0), click('b', pans, 1), click('c', kettles, 2)],
     events.payment(START_MS + 5 * DAY_MS, 81, { merchId: kettles }),
   ]
-  await api.app.node.appender.append(told, { patienceMs: PATIENCE_MS })
+  await api.app.node.appender.append(logged, { patienceMs: PATIENCE_MS })
   await api.app.settled()
   await issueStatements(api.db, { now: new Date('2026-04-03T00:00:00Z') })
   await page.reload()

@@ -113,7 +113,7 @@ begin
   execute format(
     'insert into event_day_end (lane, day, seq)
      select lane.lane, %L, coalesce(
-       (select seq from %I as told where told.lane = lane.lane order by seq desc limit 1), 0)
+       (select seq from %I as logged where logged.lane = lane.lane order by seq desc limit 1), 0)
      from lane
      on conflict (lane, day) do update set seq = excluded.seq', d, name);
 end

@@ -77,12 +77,12 @@ create table seen_link (
 );
 create index seen_link_placed on seen_link (placed_at);
 
--- One row per order, by the merchant's id. `told` is everything that was reported about it: all
--- other columns follow from it, and are stored for reading.
+-- One row per order, by the merchant's id. `account` contains all that was reported: the other
+-- columns follow from it, and are stored for reading.
 create table merchant_order (
   merch_id integer not null,
   order_id text not null,
-  told jsonb not null, -- OrderAccount of src/orders/order-account.ts
+  account jsonb not null, -- OrderAccount of src/orders/order-account.ts
   is_posted boolean not null, -- the ledger has an entry of it
   event_id bigint, -- of the first report: our id of the order; null: only returns are known
   day date, -- UTC, on which the first report was accepted; null: only returns are known
@@ -122,7 +122,7 @@ create index merchant_order_locks on merchant_order (locks_at)
 -- a guess is reported again as well, once the named click is known.
 create index merchant_order_unknown_click on merchant_order (merch_id, order_id)
   where (attribution is null or attribution <> 'exact') and rejected_at is null
-    and told @> '{"evidence": [{"verdict": "unknown_click"}]}';
+    and account @> '{"evidence": [{"verdict": "unknown_click"}]}';
 
 create table order_line (
   merch_id integer not null,

@@ -26,7 +26,7 @@ create table alert_event (
 );
 
 -- Sent alerts: each event at most once a day.
-create table alert_told (
+create table sent_alert (
   pub_id integer not null,
   kind text not null,
   key text not null,

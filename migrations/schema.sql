@@ -35,7 +35,7 @@ begin
   execute format(
     'insert into event_day_end (lane, day, seq)
      select lane.lane, %L, coalesce(
-       (select seq from %I as told where told.lane = lane.lane order by seq desc limit 1), 0)
+       (select seq from %I as logged where logged.lane = lane.lane order by seq desc limit 1), 0)
      from lane
      on conflict (lane, day) do update set seq = excluded.seq', d, name);
 end
@@ -235,14 +235,6 @@ create table alert_setting (
   datetime_updated timestamp with time zone not null default now(),
   constraint alert_setting_pkey PRIMARY KEY (pub_id),
   constraint alert_setting_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id)
-);
-
-create table alert_told (
-  pub_id integer not null,
-  kind text not null,
-  key text not null,
-  at timestamp with time zone not null,
-  constraint alert_told_pkey PRIMARY KEY (pub_id, kind, key)
 );
 
 create table api_key (
@@ -966,7 +958,7 @@ CREATE TRIGGER merchant_domain_changed AFTER INSERT OR DELETE OR UPDATE ON merch
 create table merchant_order (
   merch_id integer not null,
   order_id text not null,
-  told jsonb not null,
+  account jsonb not null,
   is_posted boolean not null,
   event_id bigint,
   day date,
@@ -1001,7 +993,7 @@ CREATE INDEX merchant_order_event ON merchant_order USING btree (event_id);
 CREATE INDEX merchant_order_hold ON merchant_order USING btree (hold) WHERE (hold IS NOT NULL);
 CREATE INDEX merchant_order_locks ON merchant_order USING btree (locks_at) WHERE ((pub_id IS NOT NULL) AND (rejected_at IS NULL));
 CREATE INDEX merchant_order_publisher ON merchant_order USING btree (pub_id, day) WHERE (pub_id IS NOT NULL);
-CREATE INDEX merchant_order_unknown_click ON merchant_order USING btree (merch_id, order_id) WHERE (((attribution IS NULL) OR (attribution <> 'exact'::text)) AND (rejected_at IS NULL) AND (told @> '{"evidence": [{"verdict": "unknown_click"}]}'::jsonb));
+CREATE INDEX merchant_order_unknown_click ON merchant_order USING btree (merch_id, order_id) WHERE (((attribution IS NULL) OR (attribution <> 'exact'::text)) AND (rejected_at IS NULL) AND (account @> '{"evidence": [{"verdict": "unknown_click"}]}'::jsonb));
 
 create table merchant_payment (
   event_id bigint not null,
@@ -1466,6 +1458,14 @@ create table seen_link (
   constraint seen_link_pkey PRIMARY KEY (session_key, auction_id, merch_id)
 );
 CREATE INDEX seen_link_placed ON seen_link USING btree (placed_at);
+
+create table sent_alert (
+  pub_id integer not null,
+  kind text not null,
+  key text not null,
+  at timestamp with time zone not null,
+  constraint sent_alert_pkey PRIMARY KEY (pub_id, kind, key)
+);
 
 create table sign_in_challenge (
   token_hash bytea not null,

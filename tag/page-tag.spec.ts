@@ -192,7 +192,7 @@ test('publishes an outcome on the anchor, where it can be shown as text but neve
   assert.equal(await text('won'), '$49.99 at The kettles shop, in stock')
   assert.match(await text('inside'), /^<img .*> <span .*>Thing 2 &lt;of&gt; kettles<\/span>$/)
   assert.equal(await text('kept'), 'the <em>original</em> words')
-  assert.equal(await text('told'), 'The kettles shop')
+  assert.equal(await text('merchant-name'), 'The kettles shop')
   assert.deepEqual(errors, [])
 })
 

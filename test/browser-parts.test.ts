@@ -61,9 +61,9 @@ test('a start that is stopped during its build exits at once and opens nothing',
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let told = ''
+  let output = ''
   child.stdout.on('data', (chunk) => {
-    told += chunk
+    output += chunk
   })
   const ended = once(child, 'close')
   for await (const line of createInterface({ input: child.stderr })) {
@@ -71,7 +71,7 @@ test('a start that is stopped during its build exits at once and opens nothing',
   }
   const [code] = await ended
   assert.equal(code, 0)
-  assert.equal(told, '', 'it went on to serve')
+  assert.equal(output, '', 'it went on to serve')
   assert(!existsSync(join(clone, 'dist', 'tag.sources')), 'it built on')
   assert(!existsSync(join(clone, 'data')))
 })

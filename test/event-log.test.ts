@@ -255,9 +255,9 @@ for (const { name, openLogs } of implementations) {
   test(`${name}: readers of this and of other processes are notified of an append`, async (t) => {
     const open = await openLogs(scopeOf(t))
     const [here, elsewhere] = [await open(), await open()]
-    const told = (log: EventLog) =>
+    const hearOf = (log: EventLog) =>
       new Promise<void>((resolve) => log.onAppended((lane) => lane === 9 && resolve()))
-    const hears = [told(here), told(elsewhere)]
+    const hears = [hearOf(here), hearOf(elsewhere)]
     await here.append(makeEvents(1, { lane: 9 }))
     await Promise.all(hears)
   })

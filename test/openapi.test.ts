@@ -34,12 +34,15 @@ test('the description says that an import takes a file', async () => {
 
 test('the description states the rules between parameters', async () => {
   const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
-  const told = (path: string, name: string): string =>
+  const descriptionOf = (path: string, name: string): string =>
     paths[path].get.parameters.find((one: { name: string }) => one.name === name).description
   const match = '/api/v1/product_match/clickmate/exclusive_links/'
-  assert.match(told(match, 'gtin'), /^One of gtin, sku and product_url must be sent/)
-  assert.match(told(match, 'article_url'), /Variant B: required/)
-  assert.match(told('/api/v1/publishers/{pub_id}/reports/{report}/', 'date_to'), /at most 100 days/)
+  assert.match(descriptionOf(match, 'gtin'), /^One of gtin, sku and product_url must be sent/)
+  assert.match(descriptionOf(match, 'article_url'), /Variant B: required/)
+  assert.match(
+    descriptionOf('/api/v1/publishers/{pub_id}/reports/{report}/', 'date_to'),
+    /at most 100 days/,
+  )
 })
 
 test('the description of the reports names every column, and which amounts may be summed', async () => {
@@ -101,9 +104,9 @@ test('every response names its fields, unless its columns are described elsewher
     ('additionalProperties' in schema ||
       'patternProperties' in schema ||
       Object.values(schema).some(open))
-  const told = (await readOperations()).filter(({ responses }) => open(responses[200]?.content))
+  const openOnes = (await readOperations()).filter(({ responses }) => open(responses[200]?.content))
   assert.deepEqual(
-    told.map(({ operationId }) => operationId),
+    openOnes.map(({ operationId }) => operationId),
     ['readReport', 'readMerchantLedger'],
   )
 })
@@ -138,7 +141,7 @@ test('the description of each link for readers names the labels of the click', a
 })
 
 test('the description of a response names its type, also of a file, a page or nothing', async () => {
-  const told = (await readOperations()).flatMap(({ operationId, responses }) =>
+  const found = (await readOperations()).flatMap(({ operationId, responses }) =>
     Object.entries(responses)
       .map(([status, { content = {} }]) => [operationId, status, ...Object.keys(content)])
       .filter(([, , ...types]) => types.join() !== JSON_TYPE),
@@ -169,5 +172,5 @@ test('the description of a response names its type, also of a file, a page or no
     ['reportCheckout', '201'],
     ['reportShopView', '201'],
   ]
-  assert.deepEqual(told.toSorted(), expected.toSorted())
+  assert.deepEqual(found.toSorted(), expected.toSorted())
 })

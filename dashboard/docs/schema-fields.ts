@@ -75,9 +75,9 @@ const alternatives = (types: readonly string[]) => [...new Set(types)].join(' or
 /** One field alone: a parameter, or an entry of an object. */
 export function toField(path: string, schema: Schema, isRequired: boolean): Field {
   // For a nullable field, the other member of the union carries rules and description.
-  const told = { ...schema.anyOf?.find(({ type }) => type !== 'null'), ...schema }
-  const { description = '' } = told
-  return { path, type: typeWord(schema), isRequired, rules: rulesOf(told), description }
+  const resolved = { ...schema.anyOf?.find(({ type }) => type !== 'null'), ...schema }
+  const { description = '' } = resolved
+  return { path, type: typeWord(schema), isRequired, rules: rulesOf(resolved), description }
 }
 
 function typeWord(schema: Schema): string {

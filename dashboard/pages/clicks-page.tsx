@@ -49,8 +49,8 @@ type Pages = InfiniteData<ClickPage>
 
 /** Reasons depend on the range only, so they stay while other clicks of it load. */
 function useReasons(ofRange: QueryKey, pages: Pages | undefined): ClickPage['reasons'] {
-  const told = useQueryClient().getQueriesData<Pages>({ queryKey: ofRange })
-  const all = [pages, ...told.map(([, data]) => data)]
+  const cached = useQueryClient().getQueriesData<Pages>({ queryKey: ofRange })
+  const all = [pages, ...cached.map(([, data]) => data)]
   return all.find((one) => one !== undefined)?.pages[0]?.reasons ?? []
 }
 

@@ -234,9 +234,9 @@ test('an address has so many tries, and a body a limit', async () => {
   const path = '/api/v1/invitations/unknown/accept/'
   const long = await own.call('POST', path, { body: { name: 'a'.repeat(5_000) } })
   assert.equal(long.status, 413)
-  const told = []
-  for (let at = 0; at < 20; at += 1) told.push(await own.call('POST', path, { body: account }))
-  assert.deepEqual([told[0]?.status, told.at(-1)?.status], [404, 429])
+  const answers = []
+  for (let at = 0; at < 20; at += 1) answers.push(await own.call('POST', path, { body: account }))
+  assert.deepEqual([answers[0]?.status, answers.at(-1)?.status], [404, 429])
 })
 
 test('upkeep deletes invitations a while after their end', async () => {

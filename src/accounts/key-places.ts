@@ -33,13 +33,16 @@ export class KeyPlaces {
    * Reports a key that was used before, but never from this network. The report commits together
    * with the network, so a failed report is repeated at the next use.
    */
-  async note({ tokenId, key, address }: KeyUse, tell: (tx: Db) => Promise<unknown>): Promise<void> {
+  async note(
+    { tokenId, key, address }: KeyUse,
+    onNewPlace: (tx: Db) => Promise<unknown>,
+  ): Promise<void> {
     const place = createHmac('sha256', key).update(networkOf(address)).digest()
     const id = `${tokenId} ${place.toString('base64')}`
     if (this.#seen.has(id)) return
     await this.#db.transaction(async (tx) => {
       const { isNew, isFirst } = await insertKeyPlace(tx, { tokenId, place })
-      if (isNew && !isFirst) await tell(tx)
+      if (isNew && !isFirst) await onNewPlace(tx)
     })
     this.#seen.set(id, true)
   }

@@ -115,8 +115,8 @@ test('of two last admins or owners who leave at once, one stays', async () => {
         call('DELETE', `${pathTo(organization)}members/${uid}/`, { key }),
       ),
     )
-    const told = answers.map(({ status }) => status).toSorted()
-    assert.deepEqual(told, [200, 409], organization.kind)
+    const statuses = answers.map(({ status }) => status).toSorted()
+    assert.deepEqual(statuses, [200, 409], organization.kind)
   }
 })
 

@@ -27,8 +27,8 @@ async function makeCaller(
   const made = await createApiKey(db, { uid, description: 'test', expiresAt, now: START })
   const clock = { now: START }
   const now = () => clock.now
-  const told: KeyHolder[] = []
-  const onUsed = (holder: KeyHolder) => void told.push(holder)
+  const used: KeyHolder[] = []
+  const onUsed = (holder: KeyHolder) => void used.push(holder)
   const row: typeof db.row = async (query) => {
     await lookUp?.()
     return db.row(query)
@@ -46,7 +46,7 @@ async function makeCaller(
     await guard.require(request)
     return holderOf(request)
   }
-  return { call, guard, told, tokenId: made.row.token_id, key: made.key }
+  return { call, guard, used, tokenId: made.row.token_id, key: made.key }
 }
 
 async function storedUse(tokenId: number): Promise<number | null> {
@@ -195,12 +195,12 @@ test("a slow key look-up does not refill the key's limit", async () => {
 
 test('neither HEAD nor a call over the limit counts as a use of the key', async () => {
   const limits = new TokenBuckets({ rate: 0.01, burst: 2 })
-  const { call, told, tokenId } = await makeCaller({ limits })
+  const { call, used, tokenId } = await makeCaller({ limits })
   await call(0, 'HEAD')
-  assert.equal(told.length, 0)
+  assert.equal(used.length, 0)
   await call(1)
   await assert.rejects(call(70), { code: 4290 })
-  assert.equal(told.length, 1)
+  assert.equal(used.length, 1)
   assert.equal(await storedUse(tokenId), START.getTime() + 1_000)
   assert.equal((await call(200)).record?.datetime_last_used?.getTime(), START.getTime() + 1_000)
 })

@@ -24,12 +24,12 @@ test('a campaign counts once in an auction, by its offer that came closest', () 
     { name: 'paused', campaign: 3, merchant: 3, flight: { isActive: false } },
   ])
   const standings = standingsOf(set, outcome)
-  const told = standings.map(({ campaignId, loss, bidMicros }) => [
+  const losses = standings.map(({ campaignId, loss, bidMicros }) => [
     campaignId,
     loss,
     bidMicros !== null,
   ])
-  assert.deepEqual(told.sort(), [
+  assert.deepEqual(losses.sort(), [
     [1, LOSS.outbid, true],
     [2, LOSS.none, true],
   ])

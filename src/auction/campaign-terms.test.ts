@@ -20,11 +20,11 @@ test('auction and pacing agree on the publishers of a campaign, whatever its lis
       const { publishers } = campaignTerms(listed, 0)
       const { isAllowed } = pacedOf(listed, 0)
       for (const pubId of [7, 8, 9]) {
-        const told = JSON.stringify({ allow_publishers, block_publishers, pubId })
+        const input = JSON.stringify({ allow_publishers, block_publishers, pubId })
         const isOpen = allow_publishers.length === 0 || allow_publishers.includes(pubId)
         const wanted = isOpen && !block_publishers.includes(pubId)
-        assert.equal(lets(publishers, pubId), wanted, told)
-        assert.equal(isAllowed === null || isAllowed(pubId), wanted, told)
+        assert.equal(lets(publishers, pubId), wanted, input)
+        assert.equal(isAllowed === null || isAllowed(pubId), wanted, input)
       }
     }
   }
@@ -34,14 +34,14 @@ test('auction and pacing agree on the publishers of a campaign, whatever its lis
 test('daily budgets and goals pace only clicks, and every budget of clicks is leased', () => {
   const budget = { daily_budget_micros: '5000000', roas: 4 }
   const order = { model: 'cpa', bid_micros: null, rate_ppm: 80_000 } as const
-  const told = (changes: Partial<Campaign>) => {
+  const budgetFacts = (changes: Partial<Campaign>) => {
     const { dailyBudgetMicros, hasRoasGoal } = pacedOf(campaign(changes), 0)
     return [dailyBudgetMicros, hasRoasGoal, budgetOf(campaign(changes), 0).budget]
   }
-  assert.deepEqual(told(budget), [5_000_000, true, 'leased'])
-  assert.deepEqual(told({ ...budget, ...order }), [null, false, 'ofOrders'])
-  assert.deepEqual(told({ budget_micros: '9000000' }), [null, false, 'leased'])
-  assert.deepEqual(told({}), [null, false, 'none'])
+  assert.deepEqual(budgetFacts(budget), [5_000_000, true, 'leased'])
+  assert.deepEqual(budgetFacts({ ...budget, ...order }), [null, false, 'ofOrders'])
+  assert.deepEqual(budgetFacts({ budget_micros: '9000000' }), [null, false, 'leased'])
+  assert.deepEqual(budgetFacts({}), [null, false, 'none'])
 })
 
 test('the most a click can cost is the higher of the two bids, and exclusive clicks have their own', () => {

@@ -47,10 +47,10 @@ test('a day that takes long is answered 202 with a URL that shows its progress a
   await makeLongDay()
   const answer = await ask(LONG_DAY)
   assert.equal(answer.status, 202, answer.text)
-  const told = answer.entry<Job>()
+  const created = answer.entry<Job>()
   const path = answer.headers.get('location') ?? ''
-  assert.equal(path, `${PATH}${told.job_id}/`)
-  assert.equal(told.url, `https://souk.example${path}`)
+  assert.equal(path, `${PATH}${created.job_id}/`)
+  assert.equal(created.url, `https://souk.example${path}`)
   const job = await untilEnded(path)
   assert.deepEqual([job.state, job.auctions, job.auctions_done], ['done', LONG, LONG])
   assert.equal(job.result?.auctions, LONG)

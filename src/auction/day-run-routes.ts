@@ -45,7 +45,7 @@ const ESTIMATES =
   'Amounts are estimates: a bid that did not set the price counts with the middle of the range that ' +
   'its receipt shows.'
 
-const JOB_TOLD =
+const JOB_DESCRIPTION =
   'A day that is run again within two seconds is answered with 200. A longer one is answered ' +
   'with 202 and the URL of a job, which shows its progress and, for 24 hours, its result. Of one ' +
   'caller one job runs at a time, and at most 32 wait.'
@@ -69,7 +69,7 @@ export const dayRunRoutes =
         schema: {
           operationId: 'askWhatIf',
           summary: 'A day’s auctions under other settings',
-          description: `${JOB_TOLD} ${ESTIMATES}`,
+          description: `${JOB_DESCRIPTION} ${ESTIMATES}`,
           security: NEEDS_KEY,
           body: WhatIfBody,
           response: { 200: envelope(WhatIf), 202: envelope(WhatIfJob) },

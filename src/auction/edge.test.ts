@@ -99,11 +99,11 @@ test('edges are notified of changed links, not of newly created ones', async (t)
       links: [{ url: 'https://kettles.example/1', isExclusive: false, unwraps: true, auctionId }],
       ...{ source: 'linkmate', isArticleGiven: isTrusted },
     })
-  const told: string[] = []
+  const notified: string[] = []
   const ready = Promise.withResolvers<void>()
   const listener = listen({
     ...{ connection: db.connection, applicationName: 'souk: test', channel: 'souk_config' },
-    onNotification: (table) => told.push(table),
+    onNotification: (table) => notified.push(table),
     onListening: ready.resolve,
   })
   t.after(() => listener.close())
@@ -114,8 +114,8 @@ test('edges are notified of changed links, not of newly created ones', async (t)
   await db.run(sql`select pg_notify('souk_config', 'made and found')`)
   await find(true)
   await disableLink(db, auctionId)
-  await until(async () => told.length >= 3)
-  assert.deepEqual(told, ['made and found', 'smart_link', 'smart_link'])
+  await until(async () => notified.length >= 3)
+  assert.deepEqual(notified, ['made and found', 'smart_link', 'smart_link'])
 })
 
 test("a robot's auction reserves no budget", async (t) => {

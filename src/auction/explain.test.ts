@@ -35,18 +35,18 @@ const asked: RequestSpec = { originalPriceMicros: 100 * DOLLAR, originalMerchant
 const merchant = (...ids: number[]) => ({ kind: 'merchant' as const, merchIds: new Set(ids) })
 
 test('the publisher reads every candidate, its numbers, why it lost, the price and the shares', () => {
-  const told = explainAuction(stored(market, asked))
-  assert.deepEqual(told.replay, { kind: 'equal' })
-  assert.equal(told.outcome.price, '0.542235')
-  assert.equal(told.outcome.publisher_earns, '0.406676')
-  assert.equal(told.outcome.platform_keeps, '0.135559')
-  assert.equal(told.outcome.merch_id, 1)
-  assert.equal(told.outcome.runner_up_campaign_id, 2)
-  assert.equal(told.outcome.propensity, 1)
-  assert.match(told.outcome.price_why ?? '', /least bid that still beats the runner-up/)
-  assert.match(told.outcome.price_why ?? '', /\$0\.515123 over the winner's weight 0\.95/)
+  const explained = explainAuction(stored(market, asked))
+  assert.deepEqual(explained.replay, { kind: 'equal' })
+  assert.equal(explained.outcome.price, '0.542235')
+  assert.equal(explained.outcome.publisher_earns, '0.406676')
+  assert.equal(explained.outcome.platform_keeps, '0.135559')
+  assert.equal(explained.outcome.merch_id, 1)
+  assert.equal(explained.outcome.runner_up_campaign_id, 2)
+  assert.equal(explained.outcome.propensity, 1)
+  assert.match(explained.outcome.price_why ?? '', /least bid that still beats the runner-up/)
+  assert.match(explained.outcome.price_why ?? '', /\$0\.515123 over the winner's weight 0\.95/)
   assert.deepEqual(
-    told.candidates.map(({ campaign_id, loss }) => [campaign_id, loss?.code ?? 0]),
+    explained.candidates.map(({ campaign_id, loss }) => [campaign_id, loss?.code ?? 0]),
     [
       [1, LOSS.none],
       [2, LOSS.outbid],
@@ -54,7 +54,7 @@ test('the publisher reads every candidate, its numbers, why it lost, the price a
       [4, LOSS.country],
     ],
   )
-  const [winner, second, dear, abroad] = told.candidates
+  const [winner, second, dear, abroad] = explained.candidates
   assert.equal(winner?.bid, '0.60')
   assert.ok(Math.abs((winner?.score_micros ?? 0) - 570_000) < 1e-6)
   assert.ok(Math.abs((second?.reader_benefit ?? 0) - 1.051271) < 1e-6)
@@ -95,8 +95,8 @@ test('a candidate is shown with every number that counted', () => {
     { name: 'B', model: 'epp', orders: 20, clicks: 800, valuePerOrderMicros: 1_500_000.4 },
     { name: 'C', offerId: '0', isInStock: false, flight: { isActive: false } },
   ]
-  const told = explainAuction(store(specs, { device: 'tablet', country: null }, numberOf(1)))
-  const [b, c, a] = told.candidates
+  const explained = explainAuction(store(specs, { device: 'tablet', country: null }, numberOf(1)))
+  const [b, c, a] = explained.candidates
   assert.deepEqual(a, {
     campaign_id: 12,
     merch_id: 8,
@@ -138,7 +138,7 @@ test('a candidate is shown with every number that counted', () => {
   assert.equal(c?.category_id, null)
   assert.equal(c?.is_in_stock, false)
   assert.equal(c?.is_live, false)
-  assert.deepEqual(told.request, {
+  assert.deepEqual(explained.request, {
     country: null,
     device: 'tablet',
     original_merch_id: 0,
@@ -148,7 +148,7 @@ test('a candidate is shown with every number that counted', () => {
     exclusive_match_requested: false,
     pricing: 'second_price',
   })
-  assert.equal(told.outcome.runner_up_score_micros, null)
+  assert.equal(explained.outcome.runner_up_score_micros, null)
 })
 
 test("a draw below the floor is shown as a draw, beside a click's mean value", () => {
@@ -175,20 +175,20 @@ test("a draw below the floor is shown as a draw, beside a click's mean value", (
 
 test('an offer compared with the median says whose price that was', () => {
   const specs = [90, 100, 120].map((price) => ({ name: 'x', priceMicros: price * DOLLAR }))
-  const told = explainAuction(stored(specs, { tolerancePpm: 25_000 }))
-  const dear = told.candidates.find(({ price }) => price === '120.00')
+  const explained = explainAuction(stored(specs, { tolerancePpm: 25_000 }))
+  const dear = explained.candidates.find(({ price }) => price === '120.00')
   assert.match(dear?.loss?.why ?? '', /most is \$102\.50, the offers' median \$100\.00 and 2\.5 %/)
 })
 
 test('a campaign outbid by its own merchant says so', () => {
-  const told = explainAuction(
+  const explained = explainAuction(
     stored([
       { name: 'A', merchant: 4, bidMicros: 600_000 },
       { name: 'B', merchant: 4, bidMicros: 500_000 },
       { name: 'C', bidMicros: 400_000 },
     ]),
   )
-  const whys = told.candidates.map(({ loss }) => loss?.why ?? '')
+  const whys = explained.candidates.map(({ loss }) => loss?.why ?? '')
   assert.match(whys[1] ?? '', /another campaign of the same merchant/)
   assert.match(whys[2] ?? '', /of the winner/)
 })
@@ -237,22 +237,33 @@ test('a manipulated receipt shows its publisher where, and a merchant only that 
 
 test('an auction under other rules is explained with stored numbers only', () => {
   const low = { name: 'L', bidMicros: 9_000 }
-  const told = explainAuction({ ...stored([...market, low], asked), ruleVersion: 9999 })
-  assert.deepEqual(told.replay, { kind: 'other_rules', ruleVersion: 9999 })
-  assert.equal(told.outcome.price, '0.542235')
-  assert.equal(told.outcome.price_why, '$0.542235, by rules that this program does not have.')
-  assert.equal(told.outcome.propensity, null)
+  const explained = explainAuction({ ...stored([...market, low], asked), ruleVersion: 9999 })
+  assert.deepEqual(explained.replay, { kind: 'other_rules', ruleVersion: 9999 })
+  assert.equal(explained.outcome.price, '0.542235')
+  assert.equal(explained.outcome.price_why, '$0.542235, by rules that this program does not have.')
+  assert.equal(explained.outcome.propensity, null)
   assert.deepEqual(
-    told.candidates.map(({ campaign_id, won, bid, loss }) => [campaign_id, won, bid, loss?.why]),
+    explained.candidates.map(({ campaign_id, won, bid, loss }) => [
+      campaign_id,
+      won,
+      bid,
+      loss?.why,
+    ]),
     [
       [1, true, '0.60', undefined],
       ...[2, 3, 4, 5].map((id) => {
-        const { won, bid, loss } = told.candidates.find((of) => of.campaign_id === id) ?? {}
+        const { won, bid, loss } = explained.candidates.find((of) => of.campaign_id === id) ?? {}
         return [id, won, bid, lossReason(loss?.code ?? 0).publisher]
       }),
     ],
   )
-  for (const { reserve, value_micros, reader_benefit, weight, score_micros } of told.candidates) {
+  for (const {
+    reserve,
+    value_micros,
+    reader_benefit,
+    weight,
+    score_micros,
+  } of explained.candidates) {
     const worked = { reserve, value_micros, reader_benefit, weight, score_micros }
     assert.deepEqual(Object.values(worked), [null, null, null, null, null])
   }
@@ -280,20 +291,20 @@ test('an auction without a winner says why, and so does each candidate', () => {
     { name: 'A', budgetOk: false },
     { name: 'B', bidMicros: 90_000, paceFactor: 0 },
   ]
-  const told = explainAuction(stored(specs))
-  assert.equal(told.outcome.won, false)
-  assert.equal(told.outcome.reason?.word, 'unfunded')
-  assert.match(told.outcome.reason?.why ?? '', /keeps its own destination/)
+  const explained = explainAuction(stored(specs))
+  assert.equal(explained.outcome.won, false)
+  assert.equal(explained.outcome.reason?.word, 'unfunded')
+  assert.match(explained.outcome.reason?.why ?? '', /keeps its own destination/)
   assert.deepEqual(
-    told.candidates.map(({ loss }) => loss?.word),
+    explained.candidates.map(({ loss }) => loss?.word),
     ['unfunded', 'paced'],
   )
   assert.equal(explainAuction(stored([])).outcome.reason?.word, 'no_candidates')
 })
 
 /** The API's description covers every field of an explanation and is true. */
-function assertDescribed(told: object): void {
-  const sent = JSON.parse(JSON.stringify(told))
+function assertDescribed(explained: object): void {
+  const sent = JSON.parse(JSON.stringify(explained))
   assert.ok(Check(Explanation, sent), JSON.stringify(sent))
   assert.deepEqual(Clean(Explanation, structuredClone(sent)), sent)
 }
@@ -302,16 +313,19 @@ test('every auction can be explained, as described, to its publisher and each me
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, some, number) => {
       const auction = store(specs, some, number)
-      const told = explainAuction(auction)
-      assert.equal(told.candidates.length, auction.set.n)
-      assert.equal(told.candidates.filter(({ won }) => won).length, told.outcome.won ? 1 : 0)
+      const explained = explainAuction(auction)
+      assert.equal(explained.candidates.length, auction.set.n)
+      assert.equal(
+        explained.candidates.filter(({ won }) => won).length,
+        explained.outcome.won ? 1 : 0,
+      )
       for (const merchId of new Set(auction.set.merchId)) {
         const own = explainAuction(auction, merchant(merchId))
         assert.ok(own.candidates.every((candidate) => candidate.merch_id === merchId))
         assert.ok(own.candidates.length > 0)
         assertDescribed(own)
       }
-      assertDescribed(told)
+      assertDescribed(explained)
     }),
     { numRuns: 100 },
   )

@@ -1,7 +1,7 @@
 /** Wire shape of an explained auction and the clicks on it. */
 import Type, { type Static } from 'typebox'
 import { orNull, TextOrNull, Time, TimeOrNull } from '../platform/http/field-types.ts'
-import { WORDS_TOLD } from './loss-reason.ts'
+import { WORDS_DESCRIPTION } from './loss-reason.ts'
 
 const NumberOrNull = orNull(Type.Number())
 const IdOrNull = orNull(Type.Integer())
@@ -58,7 +58,7 @@ const ExplainedPublisher = Type.Object({
 export type ExplainedReason = Static<typeof ExplainedReason>
 const ExplainedReason = Type.Object({
   code: Type.Integer(),
-  word: Type.String({ description: WORDS_TOLD }),
+  word: Type.String({ description: WORDS_DESCRIPTION }),
   name: Type.String(),
   why: Type.String(),
 })
@@ -166,7 +166,7 @@ const ExplainedCandidate = Type.Object({
 })
 
 /** The rules of run-auction.ts for readers who recompute a receipt; a test holds them to it. */
-export const RECEIPT_TOLD = [
+export const RECEIPT_DESCRIPTION = [
   'The publisher sees bids that did not set the price as ranges (`value_range`) that double in ' +
     'width, because a floor at the exact bid would take the merchant’s whole surplus; their ' +
     '`bid`, `value_per_order`, `value_micros` and `score_micros` are null. A merchant sees its ' +

@@ -100,7 +100,7 @@ const REASONS: Readonly<Record<LossName, Omit<LossReason, 'code' | 'word'>>> = {
 const ALL = Object.values(LOSS).map(lossReason)
 
 /** For the API reference: the complete list of words. */
-export const WORDS_TOLD = `Of its code, in the order of the checks: ${ALL.filter(
+export const WORDS_DESCRIPTION = `Of its code, in the order of the checks: ${ALL.filter(
   ({ code }) => code !== LOSS.none,
 )
   .map(({ code, word }) => `${code} ${word}`)

@@ -19,8 +19,8 @@ function near(found: number, expected: number, what: string): void {
   assert.ok(error <= 1e-9 * Math.max(1, Math.abs(expected)), `${what}: ${found} for ${expected}`)
 }
 
-function checkCandidate(one: Scored, told: Explanation): void {
-  const { request: asked, publisher, outcome } = told
+function checkCandidate(one: Scored, explained: Explanation): void {
+  const { request: asked, publisher, outcome } = explained
   assert.ok(publisher)
   const reference = microsOf(asked.reference_price)
   const gain = one.price === null ? 0 : (reference - microsOf(one.price)) / reference
@@ -56,10 +56,12 @@ test('the numbers of a receipt give its winner, price and shares by the rules of
   fc.assert(
     fc.property(candidates, request, resultNumber, (specs, asked, number) => {
       const held = hold(specs, asked, number)
-      const told = explainAuction(unpackReceipt(packReceipt({ ...held, resultNumber: number })))
-      const { outcome, publisher } = told
-      const scored = told.candidates.filter(isScored)
-      for (const one of scored) checkCandidate(one, told)
+      const explained = explainAuction(
+        unpackReceipt(packReceipt({ ...held, resultNumber: number })),
+      )
+      const { outcome, publisher } = explained
+      const scored = explained.candidates.filter(isScored)
+      for (const one of scored) checkCandidate(one, explained)
       const able = scored
         .filter((one) => one.value_micros >= microsOf(one.reserve))
         .sort((a, b) => b.score_micros - a.score_micros)
@@ -69,13 +71,15 @@ test('the numbers of a receipt give its winner, price and shares by the rules of
       assert.equal(winner.score_micros, able[0]?.score_micros)
       const rival = able.find(({ merch_id }) => merch_id !== winner.merch_id)
       assert.equal(outcome.runner_up_score_micros ?? 0, rival?.score_micros ?? 0)
-      const price = priceOf(winner, rival?.score_micros ?? 0, told.request)
+      const price = priceOf(winner, rival?.score_micros ?? 0, explained.request)
       assert.equal(microsOf(outcome.price), price)
       const share = BigInt(Math.round((publisher?.share ?? 0) * 1_000_000))
       const earned = Number((BigInt(price) * share) / 1_000_000n)
       assert.equal(microsOf(outcome.publisher_earns), earned)
       assert.equal(microsOf(outcome.platform_keeps), price - earned)
-      seen.add(`${winner.model} ${told.request.exclusive_match_requested} ${rival !== undefined}`)
+      seen.add(
+        `${winner.model} ${explained.request.exclusive_match_requested} ${rival !== undefined}`,
+      )
     }),
   )
   assert.ok(seen.size > 5, `too few cases: ${[...seen].join(', ')}`)

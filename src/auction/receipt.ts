@@ -30,7 +30,7 @@ const CANDIDATE_BYTES = 84
 /** By format. Receipts of clicks stay forever; the first format ended before the category. */
 const CANDIDATE_BYTES_OF: Readonly<Record<number, number>> = { 1: 80, [FORMAT]: CANDIDATE_BYTES }
 /** Stands for the categories of a receipt that has none. */
-export const CATEGORY_UNTOLD = -1
+export const CATEGORY_UNKNOWN = -1
 /** The engine that computed the outcome, `14.6.202.33-node.20`. */
 const ENGINE = Buffer.from(process.versions.v8.slice(0, 255), 'latin1')
 export const RESULT_NUMBER_BYTES = 16
@@ -321,7 +321,7 @@ function readSet(packed: Buffer, rows: readonly Buffer[]): CandidateSet {
 }
 
 function readCategory(row: Buffer): number {
-  return row.length < CANDIDATE_BYTES ? CATEGORY_UNTOLD : row.readInt32LE(80)
+  return row.length < CANDIDATE_BYTES ? CATEGORY_UNKNOWN : row.readInt32LE(80)
 }
 
 /** The floor in the request's country, the only one that the receipt has. */

@@ -75,18 +75,18 @@ test('a click whose receipt is gone is still explained to its parties', async ()
   const number = Buffer.from(id, 'base64url').subarray(2, 18)
   await api.db.run(sql`delete from receipt where result_number = ${number}`)
   const path = `/api/v1/auction_results/${id}/`
-  interface Told {
+  interface Receipt {
     receipt: null
     note: string
     clicks: { price: string; publisher_earns?: string; reason: string }[]
   }
-  const told = (await api.call(path, { key })).entry<Told>()
-  assert.deepEqual([told.receipt, told.clicks.length], [null, 1])
-  assert.match(told.note, /receipt/)
-  assert.equal(told.clicks[0]?.reason, 'ok')
-  assert.ok(Number(told.clicks[0]?.publisher_earns) > 0)
-  const shop = (await api.call(path, { key: await merchantKey(market.kettles) })).entry<Told>()
-  assert.equal(shop.clicks[0]?.price, told.clicks[0]?.price)
+  const receipt = (await api.call(path, { key })).entry<Receipt>()
+  assert.deepEqual([receipt.receipt, receipt.clicks.length], [null, 1])
+  assert.match(receipt.note, /receipt/)
+  assert.equal(receipt.clicks[0]?.reason, 'ok')
+  assert.ok(Number(receipt.clicks[0]?.publisher_earns) > 0)
+  const shop = (await api.call(path, { key: await merchantKey(market.kettles) })).entry<Receipt>()
+  assert.equal(shop.clicks[0]?.price, receipt.clicks[0]?.price)
   assert.equal(shop.clicks[0]?.publisher_earns, undefined, 'it is not the merchant’s to know')
   const stranger = await api.account({})
   assert.equal((await api.call(path, { key: stranger.key })).failure().code, 4040)
@@ -100,10 +100,10 @@ test('a click on a disabled link is explained: it ran no auction', async () => {
   await follow(api, auction_result.redirect_url)
   await api.app.settled()
   const answer = await api.call(`/api/v1/auction_results/${auction_result.id}/`, { key })
-  const told = answer.entry<{ note: string; clicks: { reason: string; why: string }[] }>()
-  assert.match(told.note, /a disabled link holds no auction/)
-  assert.equal(told.clicks[0]?.reason, 'disabled_link')
-  assert.equal(told.clicks[0]?.why, 'The smart link has been disabled.')
+  const receipt = answer.entry<{ note: string; clicks: { reason: string; why: string }[] }>()
+  assert.match(receipt.note, /a disabled link holds no auction/)
+  assert.equal(receipt.clicks[0]?.reason, 'disabled_link')
+  assert.equal(receipt.clicks[0]?.why, 'The smart link has been disabled.')
 })
 
 test('what-if returns what a day would have earned under other settings', async () => {
@@ -209,8 +209,8 @@ test("a category's floor sets the price, is explained by name, and replays", asy
   assert.deepEqual(replay, { kind: 'equal' })
   const ask = (change: object) =>
     api.call('/api/v1/what_if/', { key, body: { pub_id: pubId, date: today(), ...change } })
-  const won = async (change: object) => (await ask(change)).entry<Told>().difference.won
-  interface Told {
+  const won = async (change: object) => (await ask(change)).entry<Trial>().difference.won
+  interface Trial {
     difference: { won: number }
   }
   assert.equal(await won({ floor: '0.20' }), 0, 'the floors of categories stay')
@@ -296,8 +296,11 @@ test('in a first-price market the winner pays its bid', async () => {
   const path = `/api/v1/auction_results/${auction_result.id}/`
   const ask = () => other.call(path, { key: shops.account.key })
   await until(async () => (await ask()).status === 200)
-  const told = (await ask()).entry<{ outcome: { price: string }; request: { pricing: string } }>()
-  assert.deepEqual([told.request.pricing, told.outcome.price], ['first_price', '0.60'])
+  const receipt = (await ask()).entry<{
+    outcome: { price: string }
+    request: { pricing: string }
+  }>()
+  assert.deepEqual([receipt.request.pricing, receipt.outcome.price], ['first_price', '0.60'])
 })
 
 test("a ROAS goal limits the bid by a click's expected return, not by the typed bid", async () => {

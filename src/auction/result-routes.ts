@@ -14,7 +14,7 @@ import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { awaitReceipt } from './await-receipt.ts'
 import { explainAuction, explainWithoutReceipt, type Reader } from './explain.ts'
-import { ExplainedResult, RECEIPT_TOLD, type ResultClick } from './explanation-schema.ts'
+import { ExplainedResult, RECEIPT_DESCRIPTION, type ResultClick } from './explanation-schema.ts'
 import { unpackReceipt } from './receipt.ts'
 import { ResultParams } from './result-schema.ts'
 import { readResultNumber } from './seal.ts'
@@ -38,7 +38,7 @@ export const resultRoutes =
         schema: {
           operationId: 'explainAuctionResult',
           summary: 'Why an auction ended as it did',
-          description: RECEIPT_TOLD,
+          description: RECEIPT_DESCRIPTION,
           security: NEEDS_KEY,
           params: ResultParams,
           response: { 200: envelope(ExplainedResult) },

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { BETA_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { orNull } from '../platform/http/field-types.ts'
 import { UUID_PATTERN } from '../platform/http/pattern.ts'
-import { WORDS_TOLD } from './loss-reason.ts'
+import { WORDS_DESCRIPTION } from './loss-reason.ts'
 import { LISTED_ID_MAX } from './targeting.ts'
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$'
@@ -111,7 +111,7 @@ export const WhatIfJob = Type.Object({
 export type NoFillReason = Static<typeof NoFillReason>
 export const NoFillReason = Type.Object({
   code: Type.Integer(),
-  word: Type.String({ description: WORDS_TOLD }),
+  word: Type.String({ description: WORDS_DESCRIPTION }),
   name: Type.String(),
   sentence: Type.String(),
   auctions: Type.Integer({

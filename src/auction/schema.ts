@@ -1,6 +1,6 @@
 /** Schemas of the auction's query and response, for the API description. */
 import Type, { type Static } from 'typebox'
-import { CONSENT_SOURCES, CONSENT_TOLD, CONSENT_WORDS } from '../events/consent.ts'
+import { CONSENT_DESCRIPTION, CONSENT_SOURCES, CONSENT_WORDS } from '../events/consent.ts'
 
 export const AuctionQuery = Type.Object({
   a: Type.String({ description: 'Auction id: the number at the end of the smart link.' }),
@@ -9,7 +9,7 @@ export const AuctionQuery = Type.Object({
   consent: Type.Optional(
     Type.Union(
       CONSENT_WORDS.map((word) => Type.Literal(word)),
-      { description: CONSENT_TOLD },
+      { description: CONSENT_DESCRIPTION },
     ),
   ),
   consent_source: Type.Optional(

@@ -46,15 +46,15 @@ export function findJob(
 export async function updateJobs(db: Db, jobs: readonly JobProgress[], now: Date): Promise<void> {
   await db.run(sql`
     update what_if_job as known
-    set state = told.state, auctions = told.auctions, auctions_done = told.done,
+    set state = progress.state, auctions = progress.auctions, auctions_done = progress.done,
       updated_at = ${now}
     from unnest(
       ${jobs.map(({ jobId }) => jobId)}::uuid[],
       ${jobs.map(({ state }) => state)}::text[],
       ${jobs.map(({ auctions }) => auctions)}::int[],
       ${jobs.map(({ done }) => done)}::int[]
-    ) as told (job_id, state, auctions, done)
-    where known.job_id = told.job_id and known.state in ('waiting', 'running')`)
+    ) as progress (job_id, state, auctions, done)
+    where known.job_id = progress.job_id and known.state in ('waiting', 'running')`)
 }
 
 /** Stores a job's result; null: it failed. */

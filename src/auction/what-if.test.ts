@@ -105,8 +105,8 @@ test('tolerance, beta and the price rule have their effect', () => {
   assert.equal(whatIf(log, { tolerancePpm: 30_000 }).after.earnings_micros, 75_000)
   assert.equal(whatIf(log, { isFirstPrice: true }).after.earnings_micros, 450_000)
   assert.equal(whatIf(log, { beta: 3 }).winner_changed, 0)
-  const untold = [logged([{ name: 'D', bidMicros: 700_000 }, ...market], asked)]
-  assert.equal(whatIf(untold, { isPriceRequired: true }).after.earnings_micros, 375_000)
+  const withoutCategory = [logged([{ name: 'D', bidMicros: 700_000 }, ...market], asked)]
+  assert.equal(whatIf(withoutCategory, { isPriceRequired: true }).after.earnings_micros, 375_000)
   const close = [{ ...market[0], bidMicros: 510_000 } as CandidateSpec, ...market.slice(1)]
   assert.equal(whatIf([logged(close, asked)], { beta: 3 }).winner_changed, 1)
 })

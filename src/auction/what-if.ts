@@ -11,7 +11,7 @@ import type { CandidateSet } from './candidate-set.ts'
 import { type CategoryFloors, compileFloors } from './category-floors.ts'
 import { earningsPerClick } from './expected-earnings.ts'
 import type { Outcome } from './outcome.ts'
-import { CATEGORY_UNTOLD, type StoredAuction } from './receipt.ts'
+import { CATEGORY_UNKNOWN, type StoredAuction } from './receipt.ts'
 import { rerun } from './replay.ts'
 import type { WhatIf, WhatIfSide } from './result-schema.ts'
 import { type AuctionRequest, canReplay } from './run-auction.ts'
@@ -59,8 +59,9 @@ export class WhatIfRun {
   }
 
   add({ auction, clicks }: LoggedAuction): void {
-    const isUntold = this.#floors !== null && auction.set.category.includes(CATEGORY_UNTOLD)
-    if (!canReplay(auction.ruleVersion) || isUntold) {
+    const hasUnknownCategory =
+      this.#floors !== null && auction.set.category.includes(CATEGORY_UNKNOWN)
+    if (!canReplay(auction.ruleVersion) || hasUnknownCategory) {
       this.#skipped += 1
       return
     }

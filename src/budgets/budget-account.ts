@@ -108,9 +108,9 @@ export async function returnToBudget(
     update budget_account set
       cap_micros = locked.cap_micros,
       pending_cap_micros = locked.pending_cap_micros,
-      -- A change accepted on the day may be told after one of the next day, which it then takes
+      -- A change accepted on the day may be logged after one of the next day, which it then takes
       -- back as well; that part was never spent of this day. Nor must a sum that an earlier version
-      -- got wrong keep goods that came back out of the books: reconcile tells it.
+      -- got wrong keep goods that came back out of the books: reconcile reports it.
       settled_micros = greatest(0, locked.settled_micros - ${click.micros}::bigint),
       escrow_micros = locked.escrow_micros
     from locked where budget_account.account_id = locked.account_id`)

@@ -38,9 +38,9 @@ test('two nodes share a budget of ten clicks, and spend each of them once', asyn
   for (const step of steps) {
     const [asked = '', answer = ''] = step.split(' | ')
     const [node = '', ...clicks] = asked.trim().split(/\s+/)
-    const told = await ask(node, clicks.map(Number))
-    assert.deepEqual(told, answer.trim().split(/\s+/), `${head}\n${step}`)
-    const [lease, , left] = told.map(Number)
+    const printed = await ask(node, clicks.map(Number))
+    assert.deepEqual(printed, answer.trim().split(/\s+/), `${head}\n${step}`)
+    const [lease, , left] = printed.map(Number)
     leases.set(node, lease ?? 0)
     const all = [...leases.values()].reduce((sum, each) => sum + each, left ?? 0)
     assert.equal(all, 10, 'what nobody holds is left')
@@ -79,7 +79,9 @@ async function makeNodes(t: TestContext) {
     assert(answer && grant)
     leaseIds.set(node, grant.leaseId)
     const { grantedMicros, fairMicros, refillableMicros } = grant
-    const told = [grantedMicros, fairMicros, refillableMicros].map((micros) => `${micros / PRICE}`)
-    return [...told, answer.recalled.includes(grant.leaseId) ? 'yes' : 'no']
+    const amounts = [grantedMicros, fairMicros, refillableMicros].map(
+      (micros) => `${micros / PRICE}`,
+    )
+    return [...amounts, answer.recalled.includes(grant.leaseId) ? 'yes' : 'no']
   }
 }

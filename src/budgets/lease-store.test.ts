@@ -130,10 +130,10 @@ test('with several nodes each gets a share; money too small to share stays in th
 test('reports the unleased rest and the estimated cost of others’ open results', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
   for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
-  const told = { spentMicros: 0, inFlightMicros: 50, wantMicros: 5 * PRICE }
-  const two = await ask(db, 2, 2, [wish(told)])
+  const report = { spentMicros: 0, inFlightMicros: 50, wantMicros: 5 * PRICE }
+  const two = await ask(db, 2, 2, [wish(report)])
   const spent = { spentMicros: PRICE, holdMicros: 5 * PRICE }
-  await ask(db, 2, 3, [wish({ ...told, ...spent, leaseId: two?.leaseId ?? 0 })])
+  await ask(db, 2, 3, [wish({ ...report, ...spent, leaseId: two?.leaseId ?? 0 })])
   await ask(db, 3, 2, [wish({ wantMicros: 0, inFlightMicros: 7 })])
   const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
   assert.deepEqual(
@@ -144,8 +144,8 @@ test('reports the unleased rest and the estimated cost of others’ open results
 
 test('a silent node’s open results no longer count, but its money stays reserved', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
-  const told = { wantMicros: 5 * PRICE, inFlightMicros: 50 }
-  const two = await ask(db, 2, 1, [wish(told)])
+  const report = { wantMicros: 5 * PRICE, inFlightMicros: 50 }
+  const two = await ask(db, 2, 1, [wish(report)])
   assert.equal(two?.grantedMicros, 5 * PRICE)
   const heard = async (requestNo: number, nowMs: number) => {
     const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }

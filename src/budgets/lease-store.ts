@@ -55,7 +55,7 @@ select null::int as "campaignId", null::date as day, null::float8 as "leaseId",
   null::float8 as "grantedMicros", null::float8 as "fairMicros",
   null::float8 as "daySettledMicros", null::float8 as "refillableMicros",
   null::float8 as "inFlightElsewhereMicros",
-  (select array_agg(lease_id::float8) from told) as recalled
+  (select array_agg(lease_id::float8) from recall) as recalled
 from self
 union all
 select campaign_id, day, changed.lease_id, changed.granted, fair, day_settled,
@@ -263,7 +263,7 @@ function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
   -- Not what would be its part again: it would be called back for ever.
   update lease set is_recalled = true from holding
   where lease.lease_id = holding.lease_id and unspent > ${partOf(sql`(left_over + unspent)`)}
-), told as (
+), recall as (
   select lease_id from lease
   where node_id = ${nodeId} and incarnation = ${incarnation} and is_recalled
     and released_at is null and closed_at is null

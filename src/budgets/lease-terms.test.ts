@@ -36,7 +36,7 @@ const held = (some: Partial<HeldLease> = {}): HeldLease => ({
   grantedMicros: NEED,
   bookedMicros: NEED,
   fairMicros: NEED,
-  toldAtMs: NOW,
+  askedAtMs: NOW,
   usableUntilMs: NOW + 28_000,
   ...some,
 })
@@ -150,7 +150,7 @@ test('requests once after a budget change, and holds only the spent part', () =>
 test('opens tomorrow’s lease twenty seconds ahead, after today’s request', () => {
   const daysAt = (nowMs: number, lease: HeldLease) =>
     requestsOf([lease], needs({ nowMs })).map(({ day }) => day)
-  const fresh = () => held({ toldAtMs: MIDNIGHT, usableUntilMs: MIDNIGHT + 60_000 })
+  const fresh = () => held({ askedAtMs: MIDNIGHT, usableUntilMs: MIDNIGHT + 60_000 })
   assert.deepEqual(daysAt(MIDNIGHT - 20_001, fresh()), [])
   assert.deepEqual(daysAt(MIDNIGHT - 20_000, fresh()), ['2026-04-14'])
   const due = held({ usableUntilMs: MIDNIGHT })
@@ -194,13 +194,13 @@ test('a stopped campaign returns its lease at expiry, unless it is fully spent',
 test('applies an answer whole; it lasts 28 s from its request', () => {
   const lease = held({ spentMicros: 30, retryAtMs: 1, usableUntilMs: 0 })
   const elsewhere = { refillableMicros: 5, inFlightElsewhereMicros: 6 }
-  const told = { grantedMicros: NEED + 1, fairMicros: 900, ...elsewhere }
-  assert.deepEqual(answer(lease, told, { spentMicros: 10 }), [lease])
+  const elsewhereGrant = { grantedMicros: NEED + 1, fairMicros: 900, ...elsewhere }
+  assert.deepEqual(answer(lease, elsewhereGrant, { spentMicros: 10 }), [lease])
   assert.deepEqual(lease, {
     ...held({ spentMicros: 30, ...elsewhere }),
     ...{ grantedMicros: NEED + 1, bookedMicros: NEED + 1 },
     fairMicros: 880, // less the spending since the request
-    toldAtMs: NOW - 500,
+    askedAtMs: NOW - 500,
     usableUntilMs: NOW - 500 + 28_000,
   })
   answer(lease, { fairMicros: 19 }, { spentMicros: 10 })
@@ -234,7 +234,7 @@ test('spends a missing lease no further, and keeps its id and spending', () => {
   const lease = held({ spentMicros: 30, refillableMicros: 9 })
   assert.deepEqual(answer(lease, null), [lease])
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
-  assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
+  assert.deepEqual(lease, held({ spentMicros: 30, askedAtMs: NOW - 500, ...ended }))
 })
 
 test('nothing of a new lease is spent yet', () => {
@@ -248,7 +248,7 @@ test('a lease with less left than was spent is gone; with exactly that it is not
   const lease = held({ spentMicros: 30, refillableMicros: 9 })
   answer(lease, { grantedMicros: 29, refillableMicros: 9 })
   const ended = { grantedMicros: 30, fairMicros: 0, usableUntilMs: 0, retryAtMs: NOW + 2_000 }
-  assert.deepEqual(lease, held({ spentMicros: 30, toldAtMs: NOW - 500, ...ended }))
+  assert.deepEqual(lease, held({ spentMicros: 30, askedAtMs: NOW - 500, ...ended }))
   answer(lease, { grantedMicros: 30 })
   assert.deepEqual([lease.grantedMicros, lease.usableUntilMs], [30, NOW - 500 + 28_000])
 })

@@ -90,7 +90,7 @@ export interface HeldLease {
   fairMicros: number
   refillableMicros: number
   inFlightElsewhereMicros: number
-  toldAtMs: number // when the last answer about it was requested
+  askedAtMs: number // when the last answer about it was requested
   usableUntilMs: number
   isResting: boolean // renewed by any answer: its node lives, so the lease does
   retryAtMs: number
@@ -173,7 +173,7 @@ export function applyGrant(
 ): HeldLease[] {
   const lease = leases.find((held) => dayText(held.dayNumber) === request.day)
   if (lease === undefined) return leases
-  lease.toldAtMs = sentAtMs
+  lease.askedAtMs = sentAtMs
   if (request.isFinal) return leases.filter((held) => held !== lease)
   const isAnother = grant?.leaseId !== lease.leaseId
   if (grant === null || (!isAnother && grant.grantedMicros < lease.spentMicros)) {
@@ -230,7 +230,7 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
     fairMicros: 0,
     refillableMicros: 0,
     inFlightElsewhereMicros: 0,
-    toldAtMs: 0,
+    askedAtMs: 0,
     usableUntilMs: 0,
     isResting: false,
     retryAtMs: 0,
@@ -280,7 +280,7 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   const isOld = lease.usableUntilMs - nowMs < renewBelowMs
   const isIdle = isAtRest(lease, needs, need)
   // A lease that wakes is requested at once: its last answer is old, and may be of a lost database.
-  const isStale = !isIdle && nowMs - lease.toldAtMs > LEASE_TTL_MS
+  const isStale = !isIdle && nowMs - lease.askedAtMs > LEASE_TTL_MS
   const isUrgent = lease.urgentMicros > 0
   const isRecalled = lease.isRecalled && (late === 0 || unspent > late)
   const isDue = (isLow || isStale || (isOld && !isIdle)) && nowMs >= lease.retryAtMs
@@ -300,7 +300,7 @@ function isAtRest(lease: HeldLease, needs: LeaseNeeds, needMicros: number): bool
   const restMs = REST_MS + (campaignId % REST_SPREAD_SECONDS) * 1000
   return (
     nowMs < lease.usableUntilMs &&
-    nowMs - lease.toldAtMs < restMs &&
+    nowMs - lease.askedAtMs < restMs &&
     inFlightMicros < IDLE_CLICKS * priceMaxMicros &&
     microsPerMs * LEASE_TTL_MS < IDLE_CLICKS * priceMaxMicros &&
     lease.refillableMicros >= needMicros

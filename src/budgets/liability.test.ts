@@ -75,10 +75,10 @@ test('more open clicks never restart a campaign', () => {
     delayMs: evenly(HOUR, 200 * HOUR),
   })
   fc.assert(
-    fc.property(budget, fc.array(open), open, (told, clicks, more) => {
+    fc.property(budget, fc.array(open), open, (terms, clicks, more) => {
       const isOver = (list: typeof clicks) => {
         const own = list.map((one) => ({ ...one, campaignId: 1 }))
-        return findOverCap([{ campaignId: 1, ...told }], own, 7 * HOUR).has(1)
+        return findOverCap([{ campaignId: 1, ...terms }], own, 7 * HOUR).has(1)
       }
       if (isOver(clicks)) assert(isOver([...clicks, more]))
     }),
@@ -151,12 +151,12 @@ test('reports the excess of orders over a day’s budget on that day only', asyn
     merchantCostMicros: 3_500_000,
   }
   await settleClicks(db, [order])
-  const told = async (today: string) => {
+  const settledOn = async (today: string) => {
     const [spent] = await listSpending(db, { today })
     return [spent?.spent_micros, spent?.spent_today_micros, spent?.over_cap_micros]
   }
-  assert.deepEqual(await told(day), ['3500000', '3500000', '2500000'])
-  assert.deepEqual(await told('2026-04-14'), ['3500000', '0', '0'])
+  assert.deepEqual(await settledOn(day), ['3500000', '3500000', '2500000'])
+  assert.deepEqual(await settledOn('2026-04-14'), ['3500000', '0', '0'])
 })
 
 test('open clicks are paid clicks without an order so far', async (t) => {
@@ -168,7 +168,7 @@ test('open clicks are paid clicks without an order so far', async (t) => {
   assert.equal(await isOver(NOON), false)
   await db.run(sql`update click set reason = 0`)
   await db.run(sql`
-    insert into merchant_order (merch_id, order_id, told, is_posted, click_id, attribution)
+    insert into merchant_order (merch_id, order_id, account, is_posted, click_id, attribution)
     select 1, event_id, '{}', true, click_id, 'impression' from click`)
   assert.equal(
     await isOver(NOON),

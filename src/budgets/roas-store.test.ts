@@ -24,7 +24,7 @@ const AT_ONCE = { ...UNFITTED_MODEL, delayCurve: [1, 0, 0, 0, 0, 0] }
 /** An order of each so many-th click. */
 async function brings(db: Database, every: number, micros: { sold: number; kept: number }) {
   await db.run(sql`
-    insert into merchant_order (merch_id, order_id, told, is_posted, day, click_id, pub_id,
+    insert into merchant_order (merch_id, order_id, account, is_posted, day, click_id, pub_id,
       accepted_at, revenue_micros, net_revenue_micros, net_sales)
     select 1, event_id, '{}', true, day, click_id, pub_id, ${new Date(NOON)}, ${micros.sold},
       ${micros.kept}, 1

@@ -54,9 +54,11 @@ test('a campaign is created with every setting of the command, and its warnings'
   assert.deepEqual([action, target], ['campaign.create', `campaign:${id}`])
   const changed = await change(id, { exclusive_bid: null, start: null, device: [] })
   assert.equal(changed.status, 200, changed.text)
-  const { exclusive_bid, start, device, bid, conflicts: told } = changed.entry()
+  const { exclusive_bid, start, device, bid, conflicts: warnings } = changed.entry()
   assert.deepEqual([exclusive_bid, start, device, bid], [null, null, [], '0.60'])
-  assert.deepEqual(told, [`campaign ${id} allows publisher ${pubId}, whose floor is above its bid`])
+  assert.deepEqual(warnings, [
+    `campaign ${id} allows publisher ${pubId}, whose floor is above its bid`,
+  ])
 })
 
 test('a creation that is repeated under its key makes one campaign', async () => {
@@ -113,20 +115,20 @@ test('wrong settings are refused by name, with every reason at once, and change 
 
 test('a merchant resumes its own pause, but not one of the operator', async () => {
   const { campaign_id: id } = await make()
-  const told = async (answer: ReturnType<typeof act>) => {
+  const stateOf = async (answer: ReturnType<typeof act>) => {
     const { state, paused_by } = (await answer).entry()
     return [state, paused_by]
   }
-  assert.deepEqual(await told(act(id, 'pause')), ['paused', 'merchant'])
-  assert.deepEqual(await told(act(id, 'pause')), ['paused', 'merchant'])
+  assert.deepEqual(await stateOf(act(id, 'pause')), ['paused', 'merchant'])
+  assert.deepEqual(await stateOf(act(id, 'pause')), ['paused', 'merchant'])
   assert.equal((await lastAudit())?.action, 'campaign.pause')
-  assert.deepEqual(await told(act(id, 'resume')), ['running', null])
-  assert.deepEqual(await told(act(id, 'pause', keys.admin)), ['paused', 'operator'])
-  assert.deepEqual(await told(act(id, 'pause')), ['paused', 'operator'], 'stays the operator’s')
+  assert.deepEqual(await stateOf(act(id, 'resume')), ['running', null])
+  assert.deepEqual(await stateOf(act(id, 'pause', keys.admin)), ['paused', 'operator'])
+  assert.deepEqual(await stateOf(act(id, 'pause')), ['paused', 'operator'], 'stays the operator’s')
   const refused = await act(id, 'resume')
   assert.deepEqual([refused.status, refused.failure().code], [409, 4091])
   assert.match(refused.failure().message, /operator of the network paused/)
-  assert.deepEqual(await told(act(id, 'resume', keys.admin)), ['running', null])
+  assert.deepEqual(await stateOf(act(id, 'resume', keys.admin)), ['running', null])
   const deps = { overCap: () => new Set<number>(), knowsCountries: false, pricing: 'second_price' }
   const params = { merch_id: shop.merchId, campaign_id: id }
   await perform(pauseCampaign(deps as never), {

@@ -109,7 +109,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
   const found = await findTag(page)
   const publisher = found?.publisher ?? options.publisher
   if (publisher === null) {
-    throw badRequest([untoldPublisher(status)])
+    throw badRequest([missingPublisher(status)])
   }
   const service = found?.service ?? options.baseUrl
   if (found === null) await insertTag(page, options, publisher)
@@ -131,7 +131,7 @@ async function visitPage(browser: Browser, options: CheckPageOptions): Promise<V
 }
 
 /** An error page carries no tag, so the error names the URL instead. */
-function untoldPublisher(status: number | null): Fault {
+function missingPublisher(status: number | null): Fault {
   const doubt = doubtAddress(status)
   if (doubt !== null) return { field: 'url', rule: doubt }
   const rule = 'must be given: the page has no tag that says whose it is'

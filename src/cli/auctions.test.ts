@@ -139,10 +139,10 @@ test('an auction is explained by the id of its click as well', async () => {
     [clickId],
   )
   const answer = await api.call(`/api/v1/auction_results/${clickId}/`, { key })
-  const told = answer.entry<typeof explained>()
-  assert.deepEqual(told.clicks, explained.clicks)
-  assert.ok('candidates' in explained && 'candidates' in told)
-  const [own, shown] = [explained.candidates[0], told.candidates[0]]
+  const answered = answer.entry<typeof explained>()
+  assert.deepEqual(answered.clicks, explained.clicks)
+  assert.ok('candidates' in explained && 'candidates' in answered)
+  const [own, shown] = [explained.candidates[0], answered.candidates[0]]
   assert.deepEqual([own?.bid, own?.value_range], ['0.60', null], 'the operator sees exact bids')
   const range = { from: '0.32', below: '0.64' }
   assert.deepEqual([shown?.bid, shown?.value_range], [null, range], 'the publisher sees ranges')

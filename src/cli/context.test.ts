@@ -25,7 +25,7 @@ test('a command on a machine with a fast clock issues no unfinished month', asyn
   const atMs = Date.now() - 100 * DAY_MS
   const price = { model: MODEL.cpc, termsAmount: 60_000_000, reservedMicros: 60_000_000 }
   const body = { reference: 'first', paid_on: utcDay(atMs), amount_micros: 60_000_000 }
-  await log.tell(
+  await log.record(
     events.click('a', atMs, { pubId, merchId, campaignId: null, ...price }),
     events.at(atMs, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
   )

@@ -27,24 +27,24 @@ async function examine(
 }
 
 /** Asserts that only the database check reports an unreachable database. */
-async function assertToldOnce(scope: Scope, storage: () => Promise<Storage>, told: RegExp) {
+async function assertReportedOnce(scope: Scope, storage: () => Promise<Storage>, fault: RegExp) {
   const { ok, checks } = await examine(scope, storage)
   assert.equal(ok, false)
   const [database, ...others] = checks.filter((check) => !check.ok)
-  assert.match(database?.detail ?? '', told)
-  const toldAgain = others.filter(({ detail }) => detail !== 'not looked at: see database')
-  assert.deepEqual(toldAgain, [])
+  assert.match(database?.detail ?? '', fault)
+  const repeated = others.filter(({ detail }) => detail !== 'not looked at: see database')
+  assert.deepEqual(repeated, [])
 }
 
 test('the reason for an unreachable database is reported once', async (t) => {
   const away = () => Promise.reject(new Error('it cannot be started'))
-  await assertToldOnce(scopeOf(t), away, /^it cannot be started$/)
+  await assertReportedOnce(scopeOf(t), away, /^it cannot be started$/)
 })
 
 test("a database that none of its addresses reaches is reported with each one's error", async (t) => {
   const refused = ['::1', '127.0.0.1'].map((host) => new Error(`connect ECONNREFUSED ${host}`))
   const away = () => Promise.reject(new AggregateError(refused))
-  await assertToldOnce(scopeOf(t), away, /^connect ECONNREFUSED ::1; connect ECONNREFUSED 127/)
+  await assertReportedOnce(scopeOf(t), away, /^connect ECONNREFUSED ::1; connect ECONNREFUSED 127/)
 })
 
 test('a silent database is waited for once, not by every check', async (t) => {
@@ -53,7 +53,7 @@ test('a silent database is waited for once, not by every check', async (t) => {
   const db: Database = { ...(await testDatabase(scope)), row }
   const connection = { host: '127.0.0.1', port: 1 }
   const storage = async () => ({ db, connection, close: async () => undefined })
-  await assertToldOnce(scope, storage, /ECONNREFUSED/)
+  await assertReportedOnce(scope, storage, /ECONNREFUSED/)
 })
 
 test('a NATS server without JetStream is not reported as silent', async (t) => {

@@ -9,9 +9,9 @@ import { type ClaimOptions, claimNode } from '../platform/postgres/node-registry
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
-const serveWith = (db: Database, told: Pick<ClaimOptions, 'host' | 'keyMarks' | 'settings'>) =>
+const serveWith = (db: Database, fields: Pick<ClaimOptions, 'host' | 'keyMarks' | 'settings'>) =>
   claimNode({
-    ...{ db, pid: 1, roles: 'api,edge', knowsCountries: false, ...told },
+    ...{ db, pid: 1, roles: 'api,edge', knowsCountries: false, ...fields },
     ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
   })
 

@@ -79,7 +79,7 @@ test('paid clicks from local addresses are reported, and fail a service with a p
     const log = openFoldedLog(scope, db)
     const events = new MoneyEvents()
     const key = Buffer.alloc(16, 1)
-    await log.tell(
+    await log.record(
       events.click('reader', now.ms, {
         ...paid,
         visitorReturned: 0,
@@ -91,13 +91,13 @@ test('paid clicks from local addresses are reported, and fail a service with a p
       events.click('free', now.ms, { ...paid, visitorReturned: 0, model: MODEL.cpa }),
     )
     assert.match((await check('addresses')).detail, /^no paid click/)
-    await log.tell(events.click('local', now.ms, { ...paid, visitorReturned: 0 }))
-    const told = await check('addresses')
+    await log.record(events.click('local', now.ms, { ...paid, visitorReturned: 0 }))
+    const finding = await check('addresses')
     assert.match(
-      told.detail,
+      finding.detail,
       /^1 paid clicks of the last 24 hours.*add your proxy to TRUSTED_PROXIES/,
     )
-    assert.equal(told.ok, ok, linkUrl)
+    assert.equal(finding.ok, ok, linkUrl)
   }
 })
 
@@ -203,16 +203,16 @@ test('reports an event that the fold set aside, with its error', async (t) => {
 test('reports merchants and publishers that figures name and the database lacks', async (t) => {
   const { scope, db, now, check } = await makePatient(t)
   const { publisher, merchant } = await makePublisherWorld(db)
-  const { tell } = openFoldedLog(scope, db)
+  const { record } = openFoldedLog(scope, db)
   const events = new MoneyEvents()
   const [pubId, merchId] = [publisher.pub_id, merchant.merch_id]
-  await tell(
+  await record(
     events.click('a', now.ms, { pubId, merchId }),
     events.payment(now.ms, 100, { merchId }),
   )
   assert.equal((await check('fold')).detail, 'no event was set aside')
 
-  await tell(events.click('b', now.ms, { pubId: 8 }), events.payment(now.ms, 100, { merchId: 9 }))
+  await record(events.click('b', now.ms, { pubId: 8 }), events.payment(now.ms, 100, { merchId: 9 }))
   const { ok, detail } = await check('fold')
   assert.equal(ok, true)
   assert.match(detail, /figures stand under merchant 9, publisher 8, which the database has lost$/)

@@ -270,10 +270,10 @@ test('a feed without a good row renews no offer, and reports why', async (t) => 
   const { shop, importFrom, url, refetch, price, record, lost, merchId } = await makeShop(t)
   await importFrom(url)
   shop.price = 'ask us'
-  const told = /none of the 1 rows is good, .*; line 2: the price is "ask us USD"/
-  assert.match((await refetch(7))[0]?.error ?? '', told)
+  const fault = /none of the 1 rows is good, .*; line 2: the price is "ask us USD"/
+  assert.match((await refetch(7))[0]?.error ?? '', fault)
   assert.equal(await price(), 10)
-  assert.match((await record()).feed_error ?? '', told)
+  assert.match((await record()).feed_error ?? '', fault)
   assert.deepEqual(
     (await lost(25)).map(({ merch_id }) => merch_id),
     [merchId],
@@ -313,10 +313,10 @@ test('refuses an unsupported scheme, an invalid map and an unknown currency, and
     [['--file', 'feed.csv', '--currency', 'DEM'], /currency: must be a currency of ISO 4217/],
     [['--file', 'feed.csv', '--element', '<a b>'], /element: must be the name of an XML element/],
   ]
-  for (const [options, told] of cases) {
+  for (const [options, message] of cases) {
     const { code, err } = await run(...options)
     assert.equal(code, 1, options.join(' '))
-    assert.match(err, told)
+    assert.match(err, message)
   }
 })
 

@@ -23,8 +23,8 @@ test('a file error names its option and the reason', async (t) => {
       () => null,
       (reason: unknown) => reason,
     )
-    const told = fileFault(error, options)
-    assert.ok(told?.startsWith(fault), String(told))
+    const printed = fileFault(error, options)
+    assert.ok(printed?.startsWith(fault), String(printed))
   }
 })
 

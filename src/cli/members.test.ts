@@ -18,10 +18,10 @@ async function json(...args: string[]) {
 }
 const audited = async () =>
   (
-    await db.rows<{ told: string }>(sql`
-      select concat_ws(' ', action, through, 'pub ' || pub_id, 'uid ' || uid) as told
+    await db.rows<{ line: string }>(sql`
+      select concat_ws(' ', action, through, 'pub ' || pub_id, 'uid ' || uid) as line
       from audit_entry order by audit_id`)
-  ).map(({ told }) => told)
+  ).map(({ line }) => line)
 
 test('members are added, listed, invited and removed from the command line', async () => {
   const { at, owner } = await makePublisherOf(db)
@@ -92,8 +92,8 @@ test('every command on accounts is audited', async () => {
   await json('publisher', 'update', '--id', String(pub_id), '--name', 'Q')
   const key = await json('key', 'create', '--user', `x${email}`, '--description', 'k')
   await json('key', 'disable', '--token', String(key.token_id))
-  const told = (await audited()).slice(before).map((line) => line.split(' ', 2).join(' '))
-  assert.deepEqual(told, [
+  const lines = (await audited()).slice(before).map((line) => line.split(' ', 2).join(' '))
+  assert.deepEqual(lines, [
     'user.create cli',
     'user.update cli',
     'publisher.create cli',

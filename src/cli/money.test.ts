@@ -44,17 +44,17 @@ async function file(name: string, text: string | Buffer): Promise<string> {
 
 const events = new MoneyEvents()
 const own = { pubId, merchId, campaignId, auctionId: article.auctionId }
-async function tellClicks(...names: [string, Partial<StoredEvent>][]): Promise<void> {
+async function recordClicks(...names: [string, Partial<StoredEvent>][]): Promise<void> {
   const clicks = names.map(([name, fields]) =>
     events.click(name, CLICKED_MS, { ...own, ...fields }),
   )
-  await log.tell(...clicks)
+  await log.record(...clicks)
 }
 
 test('rates are imported, and orders that waited for them count (needs the data kit)', async (t) => {
   const path = kitPath(t, 'oracles/fx-ecb-sample.csv')
   if (path === null) return
-  await tellClicks(['yen', {}])
+  await recordClicks(['yen', {}])
   const orders = await file(
     'yen.csv',
     `order_id,value,currency,click_id,ordered_at\ny1,12800,JPY,${clickId('yen')},2026-04-13T08:00:00Z\n`,
@@ -80,7 +80,7 @@ test('rates are imported, and orders that waited for them count (needs the data 
 })
 
 test('orders and returns come from files; the same file again changes nothing (P47)', async () => {
-  await tellClicks(['csv', {}])
+  await recordClicks(['csv', {}])
   const merchant = ['--merchant', String(merchId)]
   const orders = await file(
     'orders.csv',
@@ -133,7 +133,7 @@ test('orders and returns come from files; the same file again changes nothing (P
 })
 
 test('an order can be rejected while it is pending, with a reason', async () => {
-  await tellClicks(['bad', {}])
+  await recordClicks(['bad', {}])
   const orders = await file(
     'bad.csv',
     `order_id,value,currency,click_id\nb1,50.00,USD,${clickId('bad')}\n`,
@@ -235,7 +235,7 @@ test('a file without the columns it needs is refused, naming each; UTF-16 is rea
 })
 
 test('another network’s report is imported by its ready map, row by row or not at all', async () => {
-  await tellClicks(['net', {}])
+  await recordClicks(['net', {}])
   const report = await file(
     'rakuten.csv',
     [

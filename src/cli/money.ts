@@ -242,7 +242,7 @@ async function decide(
   const id = await findOrderId(db, key)
   if (id === null) {
     const known = await requireOrder(db, { ...key, now: context.now() })
-    const standing = { ...known, isTold: false }
+    const standing = { ...known, isReported: false }
     throw wrongState({ field: 'order', rule: decisionRefusal(standing, 'approve') ?? '' })
   }
   return withEventWriter(context, async (writer) => {

@@ -40,7 +40,7 @@ async function tellClick(name: string, fields: Partial<StoredEvent>): Promise<vo
 }
 
 test('a payment is recorded once and shows what it releases per publisher', async () => {
-  await tellClick('paid', { merchId })
+  await recordClick('paid', { merchId })
   const { code, json } = await record(merchId, '120.50', '2026-04-12', 'march')
   assert.equal(code, 0)
   assert.deepEqual(json.releases, [{ pub_id: pubId, earnings_usd: '0.40', items: 1 }])
@@ -90,7 +90,7 @@ test("a payment's day, reference and reason are accepted up to their limits", as
 test("money meets a day's clicks only when the day is over", async () => {
   const made = await souk('merchant', 'create', '--name', 'Early', '--domain', 'early.example')
   const shop: number = made.json.merch_id
-  await log.tell(
+  await log.record(
     events.click('today', NOW.getTime() - 3_600_000, {
       ...{ pubId, auctionId, merchId: shop, model: MODEL.cpc },
       ...{ termsAmount: 400_000, reservedMicros: 400_000 },
@@ -113,7 +113,7 @@ test('of two concurrent payments with one reference, one is recorded and the oth
 test('a payment is reversed once: it is owed again, and the earnings that it released stay released', async () => {
   const made = await souk('merchant', 'create', '--name', 'Owing', '--domain', 'owing.example')
   const shop: number = made.json.merch_id
-  await tellClick('owed', { merchId: shop })
+  await recordClick('owed', { merchId: shop })
   const merchant = ['--merchant', String(shop)]
   const pay = (amount: string, reference: string) => record(shop, amount, '2026-04-12', reference)
   const reverse = (reference: string, reason: string) =>

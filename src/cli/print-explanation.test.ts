@@ -10,14 +10,14 @@ import { explainAuction } from '../auction/explain.ts'
 import { packReceipt, unpackReceipt } from '../auction/receipt.ts'
 import { formatExplanation } from './print-explanation.ts'
 
-function told(specs: readonly CandidateSpec[], asked: RequestSpec = {}) {
+function printed(specs: readonly CandidateSpec[], asked: RequestSpec = {}) {
   const number = resultNumber(3)
   const packed = packReceipt({ ...hold(specs, asked, number), resultNumber: number })
   return formatExplanation({ ...explainAuction(unpackReceipt(packed)), clicks: [] })
 }
 
 test('people read who won, the price and why, and why each other candidate lost', () => {
-  const text = told([
+  const text = printed([
     { name: 'A', bidMicros: 600_000 },
     { name: 'B', bidMicros: 500_000 },
     { name: 'C', bidMicros: 900_000, countries: ['GB'] },
@@ -33,7 +33,7 @@ test('people read who won, the price and why, and why each other candidate lost'
 })
 
 test('a link without a winner says why, and a result without a receipt shows the bare facts', () => {
-  const text = told([{ name: 'A', bidMicros: 5_000 }])
+  const text = printed([{ name: 'A', bidMicros: 5_000 }])
   assert.match(text, /Outcome {4}nobody won/)
   assert.match(text, /Why {8}Nobody won, the link keeps its own destination\. \S/)
   assert.match(formatExplanation({ receipt: null, note: 'gone', clicks: [] }), /note +gone/)
@@ -46,7 +46,7 @@ test('an exploring auction says so, with or without a winner', () => {
     [600_000, `platform $0.0025)${how}\n`],
   ] as const) {
     const specs = [{ name: 'A', bidMicros }]
-    assert.ok(told(specs, { epsilonPpm: 1_000_000 }).includes(outcome), outcome)
-    assert.ok(!told(specs, { epsilonPpm: 0 }).includes(how))
+    assert.ok(printed(specs, { epsilonPpm: 1_000_000 }).includes(outcome), outcome)
+    assert.ok(!printed(specs, { epsilonPpm: 0 }).includes(how))
   }
 })

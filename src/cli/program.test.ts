@@ -265,12 +265,12 @@ test('contradicting lists of campaigns and publishers are reported on both sides
 })
 
 test('a floor above the bid of a campaign that names the publisher is reported on both sides', async () => {
-  const told = ['campaign 1 allows publisher 1, whose floor is above its bid']
+  const warnings = ['campaign 1 allows publisher 1, whose floor is above its bid']
   const naming = ['--id=1', '--allow-publisher=1', '--bid', '0.60', '--exclusive-bid=']
   await json('publisher', 'update', '--id=1', '--floor', '0.600001')
-  assert.deepEqual((await json('campaign', 'update', ...naming)).conflicts, told)
+  assert.deepEqual((await json('campaign', 'update', ...naming)).conflicts, warnings)
   const [publisher] = await json('publisher', 'list')
-  assert.deepEqual(publisher.conflicts, told)
+  assert.deepEqual(publisher.conflicts, warnings)
   const exclusive = ['--id=1', '--exclusive-bid', '0.75']
   assert.deepEqual((await json('campaign', 'update', ...exclusive)).conflicts, [])
   await json('campaign', 'update', '--id=1', '--exclusive-bid=')

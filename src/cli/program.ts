@@ -162,8 +162,8 @@ async function runCommand(
     const result = await spec.run(opened.context, options as never)
     if (result !== undefined) {
       const format = spec.format ?? formatResult
-      const told = isJson ? JSON.stringify(result) : format(result as never, io.columns)
-      io.stdout(`${terminalText(told)}\n`)
+      const output = isJson ? JSON.stringify(result) : format(result as never, io.columns)
+      io.stdout(`${terminalText(output)}\n`)
     }
     if (spec.isRefusal?.(result as never) !== true) return DONE
     const why = spec.refusal?.(result as never)

@@ -10,7 +10,7 @@ process.stderr.on('error', () => undefined)
 const exitCode = await runProgram(COMMANDS, {
   args: process.argv.slice(2),
   io: {
-    stdout: (text) => process.stdout.write(text, tellUnwritten),
+    stdout: (text) => process.stdout.write(text, reportUnwritten),
     stderr: (text) => process.stderr.write(text),
     columns: process.stdout.columns,
     openContext,
@@ -18,7 +18,7 @@ const exitCode = await runProgram(COMMANDS, {
 })
 process.exitCode ||= exitCode
 
-function tellUnwritten(error?: NodeJS.ErrnoException | null): void {
+function reportUnwritten(error?: NodeJS.ErrnoException | null): void {
   // The reader of the output has closed the pipe (`souk link list | head`), which is not an error.
   if (error == null || error.code === 'EPIPE') return
   process.stderr.write(`The result could not be written: ${error.message}\n`)

@@ -48,7 +48,7 @@ async function soukAt(now: Date, ...args: string[]) {
   return { code, err, json: out === '' ? null : JSON.parse(out) }
 }
 
-await log.tell(
+await log.record(
   ...[click(gazette, 'a', 60), payment(gazette, 60), click(gazette, 'b', 25)],
   ...[click(herald, 'c', 49), payment(herald, 70)],
 )
@@ -56,7 +56,7 @@ await log.tell(
 test('a debt of exactly thirty, sixty or ninety days is in the column of that age', async () => {
   const midnight = Date.UTC(2026, 3, 13)
   const due = (days: number) => midnight - days * DAY_MS - 1 // Clicks fall due at their day's end.
-  await log.tell(
+  await log.record(
     ...[click(chronicle, 'd', 1, due(30)), click(chronicle, 'e', 2, due(31))],
     ...[click(chronicle, 'f', 4, due(60)), click(chronicle, 'g', 8, due(61))],
     ...[click(chronicle, 'h', 16, due(90)), click(chronicle, 'i', 32, due(91))],
@@ -140,17 +140,17 @@ test('the payout file has a row per paid publisher, and their sum is printed', a
 test("a statement's merchants add up to its total even with reversed clicks", async () => {
   await souk('statement', 'issue')
   const body = JSON.stringify({ click_id: clickId('c'), reason: 'bought traffic' })
-  await log.tell(events.at(Date.UTC(2026, 3, 20), { type: EVENT_TYPE.reversal, body }))
+  await log.record(events.at(Date.UTC(2026, 3, 20), { type: EVENT_TYPE.reversal, body }))
   const later = new Date('2026-05-03T12:00:00Z')
   await soukAt(later, 'statement', 'issue')
   const month = ['--publisher', 'herald', '--month', '2026-04', '--out', join(folder, 'april')]
-  const { merchants, ...told } = (await soukAt(later, 'statement', 'write', ...month)).json
+  const { merchants, ...statement } = (await soukAt(later, 'statement', 'write', ...month)).json
   const merch_id = herald.merchant.merch_id
   assert.deepEqual(merchants, [
     { merch_id, merchant: "herald's shop", released_usd: '0.00', taken_back_usd: '49.00' },
   ])
   assert.deepEqual(
-    [told.opening_usd, told.taken_back_usd, told.closing_usd],
+    [statement.opening_usd, statement.taken_back_usd, statement.closing_usd],
     ['49.00', '49.00', '0.00'],
   )
 })
@@ -214,7 +214,7 @@ test('the payout file of a month is refused until a day after it, and is then co
   const body = { reference: 'june', paid_on: '2026-06-16', amount_micros: 400_000_000 }
   const merchId = gazette.merchant.merch_id
   const paid = { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }
-  await log.tell(click(gazette, 'june', 150, juneMs), events.at(juneMs + 2 * DAY_MS, paid))
+  await log.record(click(gazette, 'june', 150, juneMs), events.at(juneMs + 2 * DAY_MS, paid))
   const first = await payouts('2026-07-02T12:00:00Z')
   assert.deepEqual([first.code, first.json?.rows], [0, 1], 'though no job has run yet')
 })

@@ -39,13 +39,13 @@ test('a first start that dies while it creates the demo does not break the next 
       exists (select from offer) as has_offers`)
   const links = Object.keys(state.links).length
   assert.deepEqual(counts, { links, users: 9, has_offers: true })
-  const roles = await database.rows<{ told: string }>(sql`
-    select concat_ws(' ', role, publisher.slug, merchant.name) as told
+  const roles = await database.rows<{ role_line: string }>(sql`
+    select concat_ws(' ', role, publisher.slug, merchant.name) as role_line
     from membership join app_user using (uid)
       left join publisher using (pub_id) left join merchant using (merch_id)
     where app_user.email <> ${state.email} order by membership_id`)
   assert.deepEqual(
-    roles.map(({ told }) => told),
+    roles.map(({ role_line }) => role_line),
     [
       ...['owner hearthside', 'manager hearthside', 'viewer hearthside'],
       ...['owner Kettlework', 'manager Kettlework', 'viewer Kettlework', 'admin', 'staff'],

@@ -15,8 +15,8 @@ export async function demoScreen(
   { deps, state }: { deps: Pick<DemoDeps, 'database' | 'now'>; state: DemoState },
 ): Promise<string> {
   const [login, roles, key] = await Promise.all([
-    tellLogin(deps, state),
-    tellRoles(deps, state),
+    printLogin(deps, state),
+    printRoles(deps, state),
     findKey(deps, state),
   ])
   const now = deps.now().getTime()
@@ -47,7 +47,7 @@ ${articles.join('\n')}
 `
 }
 
-async function tellLogin(
+async function printLogin(
   { database }: Pick<DemoDeps, 'database'>,
   { email, password }: DemoState,
 ): Promise<string> {
@@ -59,7 +59,7 @@ async function tellLogin(
 }
 
 /** The logins with a single role whose password still works. */
-async function tellRoles(
+async function printRoles(
   { database }: Pick<DemoDeps, 'database'>,
   { password, logins = [] }: DemoState,
 ): Promise<string> {

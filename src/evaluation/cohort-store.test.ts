@@ -36,9 +36,9 @@ test('cohorts contain each pair’s clicks by slot, with their orders', async (t
     [sql`rejected_at = accepted_at`, sql`rejected_at = null`],
   ] as const) {
     await db.run(sql`update merchant_order set ${gone}`)
-    const told = await loadCohorts(db, range)
+    const cohorts = await loadCohorts(db, range)
     assert.deepEqual(
-      told.flatMap(({ orders }) => orders),
+      cohorts.flatMap(({ orders }) => orders),
       [],
       gone.text,
     )

@@ -89,13 +89,13 @@ test('a day that was read to its end is not opened again', async (t) => {
 
 test('a reader misses nothing while days are closed and late events arrive', async (t) => {
   const { db, log } = await openOldLog(scopeOf(t))
-  const told: LogEvent[] = []
+  const appended: LogEvent[] = []
   const seen: string[] = []
   let isOver = false
   const write = async (daysAt: (round: number) => number) => {
     for (let round = 0; round < 60; round += 1) {
       const event = daysAgo(daysAt(round))
-      told.push(event)
+      appended.push(event)
       await log.append([event])
     }
   }
@@ -114,5 +114,5 @@ test('a reader misses nothing while days are closed and late events arrive', asy
   await Promise.all([write(() => 0), write((round) => (5 * round) % 13), closing])
   isOver = true
   await following
-  assert.deepEqual(seen.toSorted(), ids(told).toSorted())
+  assert.deepEqual(seen.toSorted(), ids(appended).toSorted())
 })

@@ -12,7 +12,7 @@ export type ConsentWord = keyof typeof CONSENT
 export const CONSENT_WORDS = ['full', 'contextual', 'unknown'] as const satisfies ConsentWord[]
 
 /** For the API reference. */
-export const CONSENT_TOLD =
+export const CONSENT_DESCRIPTION =
   'What the reader allowed: full, or contextual (no visitor, no cookie); unknown or absent: the ' +
   'publisher’s default. GPC and DNT of the browser win'
 

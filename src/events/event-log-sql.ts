@@ -54,12 +54,12 @@ on conflict do nothing`
 export const READ_EVENTS = `
 with named as (select from event_default),
 known as materialized (select first_unread_day($1, $2) as first_day) -- else asked for each row
-select first_day::text, told.seq::text, day::text, (extract(epoch from at) * 1000)::float8,
+select first_day::text, found.seq::text, day::text, (extract(epoch from at) * 1000)::float8,
   ${EVENT_FIELDS.map(readAs).join(', ')}
 from known left join lateral (
   select * from event where lane = $1 and seq > $2 and day >= $4 order by seq limit $3
-) as told on true
-order by told.seq`
+) as found on true
+order by found.seq`
 
 function readAs({ column, type }: EventField): string {
   if (type === 'id' || type === 'jsonb') return `${column}::text`

@@ -35,7 +35,7 @@ test('a reason keeps its number and its word, and an unknown one is shown as unk
     ...{ duplicate_result: 20, duplicate_visitor: 21, visitor_limit: 22, reversed: 23 },
     ...{ scanner: 24, address_limit: 25 },
   }
-  const told = Object.values(REASON).map((code) => [reasonName(code), code])
-  assert.deepEqual(Object.fromEntries(told), words)
+  const codes = Object.values(REASON).map((code) => [reasonName(code), code])
+  assert.deepEqual(Object.fromEntries(codes), words)
   assert.equal(reasonName(99), 'reason_99')
 })

@@ -140,8 +140,8 @@ test('a process that runs for weeks keeps partitions ahead of its clock', async 
   const database = await testDatabase(scope)
   let clock = NOON
   // Also reported after the end: days are closed once the partitions exist.
-  const told: unknown[] = []
-  const onError = (error: unknown) => told.push(error)
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
   const upkeep = await startPartitionUpkeep({ db: database, now: () => clock, onError })
   scope.after(async () => clearInterval(upkeep))
   clock += 20 * DAY_MS
@@ -152,5 +152,5 @@ test('a process that runs for weeks keeps partitions ahead of its clock', async 
         as is_ahead`)
     return row?.is_ahead === true
   })
-  assert.deepEqual(told, [])
+  assert.deepEqual(errors, [])
 })

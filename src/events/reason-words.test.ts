@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REASON, reasonName } from './reason.ts'
-import { explainReason, REASONS_TOLD } from './reason-words.ts'
+import { explainReason, REASONS_DESCRIPTION } from './reason-words.ts'
 
 test('the reference has a sentence for every word that a report gives for not paying', () => {
   const { ok, ...unpaid } = REASON
   for (const code of Object.values(unpaid)) {
-    const told = `${reasonName(code)}: ${explainReason(code)}`
-    assert.ok(`${REASONS_TOLD}.`.includes(told.slice(0, -1)), told)
+    const sentence = `${reasonName(code)}: ${explainReason(code)}`
+    assert.ok(`${REASONS_DESCRIPTION}.`.includes(sentence.slice(0, -1)), sentence)
   }
-  assert.ok(!REASONS_TOLD.includes(explainReason(ok)))
+  assert.ok(!REASONS_DESCRIPTION.includes(explainReason(ok)))
 })

@@ -29,7 +29,7 @@ const BY_CODE = new Map<number, string>(
 )
 
 /** Every reason by its word, with its sentence, for the API reference. */
-export const REASONS_TOLD = [...BY_CODE]
+export const REASONS_DESCRIPTION = [...BY_CODE]
   .filter(([code]) => code !== REASON.ok)
   .map(([code, sentence]) => `${reasonName(code)}: ${sentence.replace(/\.$/, '')}`)
   .join('; ')

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { idText, orNull } from '../platform/http/field-types.ts'
 import { UUID_PATTERN } from '../platform/http/pattern.ts'
-import { CONSENT_TOLD, CONSENT_WORDS } from './consent.ts'
+import { CONSENT_DESCRIPTION, CONSENT_WORDS } from './consent.ts'
 
 /** A page's events per call. */
 export const EVENTS_PER_CALL_MAX = 100
@@ -18,7 +18,7 @@ const EventUser = Type.Object({
   consent: Type.Optional(
     Type.Union(
       CONSENT_WORDS.map((word) => Type.Literal(word)),
-      { description: CONSENT_TOLD },
+      { description: CONSENT_DESCRIPTION },
     ),
   ),
   consent_source: Type.Optional(Type.String({ maxLength: 16, description: 'Who said so' })),

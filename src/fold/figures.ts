@@ -66,7 +66,7 @@ export async function addFigures(tx: Db, changes: readonly FigureChange[]): Prom
         sum(clicks), sum(sales), sum(revenue_micros), sum(earnings_micros)
       from given
       where makes_row
-      -- A sale that comes must not cancel out with one that goes: somebody is told of it.
+      -- A sale that comes must not cancel out with one that goes: a webhook reports it.
       group by cause, day, pub_id, article_id, merch_id, sales > 0
       order by min(event_id)
     )

@@ -24,7 +24,7 @@ async function makeVisitor(t: TestContext) {
     return rows.map(({ reason }) => reason)
   }
   const click = (atMs: number, fields: Partial<StoredEvent> = {}) =>
-    log.tell(events.click(`at ${atMs}`, atMs, { ...own, ...fields }))
+    log.record(events.click(`at ${atMs}`, atMs, { ...own, ...fields }))
   return { db, click, reasons }
 }
 
@@ -61,8 +61,8 @@ test('reconcile judges clicks as the fold does, half an hour and an hour apart t
     })
   }
   const six = Array.from({ length: 6 }, () => REASON.ok)
-  const told = await reasons()
-  assert.deepEqual(told.slice(10), [REASON.spooledLate, REASON.ok, REASON.duplicateVisitor, ...six])
+  const all = await reasons()
+  assert.deepEqual(all.slice(10), [REASON.spooledLate, REASON.ok, REASON.duplicateVisitor, ...six])
   assert.deepEqual((await reconcile(db, { from: null, to: null })).differences, [])
 })
 

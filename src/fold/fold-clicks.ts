@@ -97,7 +97,7 @@ async function findHistory(tx: Db, events: readonly StoredEvent[]): Promise<Clic
   // standby took over that had not heard of it yet. A lease that it knows may have lost grants.
   const open = await tx.rows<{ lease_id: string; rest: string }>(sql`
     select distinct lease_id, granted_micros - reserved_folded_micros as rest
-    from unnest(${leases}::bigint[], ${campaigns}::int[]) as told (lease_id, campaign_id)
+    from unnest(${leases}::bigint[], ${campaigns}::int[]) as input (lease_id, campaign_id)
     join lease using (lease_id, campaign_id)
     where closed_at is null`)
   return {
@@ -197,7 +197,7 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       insert into clicked_offer select * from said on conflict do nothing
     )
     insert into click (${CLICK_COLUMNS}, offer_generation)
-    select told.*, said.from_generation from unnest(
+    select input.*, said.from_generation from unnest(
       ${column(({ event }) => event.id)}::bigint[],
       ${column(({ event }) => event.clickId)}::bytea[],
       ${column(({ event }) => event.resultNumber)}::bytea[],
@@ -221,7 +221,7 @@ async function insertClicks(tx: Db, clicks: readonly JudgedClick[], articleOf: A
       ${column(({ event }) => (event.agentKey === null ? null : event.addressKey))}::bytea[],
       ${column(({ event }) => event.agentKey)}::bytea[],
       ${column(({ event }) => event.visitorReturned)}::int[]::boolean[]
-    ) as told (${CLICK_COLUMNS})
+    ) as input (${CLICK_COLUMNS})
     left join said using (offer_id)`)
 }
 

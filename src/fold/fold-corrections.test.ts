@@ -123,7 +123,7 @@ test('a reversed click leads to no sale: a pending order is rejected, a later on
   )
   assert.deepEqual(await balances(), [])
   const orders = await db.rows(sql`
-    select order_id, reject_reason, pub_id, told->'evidence'->0->>'verdict' as verdict
+    select order_id, reject_reason, pub_id, account->'evidence'->0->>'verdict' as verdict
     from merchant_order order by 1`)
   assert.deepEqual(orders, [
     { order_id: 'o1', reject_reason: 'click_reversed', pub_id: 5, verdict: 'won' },
@@ -260,13 +260,13 @@ test('a payment counts once per merchant and reference', async () => {
 
 test('reverses a payment once, and only after it was recorded', async () => {
   const events = new MoneyEvents()
-  const tell = (type: EventType, body: object) =>
+  const eventOf = (type: EventType, body: object) =>
     events.at(START_MS, { type, merchId, body: JSON.stringify({ reference: 'march', ...body }) })
-  const payment = tell(EVENT_TYPE.payment, { paid_on: '2026-03-01', amount_micros: 120_500_000 })
+  const payment = eventOf(EVENT_TYPE.payment, { paid_on: '2026-03-01', amount_micros: 120_500_000 })
   const may = { reference: 'may', paid_on: '2026-05-01', amount_micros: 1_000_000 }
-  const later = tell(EVENT_TYPE.payment, may)
-  const reversal = () => tell(EVENT_TYPE.paymentReversal, { reason: 'bounced' })
-  const other = tell(EVENT_TYPE.paymentReversal, { reference: 'april', reason: 'bounced' })
+  const later = eventOf(EVENT_TYPE.payment, may)
+  const reversal = () => eventOf(EVENT_TYPE.paymentReversal, { reason: 'bounced' })
+  const other = eventOf(EVENT_TYPE.paymentReversal, { reference: 'april', reason: 'bounced' })
   await fold([reversal(), payment])
   assert.deepEqual(await balances(), [
     { account: 'bank', micros: '-120500000' },
@@ -330,10 +330,10 @@ test('what a payment has released stays released when an older order comes to co
 test('imported rows are shown when their partition is complete, and replaced as a whole', async () => {
   const events = new MoneyEvents()
   const pubId = world.publisher.pub_id
-  const tell = (body: NetworkBody) =>
+  const eventOf = (body: NetworkBody) =>
     events.at(START_MS, { type: EVENT_TYPE.networkRow, pubId, body: JSON.stringify(body) })
   const row = (import_id: string, index: number, sales: number) =>
-    tell({
+    eventOf({
       kind: 'row',
       import_id,
       row: index,
@@ -346,7 +346,7 @@ test('imported rows are shown when their partition is complete, and replaced as 
       earnings_micros: 50_000 * sales,
     })
   const end = (import_id: string, rows: number) =>
-    tell({
+    eventOf({
       kind: 'partition',
       import_id,
       network: 'elsewhere',

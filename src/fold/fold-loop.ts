@@ -210,13 +210,13 @@ function limitAfter(batch: { limit: number; count: number; ms: number }): number
 /** Commits only at the position after which the events were read. */
 async function moveOn(
   tx: Db,
-  told: {
+  batch: {
     readonly lane: number
     readonly position: string
     readonly events: readonly StoredEvent[]
   },
 ): Promise<void> {
-  const { lane, position, events } = told
+  const { lane, position, events } = batch
   const moved = await tx.run(sql`
     update lane set position = ${events.at(-1)?.seq},
       watermark = greatest(watermark, ${watermark(events)})

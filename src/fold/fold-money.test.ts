@@ -39,7 +39,7 @@ async function figuresOf(t: TestContext, batches: readonly (readonly StoredEvent
   for (const batch of batches) await db.transaction((tx) => foldMoney(tx, batch))
   return {
     orders: await db.rows<{ order_id: string; click_id: Buffer | null }>(sql`
-      select order_id, click_id, attribution, told from merchant_order order by order_id`),
+      select order_id, click_id, attribution, account from merchant_order order by order_id`),
     days: await db.rows(sql`select * from stats_day order by merch_id, day, article_id`),
   }
 }
@@ -51,7 +51,7 @@ test('folding alternating clicks and orders takes as many statements as one of e
 
 test('an order in one batch with a later click that it names is folded as in separate batches', async (t) => {
   const events = new MoneyEvents()
-  const told = [
+  const batch = [
     events.order('too early', START_MS, { click: 'a' }),
     events.click('b', START_MS),
     events.click('a', START_MS),
@@ -60,8 +60,8 @@ test('an order in one batch with a later click that it names is folded as in sep
     events.goodsBack('of b', START_MS, {}),
     events.order('of c', START_MS, { exact: 'c' }),
   ]
-  const together = await figuresOf(t, [told])
-  const oneByOne = told.map((event) => [event])
+  const together = await figuresOf(t, [batch])
+  const oneByOne = batch.map((event) => [event])
   assert.deepEqual(together, await figuresOf(t, oneByOne))
   const owned = together.orders.filter(({ click_id }) => click_id !== null)
   assert.deepEqual(

@@ -15,9 +15,9 @@ import { passNamedIds } from './fold-named-ids.ts'
 
 test('a new record never gets a number that the log names', async (t) => {
   const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
+  const { record } = openFoldedLog(t, db)
   const events = new MoneyEvents()
-  await tell(
+  await record(
     events.at(START_MS, { lane: 5, type: EVENT_TYPE.placement, pubId: 4, offerId: '900' }),
     events.click('a', START_MS, { merchId: 3, campaignId: 7, pubId: 2 }),
     events.order('o1', START_MS, { report: { currency: 'EUR', rate_id: '56' } }),
@@ -41,9 +41,9 @@ test('a new record never gets a number that the log names', async (t) => {
 
 test('the first record of a kind gets no number that the log names', async (t) => {
   const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
+  const { record } = openFoldedLog(t, db)
   const first = { merchId: 1, campaignId: 1, pubId: 1, offerId: '1' }
-  await tell(new MoneyEvents().click('a', START_MS, first))
+  await record(new MoneyEvents().click('a', START_MS, first))
 
   const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()
@@ -70,10 +70,10 @@ test('orders of a campaign that the database has lost are booked and reconcile',
   const db = await testDatabase(t)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId } = await addArticle('Ten mugs')
-  const { tell } = openFoldedLog(t, db)
+  const { record } = openFoldedLog(t, db)
   const events = new MoneyEvents()
   const { merch_id: merchId } = merchant
-  await tell(
+  await record(
     events.click('a', START_MS, { merchId, campaignId: 7, auctionId, pubId: publisher.pub_id }),
     events.order('o1', START_MS + 1_000, { click: 'a', merchId }),
   )
@@ -85,10 +85,10 @@ test('orders of a campaign that the database has lost are booked and reconcile',
 
 test('records payments and other networks’ rows of merchants and publishers that the database has lost', async (t) => {
   const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
+  const { record } = openFoldedLog(t, db)
   const events = new MoneyEvents()
   const [row, end] = [networkRow(12), networkEnd()]
-  await tell(
+  await record(
     events.payment(START_MS, 100, { merchId: 3 }),
     events.at(START_MS, { type: EVENT_TYPE.networkRow, pubId: 4, body: row }),
     events.at(START_MS, { type: EVENT_TYPE.networkRow, body: end }),
@@ -112,8 +112,8 @@ function networkRow(articleId: number): string {
 }
 
 function networkEnd(): string {
-  const told = { network: 'other', account: 'a', rows: 1, rows_hash: '00' }
-  return JSON.stringify({ ...REPORT, kind: 'partition', ...told })
+  const partition = { network: 'other', account: 'a', rows: 1, rows_hash: '00' }
+  return JSON.stringify({ ...REPORT, kind: 'partition', ...partition })
 }
 
 async function nextOfferId(db: Db): Promise<string | undefined> {

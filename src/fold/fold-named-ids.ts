@@ -40,6 +40,6 @@ function rateIdOf({ type, body }: StoredEvent): string | null {
 /** Other networks' rows name an article. Our own rows name a link, whose id has no sequence. */
 function articleIdOf({ type, body }: StoredEvent): number | null {
   if (type !== EVENT_TYPE.networkRow) return null
-  const told = JSON.parse(body ?? '') as NetworkBody
-  return told.kind === 'row' ? told.article_id : null
+  const report = JSON.parse(body ?? '') as NetworkBody
+  return report.kind === 'row' ? report.article_id : null
 }

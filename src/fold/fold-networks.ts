@@ -41,11 +41,11 @@ export interface NetworkPartitionBody {
 }
 
 export async function foldNetworks(tx: Db, events: readonly StoredEvent[]): Promise<void> {
-  const told = events.map((event) => ({
+  const parsed = events.map((event) => ({
     event,
     body: JSON.parse(event.body ?? 'null') as NetworkBody,
   }))
-  const rows = told.flatMap(({ event, body }) =>
+  const rows = parsed.flatMap(({ event, body }) =>
     body.kind === 'row' ? [{ ...body, pub_id: event.pubId }] : [],
   )
   await tx.run(sql`
@@ -57,7 +57,7 @@ export async function foldNetworks(tx: Db, events: readonly StoredEvent[]): Prom
       amounts, are_sales_reported
     from jsonb_populate_recordset(null::network_row, ${JSON.stringify(rows)}::jsonb)
     on conflict do nothing`)
-  for (const { event, body } of told) {
+  for (const { event, body } of parsed) {
     if (body.kind === 'partition') await showPartition(tx, event, body)
   }
 }

@@ -98,10 +98,10 @@ test('the day of an order or a return has a row even if no figure changes', asyn
     { day: '2026-03-04', is_row: true },
     { day: '2026-03-07', is_row: true },
   ])
-  const told = await db.rows<{ cause: string }>(sql`
+  const changes = await db.rows<{ cause: string }>(sql`
     select cause from stats_change where day > '2026-03-02' order by change_id`)
   assert.deepEqual(
-    told.map(({ cause }) => cause),
+    changes.map(({ cause }) => cause),
     ['order', 'return', 'order'],
   )
 })
@@ -190,7 +190,7 @@ test('an order without a click is stored, counts nowhere, and its evidence says 
   assert.deepEqual(await readLedger(), [])
   assert.deepEqual(await readFigures(), [])
   const rows = await db.rows(sql`
-    select order_id, pub_id, revenue_micros, told->'evidence'->0->>'verdict' as verdict
+    select order_id, pub_id, revenue_micros, account->'evidence'->0->>'verdict' as verdict
     from merchant_order order by order_id`)
   assert.deepEqual(rows, [
     { order_id: 'o1', pub_id: null, revenue_micros: '550000000', verdict: 'other_merchant' },

@@ -11,7 +11,7 @@ import { noteReopenedClicks } from '../budgets/open-click-store.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import { attribute } from '../orders/attribute.ts'
 import type { Owner } from '../orders/order-account.ts'
-import { type Found, type OrderEvent, tellEvent } from '../orders/order-event.ts'
+import { applyEvent, type Found, type OrderEvent } from '../orders/order-event.ts'
 import {
   emptyOrder,
   type FoundClick,
@@ -39,8 +39,8 @@ export async function foldOrders(
     tx,
     all.map(({ key }) => key),
   )
-  const named = all.flatMap(({ told }) =>
-    told.type === EVENT_TYPE.order ? clickIdsOf(told.body) : [],
+  const named = all.flatMap(({ orderEvent }) =>
+    orderEvent.type === EVENT_TYPE.order ? clickIdsOf(orderEvent.body) : [],
   )
   const clicks = await findClicks(tx, [...new Set(named)])
   const postings = noPostings(changes)
@@ -48,7 +48,7 @@ export async function foldOrders(
   const reopened: string[] = []
   for (const item of all) {
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
-    const after = tellOrder(before, item, clicks)
+    const after = applyToRecord(before, item, clicks)
     orders.set(keyText(item.key), postChange(postings, item.event, { before, after }))
     evidence.push(...lessonChange(before, after))
     reopened.push(...clickLost(before, after))
@@ -59,16 +59,16 @@ export async function foldOrders(
   await addPairEvidence(tx, evidence)
 }
 
-interface Told {
+interface ParsedEvent {
   readonly event: StoredEvent
-  readonly told: OrderEvent
+  readonly orderEvent: OrderEvent
   readonly key: OrderKey
 }
 
-function readEvent(event: StoredEvent): Told {
+function readEvent(event: StoredEvent): ParsedEvent {
   const { id, atMs, type, merchId, body } = event
-  const told = { id, atMs, type, body: JSON.parse(body ?? 'null') } as OrderEvent
-  return { event, told, key: { merchId: merchId ?? 0, orderId: told.body.order_id } }
+  const orderEvent = { id, atMs, type, body: JSON.parse(body ?? 'null') } as OrderEvent
+  return { event, orderEvent, key: { merchId: merchId ?? 0, orderId: orderEvent.body.order_id } }
 }
 
 /** The click that led to the order until now, and does so no more. */
@@ -81,12 +81,17 @@ function clickLost(before: OrderRecord, after: OrderRecord): string[] {
 
 type Clicks = ReadonlyMap<string, FoundClick>
 
-function tellOrder(record: OrderRecord, { event, told }: Told, clicks: Clicks): OrderRecord {
+function applyToRecord(
+  record: OrderRecord,
+  { event, orderEvent }: ParsedEvent,
+  clicks: Clicks,
+): OrderRecord {
   const { account, merchId } = record
-  if (told.type !== EVENT_TYPE.order) return { ...record, account: tellEvent(account, told) }
-  const found = attributionOf(merchId, told.body, clicks)
+  if (orderEvent.type !== EVENT_TYPE.order)
+    return { ...record, account: applyEvent(account, orderEvent) }
+  const found = attributionOf(merchId, orderEvent.body, clicks)
   const [eventId, day] = [record.eventId ?? event.id, record.day ?? event.day]
-  return { ...record, account: tellEvent(account, told, found), eventId, day }
+  return { ...record, account: applyEvent(account, orderEvent, found), eventId, day }
 }
 
 function attributionOf(merchId: number, body: OrderBody, clicks: Clicks): Found {

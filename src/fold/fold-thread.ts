@@ -31,18 +31,18 @@ export type FoldNews =
 const CONNECTIONS_MAX = 2
 
 const { connection } = workerData as FoldWork
-const tell = (news: FoldNews) => parentPort?.postMessage(news)
+const send = (news: FoldNews) => parentPort?.postMessage(news)
 const database = openDatabase({
   ...{ connection, applicationName: 'souk: fold', connectionsMax: CONNECTIONS_MAX },
-  onConnectionLost: (error) => tell({ kind: 'failed', error }),
+  onConnectionLost: (error) => send({ kind: 'failed', error }),
 })
 const log = openPostgresEventLog(connection)
 const shared = {
   database,
   log,
   onFolded: (lane: number, events: readonly { readonly atMs: number }[]) =>
-    tell({ kind: 'folded', lane, count: events.length, atMs: events.at(-1)?.atMs ?? 0 }),
-  onError: (error: unknown) => tell({ kind: 'failed', error }),
+    send({ kind: 'folded', lane, count: events.length, atMs: events.at(-1)?.atMs ?? 0 }),
+  onError: (error: unknown) => send({ kind: 'failed', error }),
 }
 const loops = [
   new FoldLoop({ ...shared, lanes: [MONEY_LANE], fold: foldMoney }),

@@ -71,8 +71,8 @@ const { ok, spooledLate } = REASON
 test('a database set back to when a lease was smaller pays what it knows of, and books go on', async (t) => {
   // What the backup knows: two clicks' worth. The node had been granted more since.
   const { log, click, ask, leaseId, outcome } = await makeLeased(t)
-  await log.tell(click('a'), click('b'), click('c'), click('d'))
-  await log.tell(click('e'))
+  await log.record(click('a'), click('b'), click('c'), click('d'))
+  await log.record(click('e'))
   assert.deepEqual(await outcome(), {
     reasons: [ok, ok, spooledLate, spooledLate, spooledLate],
     budgets: [
@@ -88,8 +88,8 @@ test('a database set back to when a lease was smaller pays what it knows of, and
 
 test('a click behind its node’s last word is not paid, and takes nothing from the budget', async (t) => {
   const { log, click, lastWord, outcome } = await makeLeased(t)
-  await log.tell(click('a'), lastWord(), click('b'))
-  await log.tell(click('c'))
+  await log.record(click('a'), lastWord(), click('b'))
+  await log.record(click('c'))
   assert.deepEqual(await outcome(), {
     reasons: [ok, spooledLate, spooledLate],
     budgets: [
@@ -101,7 +101,7 @@ test('a click behind its node’s last word is not paid, and takes nothing from 
 
 test('a click is not paid from another campaign’s lease, nor by its own campaign without one', async (t) => {
   const { log, click, outcome } = await makeLeased(t)
-  await log.tell(click('a', { campaignId: 2 }))
+  await log.record(click('a', { campaignId: 2 }))
   assert.deepEqual(await outcome(), {
     reasons: [spooledLate],
     budgets: [

@@ -72,20 +72,20 @@ const REOPENED: [number, Step][] = [
   [0.2, { kind: 'order', id: 'o1', merchId: 1, name: 'b', isExact: true }],
 ]
 
-function eventOf(events: MoneyEvents, told: Step, nowMs: number): StoredEvent {
-  switch (told.kind) {
+function eventOf(events: MoneyEvents, step: Step, nowMs: number): StoredEvent {
+  switch (step.kind) {
     case 'click': {
-      const { name, merchId, campaignId, pubId, terms, reason, address } = told
+      const { name, merchId, campaignId, pubId, terms, reason, address } = step
       const key = address === null ? null : Buffer.from(address.padEnd(16))
       const of = { merchId, campaignId, pubId, ...terms, reason, addressKey: key, agentKey: key }
-      return events.click(name, nowMs - told.lateHours * HOUR_MS, of)
+      return events.click(name, nowMs - step.lateHours * HOUR_MS, of)
     }
     case 'order': {
-      const { id, merchId, name, isExact } = told
+      const { id, merchId, name, isExact } = step
       return events.order(id, nowMs, { merchId, ...(isExact ? { exact: name } : { click: name }) })
     }
     case 'reversal': {
-      const body = JSON.stringify({ click_id: clickId(told.name), reason: 'bought' })
+      const body = JSON.stringify({ click_id: clickId(step.name), reason: 'bought' })
       return events.at(nowMs, { type: EVENT_TYPE.reversal, body })
     }
     default:
@@ -153,7 +153,7 @@ test('sums of open clicks are never too low, and exact after each nightly job', 
       const events = new MoneyEvents()
       let nowMs = START_MS
       const [clicked, summed] = [new Set<string>(), new Set<string>()]
-      const told: StoredEvent[] = []
+      const pending: StoredEvent[] = []
       const compare = async (slack: number) =>
         assertAtLeast(await openClicks(db, nowMs), await withoutSums(nowMs), slack)
       for (const [afterHours, one] of [...steps, [0, { kind: 'sum' }] as const]) {
@@ -161,7 +161,7 @@ test('sums of open clicks are never too low, and exact after each nightly job', 
         if (one.kind === 'click' && clicked.has(one.name)) continue
         if (one.kind === 'click') clicked.add(one.name)
         if (one.kind === 'sum') {
-          await log.tell(...told.splice(0))
+          await log.record(...pending.splice(0))
           await compare(Number.POSITIVE_INFINITY)
           const lacking = await listUnsummed()
           unsummed.late += lacking.filter((id) => !summed.has(id)).length
@@ -169,7 +169,7 @@ test('sums of open clicks are never too low, and exact after each nightly job', 
           for (const name of clicked) summed.add(clickId(name))
           await sumOpenClicks(db, nowMs)
           await compare(EXACT)
-        } else told.push(eventOf(events, one, nowMs))
+        } else pending.push(eventOf(events, one, nowMs))
       }
     }),
     { numRuns: sized(25, { soak: 1_500 }), endOnFailure: true, examples: [[REOPENED]] },

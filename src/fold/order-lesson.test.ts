@@ -77,27 +77,27 @@ function eventsOf(stories: readonly Story[]): StoredEvent[] {
     const atMs = START_MS + story.hour * HOUR_MS
     const model = story.isEpp ? MODEL.epp : MODEL.cpa
     const { reason } = story
-    const told = [events.click(name, atMs, { pubId, merchId, model, reason, campaignId: null })]
+    const logged = [events.click(name, atMs, { pubId, merchId, model, reason, campaignId: null })]
     if (order !== null) {
       const orderedMs = atMs + order.after * HOUR_MS
-      const tell = (cents: number, laterMs: number) => {
+      const orderOf = (cents: number, laterMs: number) => {
         const report = { value_micros: cents * 10_000, lines: [], updated_at_ms: laterMs }
         return events.order(orderId, orderedMs + laterMs, { click: name, merchId, report })
       }
-      told.push(tell(order.cents, 0))
-      if (order.revised !== null) told.push(tell(order.revised, HOUR_MS))
+      logged.push(orderOf(order.cents, 0))
+      if (order.revised !== null) logged.push(orderOf(order.revised, HOUR_MS))
       if (order.rejectedAfter !== null) {
         const decidedMs = orderedMs + (2 + order.rejectedAfter) * HOUR_MS
         const rejection = { kind: 'reject', reason: 'fraud' }
-        told.push({ ...events.decision(orderId, decidedMs, rejection), merchId })
+        logged.push({ ...events.decision(orderId, decidedMs, rejection), merchId })
       }
     }
     if (story.reversedAfter !== null) {
       const body = JSON.stringify({ click_id: clickId(name), reason: 'bought' })
       const type = EVENT_TYPE.reversal
-      told.push(events.at(atMs + (1 + story.reversedAfter) * HOUR_MS, { type, body }))
+      logged.push(events.at(atMs + (1 + story.reversedAfter) * HOUR_MS, { type, body }))
     }
-    return told
+    return logged
   })
   return log.sort((one, other) => one.atMs - other.atMs || Number(one.id) - Number(other.id))
 }

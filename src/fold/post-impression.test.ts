@@ -33,7 +33,7 @@ async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {
   const events = new MoneyEvents()
   const { pub_id: pubId } = one.publisher
   const inSession = { pubId, auctionId, sessionKey: Buffer.from('session'.padEnd(16)) }
-  const append = (...told: StoredEvent[]) => log.append(told)
+  const append = (...added: StoredEvent[]) => log.append(added)
   const view = (type: StoredEvent['type'], atMs: number, fields: Partial<StoredEvent> = {}) =>
     events.at(atMs, { type, lane: viewLane(pubId), ...inSession, ...fields })
   const order = async (
@@ -63,7 +63,7 @@ async function start(t: TestContext, { ratePpm = RATE_PPM as number | null } = {
 function find(db: Db, id: string) {
   return db.row<Record<string, unknown>>(sql`
     select attribution, pub_id, article_id, campaign_id, model, net_commission_micros as commission,
-      net_earnings_micros as earnings, locks_at, told->'evidence' as evidence
+      net_earnings_micros as earnings, locks_at, account->'evidence' as evidence
     from merchant_order where order_id = ${id}`)
 }
 

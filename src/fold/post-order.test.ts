@@ -45,7 +45,7 @@ const attributionArbitrary: fc.Arbitrary<OrderAttribution | null> = fc.option(
 const stepArbitrary = fc.record({
   order: fc.constantFrom('o1', 'o2'),
   afterMs: fc.constantFrom(0, 1_000, DAY_MS, 91 * DAY_MS),
-  told: fc.oneof(
+  input: fc.oneof(
     fc.record({
       kind: fc.constant('report' as const),
       attribution: attributionArbitrary,
@@ -72,9 +72,9 @@ test('an order is owed to at most one click: the books have one owner and one sa
         atMs += step.afterMs
         const key = { merchId: MERCHANT, orderId: step.order }
         const before = orders.get(step.order) ?? emptyOrder(key)
-        const isReturn = step.told.kind === 'return'
+        const isReturn = step.input.kind === 'return'
         const event = events.at(atMs, isReturn ? { type: EVENT_TYPE.orderReturn } : {})
-        const after = tell(before, step, { id: event.id, atMs })
+        const after = applyStep(before, step, { id: event.id, atMs })
         orders.set(step.order, postChange(postings, event, { before, after }))
         assertOneOwner(postings, orders)
       }
@@ -83,26 +83,30 @@ test('an order is owed to at most one click: the books have one owner and one sa
   )
 })
 
-function tell(record: OrderRecord, { told }: Step, at: { id: string; atMs: number }): OrderRecord {
+function applyStep(
+  record: OrderRecord,
+  { input }: Step,
+  at: { id: string; atMs: number },
+): OrderRecord {
   const { account } = record
-  switch (told.kind) {
+  switch (input.kind) {
     case 'report': {
       const report = {
         event_id: at.id,
-        source: told.source as 'pixel' | 'import' | 's2s',
+        source: input.source as 'pixel' | 'import' | 's2s',
         ...{ updated_at_ms: at.atMs, ordered_at_ms: START_MS, currency: 'USD', value: '1.00' },
-        ...{ value_micros: told.value, rate_id: 'usd', is_new_customer: null, hold: null },
+        ...{ value_micros: input.value, rate_id: 'usd', is_new_customer: null, hold: null },
         lines: [orderLine('A1', 10_000, 4), orderLine('B1', 333, 1)],
-        is_cancelled: told.isCancelled,
+        is_cancelled: input.isCancelled,
       }
-      const facts = { report, attribution: told.attribution, atMs: at.atMs }
+      const facts = { report, attribution: input.attribution, atMs: at.atMs }
       const eventId = record.eventId ?? at.id
       return { ...record, eventId, day: '2026-03-02', account: addReport(account, facts).account }
     }
     case 'return': {
       const goods = { return_id: at.id, event_id: at.id, line: null, product_id: 'A1' }
       const when = { accepted_at_ms: at.atMs, returned_at_ms: at.atMs }
-      const back = { ...goods, ...when, quantity: told.quantity }
+      const back = { ...goods, ...when, quantity: input.quantity }
       return { ...record, account: addReturn(account, back) }
     }
     case 'approve':

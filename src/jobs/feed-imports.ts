@@ -3,7 +3,7 @@ import { RecordedRun } from '../catalog/feeds/record-import.ts'
 import type { FeedImportOrder } from '../catalog/feeds/run-feed-import.ts'
 import type { Node } from '../node/node.ts'
 import { Turns } from '../platform/concurrency/turns.ts'
-import { errorTeller } from '../platform/process/log.ts'
+import { errorLogger } from '../platform/process/log.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 
 /** Each takes one processor, which readers need too, and three connections. */
@@ -12,7 +12,7 @@ const IMPORTS_AT_ONCE = 2
 /** Starts imports of this node in the order of their requests. The caller does not wait. */
 export function feedImports(node: Node): (order: FeedImportOrder) => void {
   const turns = new Turns(IMPORTS_AT_ONCE)
-  const onError = errorTeller(node.log, 'a feed was not imported')
+  const onError = errorLogger(node.log, 'a feed was not imported')
   return (order) => {
     const waiting = new RecordedRun(node.database, order.importId, 'waiting')
     const work = async () => {

@@ -51,19 +51,19 @@ test('stores responses for a day, page sessions for sixty, and viewed links for 
     insert into idempotent_response (caller, idempotency_key, body_hash, created_at)
     select 'key:' || token_id, at::text, '', at
     from (select min(token_id) as token_id from api_key) as owner,
-      unnest(${[ago(24.1), ago(23.9)]}::timestamptz[]) as told (at)`)
+      unnest(${[ago(24.1), ago(23.9)]}::timestamptz[]) as input (at)`)
   await api.db.run(sql`
     insert into dashboard_session (token_hash, uid, expires_at)
     select at::text::bytea, uid, at from (select min(uid) as uid from app_user) as owner,
-      unnest(${[ago(0.1), ago(-0.1)]}::timestamptz[]) as told (at)`)
+      unnest(${[ago(0.1), ago(-0.1)]}::timestamptz[]) as input (at)`)
   await api.db.run(sql`
     insert into page_session (pub_id, session_key, day)
     select ${pubId}, at::text::bytea, at::date
-    from unnest(${[ago(61 * 24), ago(60 * 24)]}::timestamptz[]) as told (at)`)
+    from unnest(${[ago(61 * 24), ago(60 * 24)]}::timestamptz[]) as input (at)`)
   await api.db.run(sql`
     insert into seen_link (session_key, auction_id, merch_id, placed_at)
     select '', row_number() over (), ${merchId}, at
-    from unnest(${[ago(72.1), ago(71.9)]}::timestamptz[]) as told (at)`)
+    from unnest(${[ago(72.1), ago(71.9)]}::timestamptz[]) as input (at)`)
   const counts = () =>
     api.db.row(sql`
       select (select count(*)::int from idempotent_response) as responses,
@@ -94,12 +94,12 @@ test('stores audit entries for 400 days, and ended invitations for thirty', asyn
   const days = [ago(401 * 24), ago(399 * 24), ago(31 * 24), ago(29 * 24)]
   await api.db.run(sql`
     insert into audit_entry (at, through, action, target)
-    select at, 'cli', 'test.forget', '' from unnest(${days}::timestamptz[]) as told (at)`)
+    select at, 'cli', 'test.forget', '' from unnest(${days}::timestamptz[]) as input (at)`)
   await api.db.run(sql`
     insert into invitation (pub_id, email, role, token_hash, datetime_created, datetime_updated,
       datetime_expires)
     select ${pubId}, 'a@x.example', 'viewer', sha256(at::text::bytea), at, at, at
-    from unnest(${days}::timestamptz[]) as told (at)`)
+    from unnest(${days}::timestamptz[]) as input (at)`)
   await work(['forget_people'])
   const left = await api.db.row(sql`
     select (select count(*)::int from audit_entry where action = 'test.forget') as entries,

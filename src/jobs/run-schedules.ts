@@ -7,7 +7,7 @@ import { withPatience } from '../platform/concurrency/patience.ts'
 import { startPulse } from '../platform/concurrency/pulse.ts'
 import { errorWords } from '../platform/errors/error-words.ts'
 import { databaseTime, msAhead } from '../platform/postgres/database-clock.ts'
-import { errorTeller } from '../platform/process/log.ts'
+import { errorLogger } from '../platform/process/log.ts'
 import { claimJob, recordJobEnd, registerJobs, releaseJobs, renewLeases } from './job-store.ts'
 import { nextRun } from './next-run.ts'
 import { SCHEDULES, type Schedule } from './schedules.ts'
@@ -53,7 +53,7 @@ export async function startSchedules(
     stopping: stop.signal,
   }
   await register(runner)
-  const onError = errorTeller(node.log, 'schedules')
+  const onError = errorLogger(node.log, 'schedules')
   const timers = [
     startPulse(() => register(runner), { everyMs: REGISTER_MS, onError }),
     startPulse(() => renew(runner), { everyMs: leaseMs / RENEWALS, onError }),

@@ -24,7 +24,7 @@ import { deleteOldUnattributed } from '../links/unattributed-store.ts'
 import { listMerchantsWithNewWords } from '../matching/product-words-store.ts'
 import type { Node } from '../node/node.ts'
 import { deleteOldRefusals, deleteOldRequests } from '../orders/intake-store.ts'
-import { retellOrders } from '../orders/reattribute-orders.ts'
+import { reattributeOrders } from '../orders/reattribute-orders.ts'
 import { deleteOldWarnings } from '../orders/warning-store.ts'
 import { deleteOldStoredBytes } from '../platform/limits/storage-quota-store.ts'
 import { guardedAgent } from '../platform/net/fetch-guard.ts'
@@ -216,8 +216,8 @@ async function checkTags(node: Node): Promise<void> {
 async function retellAllOrders(node: Node): Promise<void> {
   const { database: db, appender, ids, log, now } = node
   const deps = { db, append: appender.append, nextId: () => ids.next(), now }
-  const retold = await retellOrders(deps)
-  if (retold > 0) log.info({ orders: retold }, 'recounted: their clicks came later')
+  const repeated = await reattributeOrders(deps)
+  if (repeated > 0) log.info({ orders: repeated }, 'recounted: their clicks came later')
 }
 
 async function issueAllStatements(node: Node): Promise<void> {

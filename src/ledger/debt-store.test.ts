@@ -30,25 +30,25 @@ async function openMerchant(t: TestContext) {
       credit: settled.creditMicros / 1e6,
     }
   }
-  const tell = (...events: StoredEvent[]) =>
-    log.tell(...events.map((event) => ({ ...event, merchId })))
-  return { db, log, merchId, settledAt, tell, events: new MoneyEvents() }
+  const record = (...events: StoredEvent[]) =>
+    log.record(...events.map((event) => ({ ...event, merchId })))
+  return { db, log, merchId, settledAt, record, events: new MoneyEvents() }
 }
 
 const paymentBody = (dollars: number) =>
   JSON.stringify({ reference: 'r', paid_on: '2026-03-01', amount_micros: dollars * 1e6 })
 
 test('a commission is owed line by line from the millisecond its order locks', async (t) => {
-  const { tell, settledAt, events } = await openMerchant(t)
-  await tell(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
+  const { record, settledAt, events } = await openMerchant(t)
+  await record(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
   assert.deepEqual((await settledAt(LOCKED_MS - 1)).owed, [])
   assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
 })
 
 test('nothing is owed for an order that is rejected, held, or attributed to nobody', async (t) => {
-  const { tell, settledAt, events } = await openMerchant(t)
+  const { record, settledAt, events } = await openMerchant(t)
   const order = (id: string, report = {}) => events.order(id, START_MS, { click: 'a', report })
-  await tell(
+  await record(
     ...[events.click('a', START_MS), order('cancelled'), order('rejected')],
     order('cancelled', { is_cancelled: true }),
     events.decision('rejected', START_MS + DAY_MS, { kind: 'reject', reason: 'fraud' }),
@@ -59,10 +59,10 @@ test('nothing is owed for an order that is rejected, held, or attributed to nobo
 })
 
 test('returns before the lock lower the debt, later ones are a negative debt', async (t) => {
-  const { tell, settledAt, events } = await openMerchant(t)
+  const { record, settledAt, events } = await openMerchant(t)
   const goods = (return_id: string, atMs: number, quantity: number) =>
     events.goodsBack('o1', atMs, { return_id, quantity })
-  await tell(
+  await record(
     ...[events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' })],
     ...[goods('early', LOCKED_MS - 1, 2), goods('too many', LOCKED_MS - 1, 3)],
     events.at(LOCKED_MS, { type: EVENT_TYPE.payment, body: paymentBody(35) }),
@@ -77,17 +77,17 @@ test('returns before the lock lower the debt, later ones are a negative debt', a
 })
 
 test("each merchant owes its own debts, and a publisher's merchants are those that owed it something", async (t) => {
-  const { db, log, tell, merchId, settledAt, events } = await openMerchant(t)
+  const { db, log, record, merchId, settledAt, events } = await openMerchant(t)
   const others = [await makePublisherWorld(db, 'herald'), await makePublisherWorld(db, 'times')]
   const bounced = JSON.stringify({ reference: 'r', reason: 'bounced' })
   const [clicked = 0, ahead = 0] = others.map(({ merchant }) => merchant.merch_id)
-  await log.tell(
+  await log.record(
     events.click('clicked', START_MS, { ...PAID_CLICK, pubId: 6, merchId: clicked }),
     events.at(START_MS, { type: EVENT_TYPE.payment, merchId: ahead, body: paymentBody(1) }),
     events.at(START_MS, { type: EVENT_TYPE.payment, merchId: clicked, body: paymentBody(2) }),
     events.at(START_MS, { type: EVENT_TYPE.paymentReversal, merchId: clicked, body: bounced }),
   )
-  await tell(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
+  await record(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
   assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
   assert.deepEqual((await settledAt(LOCKED_MS, clicked)).owed, [2])
   assert.deepEqual(await settledAt(LOCKED_MS, ahead), { owed: [], released: [], credit: 1 })
@@ -97,9 +97,9 @@ test("each merchant owes its own debts, and a publisher's merchants are those th
 })
 
 test('a reversed click is not owed', async (t) => {
-  const { tell, settledAt, events } = await openMerchant(t)
+  const { record, settledAt, events } = await openMerchant(t)
   const body = JSON.stringify({ click_id: clickId('a'), reason: 'bought' })
-  await tell(
+  await record(
     ...[events.click('a', START_MS, PAID_CLICK), events.click('b', START_MS, PAID_CLICK)],
     events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }),
   )
@@ -108,14 +108,14 @@ test('a reversed click is not owed', async (t) => {
 })
 
 test('a click that is reversed before it was paid pays no other day and no other publisher', async (t) => {
-  const { tell, settledAt, events } = await openMerchant(t)
+  const { record, settledAt, events } = await openMerchant(t)
   const reversal = (name: string, atMs: number) =>
     events.at(atMs, {
       type: EVENT_TYPE.reversal,
       body: JSON.stringify({ click_id: clickId(name), reason: 'bought' }),
     })
   const nextDay = START_MS + DAY_MS
-  await tell(
+  await record(
     ...[events.click('a', START_MS, PAID_CLICK), events.click('b', nextDay, PAID_CLICK)],
     events.click('other', START_MS, { ...PAID_CLICK, pubId: 6 }),
     ...[reversal('b', nextDay + DAY_MS), reversal('other', nextDay + DAY_MS)],
@@ -130,9 +130,9 @@ test('a click that is reversed before it was paid pays no other day and no other
 })
 
 test('a click of a fast clock, reversed the day before it, pays nobody either', async (t) => {
-  const { tell, settledAt, events } = await openMerchant(t)
+  const { record, settledAt, events } = await openMerchant(t)
   const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
-  await tell(
+  await record(
     events.click('owed', START_MS - DAY_MS, { ...PAID_CLICK, pubId: 6 }),
     events.click('ahead', START_MS + DAY_MS, PAID_CLICK),
     events.at(START_MS, { type: EVENT_TYPE.reversal, body }),
@@ -188,7 +188,7 @@ async function insertDebts(db: Db, merchId: number, { clicks, lines, payments }:
   }
   for (const [at, { pubId, hour, cost, earnings, backHour }] of lines.entries()) {
     await db.run(sql`
-      insert into merchant_order (merch_id, order_id, told, is_posted, pub_id, locks_at)
+      insert into merchant_order (merch_id, order_id, account, is_posted, pub_id, locks_at)
       values (${merchId}, ${`o${at}`}, '{}', true, ${pubId}, ${hourAt(hour)})`)
     await db.run(sql`
       insert into order_line (merch_id, order_id, line, order_product_id, quantity, returned,

@@ -19,13 +19,13 @@ test('a line is paid when its whole debt is, a free gift with its order, and ret
   const { merch_id: merchId } = (await makePublisherWorld(db)).merchant
   const events = new MoneyEvents()
   const lines = [orderLine('A1', 40_000, 1), orderLine('B1', 15_000, 1), orderLine('gift', 0, 1)]
-  const told = [
+  const logged = [
     events.click('a', START_MS),
     events.order('o1', START_MS, { click: 'a', report: { lines } }),
     ...[events.payment(after(1), 39), events.payment(after(2), 2), events.payment(after(3), 14)],
     events.goodsBack('o1', after(4), { product_id: 'B1' }),
   ]
-  await log.tell(...told.map((event) => ({ ...event, merchId })))
+  await log.record(...logged.map((event) => ({ ...event, merchId })))
   const keys = await db.rows<{ key: string }>(sql`
     select order_product_id as key from order_line order by line`)
   const paidAt = async (days: number) => {
@@ -48,7 +48,7 @@ test('releases by several merchants are listed in order of time', async (t) => {
   const price = { model: MODEL.cpc, termsAmount: 1_000_000, reservedMicros: 1_000_000 }
   const click = (name: string, merchId: number, days: number) =>
     events.click(name, START_MS + days * DAY_MS, { ...price, merchId })
-  await log.tell(
+  await log.record(
     ...[click('a', one, 0), click('b', one, 1), click('c', two, 0), click('d', two, 1)],
     ...[click('e', two, 2), click('f', one, 3)],
     ...[{ ...events.payment(after(2), 1), merchId: one }],

@@ -75,7 +75,7 @@ test('the reversal of an unpaid debt pays no other debt', () => {
     debt('b', 10, 100, 75, 2),
     debt('b back', 30, -60, -45, 2),
   ]
-  const told = (payments: readonly Payment[]) => {
+  const releasesOf = (payments: readonly Payment[]) => {
     const { releases, open, creditMicros } = settle(debts, payments)
     return {
       releases: releases.map(({ key, atMs, earningsMicros }) => [key, atMs, earningsMicros]),
@@ -85,7 +85,7 @@ test('the reversal of an unpaid debt pays no other debt', () => {
   }
   const closed = ['b', 30, 45]
   const back = ['b back', 30, -45]
-  assert.deepEqual(told([]), {
+  assert.deepEqual(releasesOf([]), {
     releases: [closed, back],
     owed: [
       ['a', 100],
@@ -93,13 +93,13 @@ test('the reversal of an unpaid debt pays no other debt', () => {
     ],
     creditMicros: 0,
   })
-  assert.deepEqual(told([payment('p1', 40, 140)]), {
+  assert.deepEqual(releasesOf([payment('p1', 40, 140)]), {
     releases: [closed, back, ['a', 40, 75], ['b', 40, 30]],
     owed: [],
     creditMicros: 0,
   })
   // The merchant gets back what money had covered by then.
-  assert.deepEqual(told([payment('p1', 20, 170)]), {
+  assert.deepEqual(releasesOf([payment('p1', 20, 170)]), {
     releases: [['a', 20, 75], ['b', 20, 52], ['b', 30, 23], back],
     owed: [],
     creditMicros: 30,
@@ -112,26 +112,30 @@ test('a reversed payment is owed after everything due then, and reverses no rele
   const first = settle(debts.slice(0, 2), [payment('p1', 12, 100)])
   const later = (payments: readonly Payment[]) =>
     settle([...debts, back], [payment('p1', 12, 100), ...payments])
-  const told = ({ releases }: ReturnType<typeof settle>) =>
+  const amountsOf = ({ releases }: ReturnType<typeof settle>) =>
     releases.flatMap(({ key, pubId, earningsMicros }) =>
       pubId === 0 ? [] : [[key, earningsMicros]],
     )
-  assert.deepEqual(told(first), [
+  assert.deepEqual(amountsOf(first), [
     ['a', 45],
     ['b', 30],
   ])
-  assert.deepEqual(told(later([])), told(first))
+  assert.deepEqual(amountsOf(later([])), amountsOf(first))
   const owed = later([]).open.reduce((sum, { owedMicros }) => sum + owedMicros, 0)
   assert.equal(owed, 170, 'all of it')
   // The next payment covers the rest of b, then the reversed payment, and only then c.
-  assert.deepEqual(told(later([payment('p2', 40, 120)])), [...told(first), ['b', 15]])
-  assert.deepEqual(told(later([payment('p2', 40, 170)])), [...told(first), ['b', 15], ['c', 40]])
+  assert.deepEqual(amountsOf(later([payment('p2', 40, 120)])), [...amountsOf(first), ['b', 15]])
+  assert.deepEqual(amountsOf(later([payment('p2', 40, 170)])), [
+    ...amountsOf(first),
+    ['b', 15],
+    ['c', 40],
+  ])
 })
 
 test('earnings that cost nothing are released once everything older is covered', () => {
   const gift = debt('a gift', 10, 0, 5)
   const debts = [gift, debt('line', 10, 100, 70), debt('z', 20, 0, -3)]
-  const told = (payments: readonly Payment[]) =>
+  const releasesOf = (payments: readonly Payment[]) =>
     settle(debts, payments).releases.map(({ key, atMs, paymentId, earningsMicros, isWhole }) => [
       key,
       atMs,
@@ -139,11 +143,11 @@ test('earnings that cost nothing are released once everything older is covered',
       earningsMicros,
       isWhole,
     ])
-  assert.deepEqual(told([payment('p1', 15, 60)]), [
+  assert.deepEqual(releasesOf([payment('p1', 15, 60)]), [
     ['line', 15, 'p1', 42, false],
     ['z', 20, null, -3, true],
   ])
-  assert.deepEqual(told([payment('p1', 15, 60), payment('p2', 30, 50)]), [
+  assert.deepEqual(releasesOf([payment('p1', 15, 60), payment('p2', 30, 50)]), [
     ['line', 15, 'p1', 42, false],
     ['z', 20, null, -3, true],
     ['a gift', 30, 'p2', 5, true],

@@ -23,7 +23,7 @@ async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
     paid_on: '2026-03-02',
     amount_micros: 60_000_000 * clickTimes.length,
   }
-  const told = [
+  const logged = [
     events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
     ...clickTimes.map((atMs, at) =>
       events.click('abc'.charAt(at), atMs, {
@@ -31,7 +31,7 @@ async function makeReleased(t: TestContext, clickTimes = [START_MS]) {
       }),
     ),
   ]
-  await log.tell(...told)
+  await log.record(...logged)
   return db
 }
 
@@ -83,12 +83,12 @@ test('an interrupted run has issued and reported nothing, and the next one does 
   await assert.rejects(issueStatements(db, { now, onIssued: cut }), /the machine stopped/)
   // Otherwise a payout file of the month would miss publishers that the run had not reached.
   assert.deepEqual(await db.rows(sql`select from statement`), [])
-  const told: string[] = []
+  const months: string[] = []
   await issueStatements(db, {
     now,
-    onIssued: async (_, issued) => void told.push(...issued.map(({ month }) => month)),
+    onIssued: async (_, issued) => void months.push(...issued.map(({ month }) => month)),
   })
-  assert.deepEqual(told, ['2026-03', '2026-04'])
+  assert.deepEqual(months, ['2026-03', '2026-04'])
 })
 
 test('a publisher without earnings does not make the nightly job settle the debts of others', async (t) => {
@@ -137,7 +137,7 @@ test('a purchase whose lines change after its statement is corrected on the next
   }
   // Of ten cents for three lines, four pay for the first: a third of the publisher's part.
   const body = { reference: 'r', paid_on: '2026-03-02', amount_micros: 40_000 }
-  await log.tell(
+  await log.record(
     events.click('a', START_MS, { pubId: publisher.pub_id, merchId, campaignId: null, ...terms }),
     purchase(START_MS, ['a', 'b', 'c']),
     events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body: JSON.stringify(body) }),
@@ -147,7 +147,7 @@ test('a purchase whose lines change after its statement is corrected on the next
   assert.deepEqual(await issue('2026-04-02T12:00:00Z'), [25_000])
   assert.deepEqual(await listDifferences(db), [])
   // Of ten cents for one line, four are four tenths.
-  await log.tell(purchase(START_MS + 40 * DAY_MS, ['a']))
+  await log.record(purchase(START_MS + 40 * DAY_MS, ['a']))
   assert.deepEqual(await listDifferences(db), [])
   assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [5_000])
   assert.deepEqual(await listDifferences(db), [])
@@ -164,7 +164,7 @@ test('a publisher that first earned in a month with issued statements is paid wi
       ...{ model: MODEL.cpc, termsAmount: 60_000_000, reservedMicros: 60_000_000 },
     })
   const body = JSON.stringify({ reference: 'r', paid_on: '2026-03-02', amount_micros: 60_000_000 })
-  await log.tell(
+  await log.record(
     ...worlds.map(({ merchant: { merch_id: merchId } }) =>
       events.at(START_MS, { type: EVENT_TYPE.payment, merchId, body }),
     ),
@@ -177,7 +177,7 @@ test('a publisher that first earned in a month with issued statements is paid wi
   const [first, second] = worlds.map(({ publisher }) => publisher.pub_id)
   assert.deepEqual(await issue('2026-04-02T12:00:00Z'), [[first, '2026-03', 60_000_000]])
   // The payout file of March is written and paid, then a spool delivers a click of March.
-  await log.tell(click(worlds[1], 'b'))
+  await log.record(click(worlds[1], 'b'))
   assert.deepEqual(await issue('2026-04-05T12:00:00Z'), [])
   assert.deepEqual(await issue('2026-05-02T12:00:00Z'), [
     [first, '2026-04', 0],
@@ -198,7 +198,7 @@ test('a click reversed on the day before its own pays nobody, and reconcile agre
       ...{ termsAmount: 60_000_000, reservedMicros: 60_000_000 },
     })
   const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
-  await log.tell(
+  await log.record(
     click('owed', START_MS - DAY_MS, worlds[0]),
     click('ahead', START_MS + DAY_MS, worlds[1]),
     events.at(START_MS, { type: EVENT_TYPE.reversal, merchId, body }),

@@ -56,9 +56,9 @@ test('a payout is in whole cents, and the rest of a cent is carried over', () =>
 })
 
 test("a movement that arrives after its month's statement is on the next one and paid once", () => {
-  const told = [on('2026-01-10', 60)]
-  const issued = makeStatements(told, '2026-01')
-  const late = [...told, on('2026-01-20', 70), on('2026-02-01', 5), on('2026-02-02', -1)]
+  const movements = [on('2026-01-10', 60)]
+  const issued = makeStatements(movements, '2026-01')
+  const late = [...movements, on('2026-01-20', 70), on('2026-02-01', 5), on('2026-02-02', -1)]
   const next = makeStatements(late, '2026-02', issued)
   assert.deepEqual(next, [
     {

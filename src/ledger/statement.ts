@@ -45,11 +45,11 @@ export function makeStatements(
   const earliest = [...byMonth.keys()].sort()[0]
   const isLate = earliest !== undefined && earliest <= closedMonth
   const last = issued.at(-1)
-  const toldUntil = last?.month ?? (isLate ? closedMonth : undefined)
-  const first = toldUntil === undefined ? earliest : nextMonth(toldUntil)
+  const issuedUntil = last?.month ?? (isLate ? closedMonth : undefined)
+  const first = issuedUntil === undefined ? earliest : nextMonth(issuedUntil)
   const statements: Statement[] = []
   let opening: number = last?.closingMicros ?? 0
-  let late = toldUntil === undefined ? 0 : lateOf(movements, toldUntil, issued)
+  let late = issuedUntil === undefined ? 0 : lateOf(movements, issuedUntil, issued)
   for (let month = first; month !== undefined && month <= lastMonth; month = nextMonth(month)) {
     const amounts = [...(byMonth.get(month) ?? []).map(amountOf), late]
     const released = sum(amounts.filter((amount) => amount > 0))
@@ -77,7 +77,10 @@ function lateOf(
   issued: readonly Statement[],
 ): number {
   const moved = movements.filter(({ atMs }) => monthOf(atMs) <= lastMonth).map(amountOf)
-  return sum(moved) - sum(issued.map((told) => told.releasedMicros - told.takenBackMicros))
+  return (
+    sum(moved) -
+    sum(issued.map((statement) => statement.releasedMicros - statement.takenBackMicros))
+  )
 }
 
 function amountOf({ earningsMicros }: Movement): number {

@@ -6,14 +6,14 @@ import { sql } from '../platform/postgres/sql.ts'
 test('concurrent calls for a new article share one answer', async (t) => {
   const api = await startApi(t)
   const { pubId } = await api.account({ is_partner: true })
-  await api.db.run(sql`create table told_hour (links integer)`)
+  await api.db.run(sql`create table written_hour (links integer)`)
   await api.db.run(sql`
-    create function tell_hour() returns trigger language plpgsql as $$
-      begin insert into told_hour values (new.links); return null; end $$`)
+    create function note_hour() returns trigger language plpgsql as $$
+      begin insert into written_hour values (new.links); return null; end $$`)
   // Every call that finds a link missing reads the hourly count and adds to it.
   await api.db.run(sql`
-    create trigger told_hour after insert or update on keyless_link_hour
-    for each row execute function tell_hour()`)
+    create trigger written_hour after insert or update on keyless_link_hour
+    for each row execute function note_hour()`)
   const article = { name: 'Ten mugs', url: 'https://daily.example/mugs' }
   const body = { article, links: [{ raw_url: 'https://shop.example/mug' }] }
   const path = `/api/v1/publishers/${pubId}/linkmate/smart_links/`
@@ -21,7 +21,7 @@ test('concurrent calls for a new article share one answer', async (t) => {
   const made = answers.map((answer) => answer.entry<{ smart_links: object[] }>().smart_links)
   assert.equal(made[0]?.length, 1)
   for (const links of made) assert.deepEqual(links, made[0])
-  assert.deepEqual(await api.db.rows(sql`select links from told_hour order by 1`), [
+  assert.deepEqual(await api.db.rows(sql`select links from written_hour order by 1`), [
     { links: 0 },
     { links: 1 },
   ])

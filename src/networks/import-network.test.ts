@@ -23,7 +23,7 @@ const article = await world.addArticle('Ten mugs')
 const pubId = world.publisher.pub_id
 const events = new MoneyEvents()
 const cid = clickId('network')
-await log.tell(
+await log.record(
   events.click('network', START_MS, {
     ...{ pubId, merchId: world.merchant.merch_id, campaignId: await world.addCampaign() },
     ...{ auctionId: article.auctionId, model: MODEL.cpc },

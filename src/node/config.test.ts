@@ -150,19 +150,19 @@ test('a database URL names one host, and a password may contain commas', () => {
 
 test('checks a database URL’s TLS settings at once, and never weakens them', () => {
   const url = 'postgres://u:p@a/souk'
-  const told = (DATABASE_URL: string) => readConfig({ DATABASE_URL }).databaseUrl
+  const urlOf = (DATABASE_URL: string) => readConfig({ DATABASE_URL }).databaseUrl
   for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full']) {
-    assert.equal(told(`${url}?sslmode=${mode}&x=1`), `${url}?sslmode=verify-full&x=1`)
+    assert.equal(urlOf(`${url}?sslmode=${mode}&x=1`), `${url}?sslmode=verify-full&x=1`)
   }
   for (const mode of ['disable', 'no-verify']) {
-    assert.equal(told(`${url}?x=1&sslmode=${mode}`), `${url}?x=1&sslmode=${mode}`)
+    assert.equal(urlOf(`${url}?x=1&sslmode=${mode}`), `${url}?x=1&sslmode=${mode}`)
   }
   assert.throws(
-    () => told(`${url}?sslmode=allow`),
+    () => urlOf(`${url}?sslmode=allow`),
     /DATABASE_URL: sslmode must be one of .*"allow"/,
   )
   for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
-    assert.throws(() => told(`${url}?${name}=/nowhere/ca.pem`), /DATABASE_URL: .* cannot be read/)
+    assert.throws(() => urlOf(`${url}?${name}=/nowhere/ca.pem`), /DATABASE_URL: .* cannot be read/)
   }
 })
 

@@ -77,7 +77,7 @@ export class ConfigError extends Error {
 
 const PORT_DEFAULT = 8080
 /** The base of the URLs while PORT=0 has no port yet. */
-const UNTOLD_ADDRESS = 'http://localhost:0'
+const UNKNOWN_PORT_URL = 'http://localhost:0'
 
 /** Name, default and help of every variable, for the table in docs/operations.md. */
 export const VARIABLES = [
@@ -241,7 +241,7 @@ const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
  * from PORT must contain it.
  */
 export function onPort(config: Config, port: number): Config {
-  const here = (url: string) => (url === UNTOLD_ADDRESS ? `http://localhost:${port}` : url)
+  const here = (url: string) => (url === UNKNOWN_PORT_URL ? `http://localhost:${port}` : url)
   const { baseUrl, auctionUrl, linkUrl } = config
   const urls = { baseUrl: here(baseUrl), auctionUrl: here(auctionUrl), linkUrl: here(linkUrl) }
   return Object.freeze({ ...config, ...urls, port })
@@ -253,8 +253,8 @@ export function knowsCountries({ geoHeader, geoipDb }: Config): boolean {
 }
 
 /** The environment for a child process of another program. */
-export function environmentWith(told: Readonly<Record<string, string>>) {
-  return { ...process.env, ...told }
+export function environmentWith(extra: Readonly<Record<string, string>>) {
+  return { ...process.env, ...extra }
 }
 
 /** The settings that must be equal on all nodes of a network. A URL may contain a password. */

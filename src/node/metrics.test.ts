@@ -16,20 +16,20 @@ test('a stopped fold shows in the age of waiting events and in the events set as
   const log = openFoldedLog(scope, db)
   let nowMs = Date.UTC(2026, 2, 2)
   const { registry } = makeMetrics({ db, now: () => nowMs, isWorker: true })
-  const told = async (name: string) =>
+  const readMetric = async (name: string) =>
     (await registry.getSingleMetric(name)?.get())?.values[0]?.value
 
   await log.append([new MoneyEvents().click('a', nowMs)])
   nowMs += 90_000
-  assert.equal(await told('souk_fold_waiting_seconds'), 90)
+  assert.equal(await readMetric('souk_fold_waiting_seconds'), 90)
   await log.fold()
-  assert.equal(await told('souk_fold_waiting_seconds'), 0)
+  assert.equal(await readMetric('souk_fold_waiting_seconds'), 0)
 
-  assert.equal(await told('souk_unfolded_events'), 0)
+  assert.equal(await readMetric('souk_unfolded_events'), 0)
   await db.run(sql`
     insert into unfolded_event (lane, seq, event_id, day, error)
     values (0, 7, 12, '2026-03-02', 'out of range')`)
-  assert.equal(await told('souk_unfolded_events'), 1)
+  assert.equal(await readMetric('souk_unfolded_events'), 1)
 })
 
 test('reports metrics during a database outage, except those that need the database', async (t) => {

@@ -40,7 +40,7 @@ import {
   spoolOwner,
 } from '../platform/postgres/node-registry.ts'
 import { type Database, openDatabase } from '../platform/postgres/postgres.ts'
-import { errorTeller, type Logger } from '../platform/process/log.ts'
+import { errorLogger, type Logger } from '../platform/process/log.ts'
 import { openSpool } from '../platform/spool/spool.ts'
 import { OutlookBook } from '../prediction/outlook.ts'
 import { type Config, knowsCountries, type SealingKey, sharedSettings } from './config.ts'
@@ -124,7 +124,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const geo = await openGeo({
     header: config.geoHeader,
     database: config.geoipDb,
-    onError: errorTeller(log, 'GEOIP_DB is damaged'),
+    onError: errorLogger(log, 'GEOIP_DB is damaged'),
   })
   opening.closers.add('geo', async () => geo.close())
   const database = await openMigrated(config, opening)
@@ -139,7 +139,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const { claim } = recording
   const parts = { edgeDatabase, book, metrics, outlooks, quotas, geo, claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
-  await tellMissingKeys(database, log)
+  await warnOfMissingKeys(database, log)
   return {
     config,
     log,
@@ -168,7 +168,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
 }
 
 /** Readers are still served: a node without a key redirects them. */
-async function tellMissingKeys(database: Database, log: Logger): Promise<void> {
+async function warnOfMissingKeys(database: Database, log: Logger): Promise<void> {
   for (const gap of await listKeyGaps(database)) log.warn(gap, 'the reader lacks the signer’s key')
   const [lost] = await listLostKeys(database, RESULT_AGE_MAX_MS)
   if (lost !== undefined) log.warn(lost, `the reader lacks the ended signer’s key: ${LOST_KEY}`)
@@ -177,8 +177,8 @@ async function tellMissingKeys(database: Database, log: Logger): Promise<void> {
 async function openMigrated(config: Config, { log, closers }: Opening): Promise<Database> {
   const storage = await openStorage(config, { applicationName: 'souk', log })
   closers.add('storage', () => storage.close())
-  const tellWait = (line: string) => log.warn(line)
-  const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER, tellWait)
+  const logWait = (line: string) => log.warn(line)
+  const { from, to } = await migrate(storage.connection, MIGRATIONS_FOLDER, logWait)
   if (from < to) log.info({ from, to }, 'migrated')
   return storage.db
 }
@@ -188,7 +188,7 @@ async function openQuotas(
   { now, log, closers }: Opening,
   { database, metrics }: Pick<Node, 'database' | 'metrics'>,
 ): Promise<NodeQuotas> {
-  const onError = errorTeller(log, 'storage quotas not exchanged')
+  const onError = errorLogger(log, 'storage quotas not exchanged')
   const opened = await openStorageQuotas(database, { config, metrics, now, onError })
   closers.add('storage quotas', opened.close)
   return opened.quotas
@@ -201,7 +201,7 @@ function openUnattributed(
   const counts = new UnattributedCounts({
     ...{ db, now },
     onCounted: () => metrics.unattributedRedirects.inc(),
-    onError: errorTeller(log, 'unattributed redirects not written'),
+    onError: errorLogger(log, 'unattributed redirects not written'),
   })
   closers.add('unattributed redirects', () => counts.close())
   return counts
@@ -221,23 +221,23 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
   await hashKeys.refresh(now())
   const refresh = startPulse(() => hashKeys.refresh(now()), {
     everyMs: HASH_KEYS_REFRESH_MS,
-    onError: errorTeller(log, 'hash keys not refreshed'),
+    onError: errorLogger(log, 'hash keys not refreshed'),
   })
   closers.add('hash keys', async () => clearInterval(refresh))
-  const upkeep = { db: database, now, onError: errorTeller(log, 'partitions') }
+  const upkeep = { db: database, now, onError: errorLogger(log, 'partitions') }
   const partitions = await startPartitionUpkeep(upkeep)
   closers.add('partitions', async () => clearInterval(partitions))
-  await tellClock(database, opening)
-  const clock = startPulse(() => tellClock(database, opening), {
+  await checkClock(database, opening)
+  const clock = startPulse(() => checkClock(database, opening), {
     everyMs: CLOCK_CHECK_MS,
-    onError: errorTeller(log, 'clock not compared'),
+    onError: errorLogger(log, 'clock not compared'),
   })
   closers.add('clock', async () => clearInterval(clock))
   return hashKeys
 }
 
 /** Logs if the clock differs by more than leases allow. Only this machine's operator can fix it. */
-async function tellClock(db: Database, { now, log }: Opening): Promise<void> {
+async function checkClock(db: Database, { now, log }: Opening): Promise<void> {
   const apartMs = await msApart(db, now)
   if (Math.abs(apartMs) < LEASE_SKEW_MS) return
   const apart = `${Math.round(Math.abs(apartMs) / 1000)} s ${apartMs > 0 ? 'ahead of' : 'behind'}`
@@ -252,7 +252,7 @@ async function openLog(
 ) {
   const { edgeDatabase, metrics, book } = parts
   const { log, now, closers } = opening
-  const onProblem = errorTeller(log, 'event log')
+  const onProblem = errorLogger(log, 'event log')
   const eventLog = await openEventLog(config, edgeDatabase, onProblem)
   closers.add('event log', () => eventLog.close())
   const installation = await readInstallation(edgeDatabase)
@@ -273,7 +273,7 @@ async function openLog(
     keyMarks: keyMarks(parts.sealingKeys),
     settings: sharedSettings(config),
     onLost: () => book.stopSpending(now()),
-    onError: errorTeller(log, 'heartbeat failed'),
+    onError: errorLogger(log, 'heartbeat failed'),
   })
   closers.add('node number', () => claim.release({ isSpoolEmpty: spool.isEmpty() }))
   const ids = makeIdSource({ nodeId: claim.nodeId, now })
@@ -328,13 +328,13 @@ async function openEdge(
   const receipts = new ReceiptQueue({
     db: edgeDatabase,
     onDropped: (count) => metrics.receiptsDropped.inc(count),
-    onError: errorTeller(log, 'receipts not written'),
+    onError: errorLogger(log, 'receipts not written'),
   })
   closers.add('receipts', () => receipts.close())
   const totals = new AuctionTotalsLoop({
     db: edgeDatabase,
     identity: parts.claim,
-    onError: errorTeller(log, 'totals of auctions not written'),
+    onError: errorLogger(log, 'totals of auctions not written'),
   })
   closers.add('auction totals', () => totals.close())
   const pacing = new PacingBook()
@@ -352,7 +352,7 @@ async function openEdge(
       if (quotas.take('receipts', wanted)) receipts.push(receipt)
     },
     onCounted: (auction) => totals.count(auction),
-    onError: errorTeller(log, 'edge'),
+    onError: errorLogger(log, 'edge'),
   })
   closers.add('edge', () => edge.close())
   // Without the role `edge` there are no clicks.
@@ -361,7 +361,7 @@ async function openEdge(
   }
   const leases = new LeaseLoop({
     ...{ book, db: edgeDatabase, identity: parts.claim, now },
-    onError: errorTeller(log, 'leases'),
+    onError: errorLogger(log, 'leases'),
     onGrants: (grants) => pacing.noteSpent(grants, now()),
   })
   closers.add('leases', () => leases.close())
@@ -372,7 +372,7 @@ async function openEdge(
 
 async function openDestinations(config: Config, { log, closers }: Opening): Promise<Destinations> {
   const path = join(config.dataDir, 'destinations.tsv')
-  const destinations = new Destinations(path, errorTeller(log, 'destinations'))
+  const destinations = new Destinations(path, errorLogger(log, 'destinations'))
   await destinations.open()
   closers.add('destinations', () => destinations.close())
   return destinations

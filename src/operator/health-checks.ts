@@ -105,11 +105,11 @@ export async function checkHealth(asked: HealthContext): Promise<Health> {
     await run('browser', async () => checkBrowser()),
     ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(context, natsUrl))]),
   ]
-  return { ok: checks.every(({ ok }) => ok), checks: toldOnce(checks) }
+  return { ok: checks.every(({ ok }) => ok), checks: withoutRepeats(checks) }
 }
 
 /** Why the database is not to be reached is one fault, however many checks meet it. */
-function toldOnce(checks: readonly Check[]): readonly Check[] {
+function withoutRepeats(checks: readonly Check[]): readonly Check[] {
   const database = checks.find(({ name }) => name === 'database')
   return checks.map((check) =>
     check !== database && !check.ok && check.detail === database?.detail
@@ -290,9 +290,9 @@ async function checkKeys(db: Database): Promise<Finding> {
     return bad(`${lost.reader} lacks the key of ${lost.signer}: ${LOST_KEY}`)
   }
   if (gaps.length === 0) return good('every edge that runs opens the others’ results')
-  const told = gaps.slice(0, KEY_GAPS_SHOWN).map((of) => `${of.reader} that of ${of.signer}`)
+  const missing = gaps.slice(0, KEY_GAPS_SHOWN).map((of) => `${of.reader} that of ${of.signer}`)
   const detail =
-    `edges lack the key with which others sign: ${told.join(', ')}. Clicks on such results are ` +
+    `edges lack the key with which others sign: ${missing.join(', ')}. Clicks on such results are ` +
     'not paid: give all nodes the same SOUK_SECRETS, a new key at the end first'
   return bad(detail)
 }
@@ -301,9 +301,9 @@ async function checkKeys(db: Database): Promise<Finding> {
 async function checkSettings(db: Database): Promise<Finding> {
   const gaps = await listSettingGaps(db)
   if (gaps.length === 0) return good('all nodes that run agree')
-  const told = gaps.map(({ name, told }) => `${name}: ${told}`)
+  const lines = gaps.map(({ name, differences }) => `${name}: ${differences}`)
   const detail =
-    `nodes are set differently: ${told.join('. ')}. Clicks on one’s results may be unpaid at ` +
+    `nodes are set differently: ${lines.join('. ')}. Clicks on one’s results may be unpaid at ` +
     'another, or events reach no figure: give all nodes the same'
   return bad(detail)
 }
@@ -314,12 +314,12 @@ async function checkQuotas(db: Database, now: Date): Promise<Finding> {
   const full = (await listStoredBytes(db, yesterday)).filter(({ leftOut }) => leftOut > 0)
   if (full.length === 0) return good('no row was left out since yesterday')
   const worst = full.toSorted((one, other) => other.leftOut - one.leftOut).slice(0, QUOTAS_SHOWN)
-  const told = worst.map(({ day, kind, organizationId, leftOut }) => {
+  const lines = worst.map(({ day, kind, organizationId, leftOut }) => {
     const whose = MERCHANT_KINDS.has(kind) ? 'merchant' : 'publisher'
     return `${leftOut} ${kind} of ${whose} ${organizationId} on ${day}`
   })
   const detail =
-    `rows were counted and not stored: ${told.join(', ')}. One address or the whole day used its ` +
+    `rows were counted and not stored: ${lines.join(', ')}. One address or the whole day used its ` +
     'quota up: a flood, or a proxy missing from TRUSTED_PROXIES that makes all readers look like one'
   return bad(detail)
 }

@@ -20,8 +20,8 @@ const campaignId = await market.campaign(merchId)
 const events = new MoneyEvents()
 const today = utcDay(Date.now())
 
-async function tell(...told: readonly StoredEvent[]): Promise<void> {
-  await api.app.node.appender.append(told, { patienceMs: 5_000 })
+async function append(...all: readonly StoredEvent[]): Promise<void> {
+  await api.app.node.appender.append(all, { patienceMs: 5_000 })
   await api.app.settled()
 }
 
@@ -44,7 +44,7 @@ const codeOf = (answer: { status: number; failure(): { code: number } }) => [
 ]
 
 test('a payment is recorded once, listed, aged and reversed once', async () => {
-  await tell(click('paid'))
+  await append(click('paid'))
   const body = { merch_id: merchId, amount_usd: '100', paid_on: today, reference: 'march' }
   const [before] = await rowsOf('ageing/')
   assert.deepEqual([before?.merch_id, before?.owed_usd], [merchId, '0.40'])
@@ -69,7 +69,7 @@ test('a payment is recorded once, listed, aged and reversed once', async () => {
 })
 
 test('a held order of any merchant is approved or rejected once', async () => {
-  await tell(held('held-1'), held('held-2'), held('held-3'))
+  await append(held('held-1'), held('held-2'), held('held-3'))
   const orders = await rowsOf('orders/held/')
   assert.deepEqual(
     orders.map(({ checkout_id, hold, value }) => [checkout_id, hold, value]),
@@ -96,7 +96,7 @@ test('a held order of any merchant is approved or rejected once', async () => {
 
 test('rates are set, listed, and release the orders that waited', async () => {
   const waiting = { hold: 'no_rate', currency: 'JPY', value: '12800', value_micros: null } as const
-  await tell(held('yen', { ...waiting, rate_id: null }))
+  await append(held('yen', { ...waiting, rate_id: null }))
   const rates = [{ day: today, currency: 'JPY', currency_per_base: '128' }]
   const set = await post('rates/', { source: 'bank', rates })
   assert.equal(set.status, 200, set.text)
@@ -113,7 +113,7 @@ test('rates are set, listed, and release the orders that waited', async () => {
 })
 
 test('a click is reversed once and listed', async () => {
-  await tell(click('bought'))
+  await append(click('bought'))
   const body = { click: clickId('bought'), reason: 'bought traffic' }
   const reversed = await post('reversals/', body)
   assert.equal(reversed.status, 201, reversed.text)

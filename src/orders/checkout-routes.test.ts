@@ -25,8 +25,8 @@ test('accepts a browser’s checkout call as text, and answers with an empty bod
   assert.deepEqual([answer.status, answer.text], [201, ''])
   await app.fold()
   const [row] = await app.db.rows(sql`
-    select source, told->'evidence' as evidence,
-      told->'reports'->'pixel'->'is_new_customer' as is_new_customer
+    select source, account->'evidence' as evidence,
+      account->'reports'->'pixel'->'is_new_customer' as is_new_customer
     from merchant_order`)
   assert.deepEqual(row, {
     source: 'pixel',
@@ -92,8 +92,8 @@ test('where a merchant confirms its orders, browsers’ orders count only after 
   const { merch_id: merchId } = app.merchant
   await updateMerchant(app.db, { merchId, changes: { is_confirming: true } })
   // A small order, a free one, and one whose rate arrives later.
-  const told = [order('o1'), order('free', { value: '0.00' }), order('o2', { currency: 'EUR' })]
-  await app.checkout(checkoutOf(merchId, told))
+  const orders = [order('o1'), order('free', { value: '0.00' }), order('o2', { currency: 'EUR' })]
+  await app.checkout(checkoutOf(merchId, orders))
   await app.fold()
   const holds = async () => {
     const rows = await app.db.rows<{ order_id: string; hold: string | null }>(
@@ -114,7 +114,7 @@ test('where a merchant confirms its orders, browsers’ orders count only after 
 test('an order that counts still counts when its browser repeats it', async (t) => {
   const app = await start(t)
   const { merch_id: merchId } = app.merchant
-  const tell = async (id: string, changes: object = {}, products?: readonly object[]) => {
+  const report = async (id: string, changes: object = {}, products?: readonly object[]) => {
     app.clock.nowMs += 60_000
     await app.checkout(checkoutOf(merchId, [order(id, changes, products)]))
   }
@@ -123,24 +123,24 @@ test('an order that counts still counts when its browser repeats it', async (t) 
     return app.db.row(sql`select value, hold from merchant_order where order_id = ${id}`)
   }
   const socks = [{ id: 'socks', price: '550.00' }]
-  await tell('counts', {}, socks)
-  await tell('free', { value: '0.00' })
+  await report('counts', {}, socks)
+  await report('free', { value: '0.00' })
   await updateMerchant(app.db, { merchId, changes: { is_confirming: true } })
-  await tell('counts', {}, socks)
-  await tell('free', { value: '0' })
+  await report('counts', {}, socks)
+  await report('free', { value: '0' })
   assert.deepEqual(await hold('counts'), { value: '550.00', hold: null })
   assert.deepEqual(await hold('free'), { value: '0.00', hold: null })
-  await tell('counts', {}, [...socks, ...socks])
+  await report('counts', {}, [...socks, ...socks])
   assert.deepEqual(await hold('counts'), { value: '550.00', hold: 'review' }, 'other goods')
 
-  await tell('waits')
-  await tell('waits')
+  await report('waits')
+  await report('waits')
   assert.deepEqual(await hold('waits'), { value: '550.00', hold: 'review' }, 'nobody has looked')
   const approval = { merchId, body: { order_id: 'waits', kind: 'approve' } }
   await appendMoney(app.deps, EVENT_TYPE.orderDecision, [approval])
-  await tell('waits') // Before the fold has processed the decision.
+  await report('waits') // Before the fold has processed the decision.
   assert.deepEqual(await hold('waits'), { value: '550.00', hold: null })
-  await tell('waits', { value: '551.00' })
+  await report('waits', { value: '551.00' })
   assert.deepEqual(await hold('waits'), { value: '551.00', hold: 'review' })
 })
 
@@ -149,19 +149,19 @@ test('ignores fields from a browser that only a merchant’s server may send', a
   const call = (changes: object) =>
     app.checkout(checkoutOf(app.merchant.merch_id, [order('o1', changes)]))
   await call({})
-  const told = {
+  const spoofed = {
     status: 'cancelled',
     updated_at: '2026-04-13T12:04:00Z',
     ordered_at: '2020-01-01',
     click_id: '00112233445566778899aabbccddeeff',
   }
-  assert.equal((await call(told)).status, 201)
-  for (const name of Object.keys(told)) {
+  assert.equal((await call(spoofed)).status, 201)
+  for (const name of Object.keys(spoofed)) {
     for (const value of [5, {}, 'x']) assert.equal((await call({ [name]: value })).status, 201)
   }
   await app.fold()
   const rows = await app.db.rows(sql`
-    select rejected_at, ordered_at, told->'evidence' as evidence from merchant_order`)
+    select rejected_at, ordered_at, account->'evidence' as evidence from merchant_order`)
   const orderedAt = new Date(app.clock.nowMs)
   assert.deepEqual(rows, [{ rejected_at: null, ordered_at: orderedAt, evidence: [] }])
 })
@@ -199,11 +199,11 @@ test('refuses invalid checkout calls with the documented error, and stores them'
 
 test('stores a refused call without the queries of its URLs, otherwise unchanged', async (t) => {
   const app = await start(t)
-  const told = (tail: string) => `{"user": {"previous_url": "https://pay.example/done${tail}",
+  const bodyWith = (tail: string) => `{"user": {"previous_url": "https://pay.example/done${tail}",
     "source_url": "https:\\/\\/shop.example\\/thanks${tail}"}, "events": "what? #1"`
-  await app.checkout(told('?email=jane%40mail.example&token=5f#jane'))
+  await app.checkout(bodyWith('?email=jane%40mail.example&token=5f#jane'))
   const [kept] = await app.db.rows<{ body: string }>(sql`select body from refused_intake`)
-  assert.equal(kept?.body, told(''))
+  assert.equal(kept?.body, bodyWith(''))
   const many = 'https://'.repeat(100_000)
   const startedMs = performance.now()
   await app.checkout(many)

@@ -69,12 +69,12 @@ export const checkoutRoutes =
 async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<void> {
   const [sent, nowMs] = [rawBody(request), deps.now()]
   const charge = chargeCall(deps.limits, { address: request.clientAddress, body: sent, nowMs })
-  let told: unknown = null
+  let received: unknown = null
   try {
     // Fields that only a merchant's server may send (a status, times) are ignored here.
     const { value, unknown } = await parseNoting(sent, CheckoutBody)
-    told = knownFields(CheckoutBody, value)
-    const body = checked(told, { ...EVENTS, nowMs })
+    received = knownFields(CheckoutBody, value)
+    const body = checked(received, { ...EVENTS, nowMs })
     charge(body.organization_id)
     const merchant = await tagMerchant(deps, request, body)
     deps.quotas.require('orders', {
@@ -87,7 +87,7 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
     deps.onReport?.(merchant.merch_id, 'tag_checkout')
     if (warnings.length > 0) await keepWarnings(deps, request, { merchant, warnings })
   } catch (cause) {
-    await keepRefused(deps, request, { told, cause })
+    await keepRefused(deps, request, { received, cause })
     throw cause
   }
 }
@@ -105,8 +105,8 @@ async function accept(
     merchant.is_confirming || (valueMicros ?? 0) > limitMicros ? 'review' : null
   const listName = 'events'
   await acceptOrders(deps, merchant, { orders, listName, holdOf })
-  const told = { listName, entries: body.events, read: orders } as const
-  return orderWarnings(deps.db, merchant.merch_id, told)
+  const received = { listName, entries: body.events, read: orders } as const
+  return orderWarnings(deps.db, merchant.merch_id, received)
 }
 
 /** A browser's response has no body. The merchant finds the warnings among the refused reports. */
@@ -117,7 +117,7 @@ async function keepWarnings(
 ): Promise<void> {
   await noteWarnings(deps, merchant.merch_id, warnings)
   const kept = {
-    ...toldCall(deps, request),
+    ...callFields(deps, request),
     merchId: merchant.merch_id,
     reason: 'Accepted with warnings',
     faults: warningFaults(warnings),
@@ -127,7 +127,7 @@ async function keepWarnings(
 }
 
 /** The stored fields of any call. */
-function toldCall({ now }: CheckoutDeps, request: FastifyRequest) {
+function callFields({ now }: CheckoutDeps, request: FastifyRequest) {
   return {
     at: new Date(now()),
     endpoint: 'checkout',
@@ -154,12 +154,12 @@ function sentReport(request: FastifyRequest): SentReport {
 async function keepRefused(
   deps: CheckoutDeps,
   request: FastifyRequest,
-  { told, cause }: { readonly told: unknown; readonly cause: unknown },
+  { received, cause }: { readonly received: unknown; readonly cause: unknown },
 ): Promise<void> {
   if (!(cause instanceof ApiError) || cause.status >= 500 || cause.status === 429) return
   const refusal = {
-    ...toldCall(deps, request),
-    merchId: await namedMerchant(deps.db, told),
+    ...callFields(deps, request),
+    merchId: await namedMerchant(deps.db, received),
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
   }
@@ -170,8 +170,8 @@ async function keepRefused(
  * The merchant that a call names, even if the call is otherwise invalid, so that the merchant can
  * see it.
  */
-async function namedMerchant(db: Db, told: unknown): Promise<number | null> {
-  const { organization_id: merchId } = (told ?? {}) as { organization_id?: unknown }
+async function namedMerchant(db: Db, received: unknown): Promise<number | null> {
+  const { organization_id: merchId } = (received ?? {}) as { organization_id?: unknown }
   if (typeof merchId !== 'number' || !Number.isInteger(merchId)) return null
   return (await findMerchant(db, merchId))?.merch_id ?? null
 }

@@ -40,11 +40,11 @@ test('rejects rows of one order that contradict each other', async (t) => {
     },
   ])
   await fold()
-  const told = await db.rows(sql`
+  const stored = await db.rows(sql`
     select order_id, value, count(*)::int as lines from merchant_order
       join order_line using (merch_id, order_id)
     group by order_id, value order by order_id`)
-  assert.deepEqual(told, [
+  assert.deepEqual(stored, [
     { order_id: 'c', value: '30.00', lines: 3 },
     { order_id: 'd', value: '20.00', lines: 2 },
   ])
@@ -74,11 +74,11 @@ test('a fault names a field of its entry and the entry itself', async (t) => {
       'return_id,order_id,product_id,quantity\nx,d,,1\nok,d,socks,1\ny,d,socks,1\nz,d,shoes,0\n',
     ),
   )
-  const told = [...orders.rejected, ...returns.rejected].map(({ id, faults }) => [
+  const rejected = [...orders.rejected, ...returns.rejected].map(({ id, faults }) => [
     id,
     ...faults.map(({ field }) => field),
   ])
-  assert.deepEqual(told, [
+  assert.deepEqual(rejected, [
     ['a', 'order.value'],
     ['b', 'order.status', 'products[0].quantity'],
     ['c', 'order.value'],

@@ -24,8 +24,8 @@ const DECIMALS_MAX = 12
 
 /** The faults of an order. */
 export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
-  const { order: told, products } = loose(entry)
-  const order = loose(told)
+  const { order: sent, products } = loose(entry)
+  const order = loose(sent)
   const faults: Fault[] = []
   const note = (field: string, rule: string | null) => {
     if (rule !== null) faults.push({ field, rule })
@@ -49,17 +49,17 @@ export function orderFaults(entry: unknown, { nowMs }: Context): Fault[] {
 
 /** The faults of a return. It must name goods, or an amount. */
 export function returnFaults(entry: unknown, { nowMs }: Context): Fault[] {
-  const told = loose(entry)
-  const { line = null, product_id: productId = null, amount = null, quantity = null } = told
+  const sent = loose(entry)
+  const { line = null, product_id: productId = null, amount = null, quantity = null } = sent
   const namesNothing = line === null && (productId === null || isBlank(productId))
   const rules = {
-    id: blankFault(told.id),
-    order_id: blankFault(told.order_id),
+    id: blankFault(sent.id),
+    order_id: blankFault(sent.order_id),
     product_id: namesNothing && amount === null ? NOTHING_NAMED : null,
     quantity: amount !== null && quantity !== null ? NOT_BOTH : null,
-    amount: refundFault(amount, told.currency),
-    currency: currencyFault(told.currency),
-    returned_at: dateFault(told.returned_at, nowMs),
+    amount: refundFault(amount, sent.currency),
+    currency: currencyFault(sent.currency),
+    returned_at: dateFault(sent.returned_at, nowMs),
   }
   return Object.entries(rules).flatMap(([field, rule]) => (rule === null ? [] : { field, rule }))
 }

@@ -16,15 +16,15 @@ async function start(scope: Scope) {
   const db = await testDatabase(scope)
   const shop = { ...MERCHANT_DEFAULTS, name: 'Shop', domains: ['shop.example'] }
   const { merch_id: merchId } = await insertMerchant(db, shop)
-  await db.run(sql`create table told_statement (told int)`)
+  await db.run(sql`create table counted_statement (count_statement int)`)
   await db.run(sql`
-    create function tell() returns trigger language plpgsql as $$
-      begin insert into told_statement values (1); return null; end $$`)
+    create function count_statement() returns trigger language plpgsql as $$
+      begin insert into counted_statement values (1); return null; end $$`)
   await db.run(sql`
-    create trigger told after insert or update on intake_request
-    for each statement execute function tell()`)
+    create trigger count_statement after insert or update on intake_request
+    for each statement execute function count_statement()`)
   const countStatements = async () =>
-    (await db.rows(sql`delete from told_statement returning 1`)).length
+    (await db.rows(sql`delete from counted_statement returning 1`)).length
   const request = (signature: string, key: string | null, body = signature): SignedRequest => ({
     merchId,
     signature: sha256(signature),
@@ -37,23 +37,23 @@ async function start(scope: Scope) {
 
 test('concurrent requests share the commits of their claims and responses', async (t) => {
   const { requests, request, countStatements } = await start(t)
-  const told = Array.from({ length: 50 }, (_, at) =>
+  const calls = Array.from({ length: 50 }, (_, at) =>
     request(`s${at}`, at % 2 === 0 ? null : `k${at}`),
   )
-  const claims = await Promise.all(told.map((one) => requests.claim(one)))
+  const claims = await Promise.all(calls.map((one) => requests.claim(one)))
   assert.ok(claims.every(({ kind }) => kind === 'claimed'))
   assert.equal(await countStatements(), 1)
 
   await Promise.all(
-    told.map((one, at) => requests.finish({ request: one, response: `answer ${at}` })),
+    calls.map((one, at) => requests.finish({ request: one, response: `answer ${at}` })),
   )
   assert.equal(await countStatements(), 1)
   const retries = await Promise.all(
-    told.map((one, at) => requests.claim(request(`later ${at}`, one.idempotencyKey, `s${at}`))),
+    calls.map((one, at) => requests.claim(request(`later ${at}`, one.idempotencyKey, `s${at}`))),
   )
   assert.deepEqual(
     retries.map((claim) => ('response' in claim ? claim.response : claim.kind)),
-    told.map(({ idempotencyKey }, at) => (idempotencyKey === null ? 'claimed' : `answer ${at}`)),
+    calls.map(({ idempotencyKey }, at) => (idempotencyKey === null ? 'claimed' : `answer ${at}`)),
   )
 })
 
@@ -72,8 +72,8 @@ test('a slow claim delays no other claim', {
 
 test('of identical concurrent requests only one is claimed', async (t) => {
   const { requests, request } = await start(t)
-  const kinds = async (...told: SignedRequest[]) =>
-    (await Promise.all(told.map((one) => requests.claim(one)))).map(({ kind }) => kind).toSorted()
+  const kinds = async (...calls: SignedRequest[]) =>
+    (await Promise.all(calls.map((one) => requests.claim(one)))).map(({ kind }) => kind).toSorted()
   const [same, alike] = [request('a', null), request('a', null)]
   assert.deepEqual(await kinds(same, alike, request('b', null)), ['claimed', 'claimed', 'working'])
   await requests.finish({ request: same, response: '' })
@@ -89,35 +89,35 @@ test('of identical concurrent requests only one is claimed', async (t) => {
 
 test('a request without a response can be repeated unchanged once its process is dead', async (t) => {
   const { requests, request } = await start(t)
-  const told = request('a', null)
-  assert.equal((await requests.claim(told)).kind, 'claimed') // The process of the claim dies.
-  const later = (seconds: number) => ({ ...told, at: new Date(AT.getTime() + seconds * 1_000) })
+  const call = request('a', null)
+  assert.equal((await requests.claim(call)).kind, 'claimed') // The process of the claim dies.
+  const later = (seconds: number) => ({ ...call, at: new Date(AT.getTime() + seconds * 1_000) })
   assert.equal((await requests.claim(later(59))).kind, 'working')
   assert.equal((await requests.claim(later(61))).kind, 'claimed')
   assert.equal((await requests.claim(later(62))).kind, 'working')
-  await requests.finish({ request: told, response: '' })
+  await requests.finish({ request: call, response: '' })
   assert.equal((await requests.claim(later(200))).kind, 'replayed')
 })
 
 test('a retry that takes over a dead claim uses up both signatures', async (t) => {
   const { requests, request } = await start(t)
   const at = (seconds: number) => new Date(AT.getTime() + seconds * 1_000)
-  const told = (signature: string, key: string | null, seconds: number) => ({
+  const call = (signature: string, key: string | null, seconds: number) => ({
     ...request(signature, key, 'body'),
     at: at(seconds),
   })
   // The process of the claim dies.
-  assert.equal((await requests.claim(told('first', 'k', 0))).kind, 'claimed')
-  const retry = told('retry', 'k', 61)
+  assert.equal((await requests.claim(call('first', 'k', 0))).kind, 'claimed')
+  const retry = call('retry', 'k', 61)
   assert.equal((await requests.claim(retry)).kind, 'claimed')
   const kinds = async (...some: SignedRequest[]) =>
     Promise.all(some.map(async (one) => (await requests.claim(one)).kind))
-  const meanwhile = [told('retry', 'other', 62), told('first', null, 62), told('first', 'o', 62)]
+  const meanwhile = [call('retry', 'other', 62), call('first', null, 62), call('first', 'o', 62)]
   assert.deepEqual(await kinds(...meanwhile), ['replayed', 'replayed', 'replayed'])
-  assert.deepEqual(await kinds(told('third', 'k', 62)), ['working'])
+  assert.deepEqual(await kinds(call('third', 'k', 62)), ['working'])
   await requests.finish({ request: retry, response: 'done' })
-  assert.deepEqual(await kinds(told('retry', null, 63)), ['replayed'])
-  const again = await requests.claim(told('third', 'k', 63))
+  assert.deepEqual(await kinds(call('retry', null, 63)), ['replayed'])
+  const again = await requests.claim(call('third', 'k', 63))
   assert.deepEqual(again, { kind: 'answered', response: 'done' })
 })
 
@@ -125,10 +125,10 @@ test('a retry takes over its own dead claim, and no other', async (t) => {
   const { db, requests, request } = await start(t)
   const rival = { ...MERCHANT_DEFAULTS, name: 'Rival', domains: ['rival.example'] }
   const { merch_id: rivalId } = await insertMerchant(db, rival)
-  const told = [request('a', 'k'), request('b', 'l'), { ...request('a', 'k'), merchId: rivalId }]
+  const calls = [request('a', 'k'), request('b', 'l'), { ...request('a', 'k'), merchId: rivalId }]
   const kinds = async (seconds: number) => {
     const found: string[] = []
-    for (const one of told) {
+    for (const one of calls) {
       const claim = await requests.claim({ ...one, at: new Date(AT.getTime() + seconds * 1_000) })
       found.push(claim.kind)
     }

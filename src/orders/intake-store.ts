@@ -149,13 +149,13 @@ async function claimPastKey(db: Db, request: SignedRequest): Promise<boolean> {
 /** Stores the responses of accepted requests for their retries. */
 export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Promise<void> {
   await db.run(sql`
-    update intake_request as kept set status = ${ACCEPTED}, response = told.response
+    update intake_request as kept set status = ${ACCEPTED}, response = input.response
     from unnest(
       ${answers.map(({ request }) => request.merchId)}::int[],
       ${answers.map(({ request }) => request.signature)}::bytea[],
       ${answers.map(({ response }) => response)}::text[]
-    ) as told (merch_id, signature, response)
-    where kept.merch_id = told.merch_id and kept.signature = told.signature`)
+    ) as input (merch_id, signature, response)
+    where kept.merch_id = input.merch_id and kept.signature = input.signature`)
 }
 
 /** Deletes the claim of a failed request, so that a corrected one may use the key again. */

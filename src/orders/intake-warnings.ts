@@ -114,11 +114,11 @@ export function returnWarnings(returns: readonly unknown[]): Warning[] {
 }
 
 /** The form in responses. */
-export function toldWarnings(warnings: readonly Warning[]) {
+export function warningRecords(warnings: readonly Warning[]) {
   return warnings.slice(0, WARNINGS_MAX).map(({ field, message }) => ({ field, message }))
 }
 
 /** The form in the list of refused reports. */
 export function warningFaults(warnings: readonly Warning[]): Fault[] {
-  return toldWarnings(warnings).map(({ field, message: rule }) => ({ field, rule }))
+  return warningRecords(warnings).map(({ field, message: rule }) => ({ field, rule }))
 }

@@ -36,13 +36,13 @@ test('a repeated order keeps its checkout time and its rate, folded or not (P47)
   const { clock, merchant } = app
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
   const firstMs = clock.nowMs
-  const tell = async () => {
+  const report = async () => {
     await app.checkout(checkoutOf(merchant.merch_id, [order('page')]))
     await app.post('orders', { orders: [order('server')] })
   }
-  await tell()
+  await report()
   clock.nowMs += 4_000
-  await tell()
+  await report()
   const once = [
     [firstMs, 150],
     [firstMs, 150],
@@ -51,7 +51,7 @@ test('a repeated order keeps its checkout time and its rate, folded or not (P47)
 
   clock.nowMs += DAY_MS
   await insertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
-  await tell()
+  await report()
   assert.deepEqual(await foldedOrders(app), once)
 
   clock.nowMs += 4_000
@@ -78,12 +78,12 @@ test('ignores spaces around an id, in orders and returns of every source', async
   const back = { id: 'r1 ', order_id: 'o1 ', product_id: 'socks\t' }
   assert.equal((await app.post('returns', { returns: [back] })).status, 201)
   await app.fold()
-  const [told, ...others] = await app.db.rows(sql`
+  const [stored, ...others] = await app.db.rows(sql`
     select order_id, return_id, state, product_id, (
       select jsonb_agg(distinct body->'exact_click_id') from event where body ? 'exact_click_id'
     ) as clicks
     from merchant_order full join order_return using (merch_id, order_id)`)
-  assert.deepEqual(told, {
+  assert.deepEqual(stored, {
     ...{ order_id: 'o1', return_id: 'r1', state: 'applied', product_id: 'socks' },
     clicks: [null, click_id],
   })
@@ -95,8 +95,8 @@ test('a reported time applies from then on, with the rate of its day', async (t)
   const rates = [euroRate('2026-04-12', '1.2'), euroRate('2026-04-13', '1.5')]
   await insertRates(app.db, 'ecb', rates)
   const ordered_at = '2026-04-12T10:00:00.000Z'
-  for (const told of [{}, { ordered_at }, {}]) {
-    await app.post('orders', { orders: [order('o1', told)] })
+  for (const times of [{}, { ordered_at }, {}]) {
+    await app.post('orders', { orders: [order('o1', times)] })
     app.clock.nowMs += 1000
   }
   assert.deepEqual(await foldedOrders(app), [[Date.parse(ordered_at), 120]])
@@ -106,14 +106,14 @@ test('time and money of an order do not depend on which source reports first (P4
   const app = await start(t)
   const firstMs = app.clock.nowMs
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
-  const tellPage = (id: string) => app.checkout(checkoutOf(app.merchant.merch_id, [order(id)]))
-  const tellServer = (id: string) => app.post('orders', { orders: [order(id)] })
-  await tellPage('page first')
-  await tellServer('server first')
+  const reportByPage = (id: string) => app.checkout(checkoutOf(app.merchant.merch_id, [order(id)]))
+  const reportByServer = (id: string) => app.post('orders', { orders: [order(id)] })
+  await reportByPage('page first')
+  await reportByServer('server first')
   app.clock.nowMs += DAY_MS
   await insertRates(app.db, 'ecb', [euroRate('2026-04-14', '1.2')])
-  await tellPage('server first')
-  await tellServer('page first')
+  await reportByPage('server first')
+  await reportByServer('page first')
   assert.deepEqual(await foldedOrders(app), [
     [firstMs, 150],
     [firstMs, 150],
@@ -122,16 +122,16 @@ test('time and money of an order do not depend on which source reports first (P4
 
 test('a corrected rate applies to later orders, and earlier ones keep theirs', async (t) => {
   const app = await start(t)
-  const tell = (id: string) => app.post('orders', { orders: [order(id)] })
+  const report = (id: string) => app.post('orders', { orders: [order(id)] })
   const imported = async (usdPerBase: string) =>
     insertRates(app.db, 'ecb', [euroRate('2026-04-13', usdPerBase)])
   assert.deepEqual(await imported('1.1'), { new: 1, changed: 0, same: 0 })
-  await tell('before')
+  await report('before')
   assert.deepEqual(await imported('1.10'), { new: 0, changed: 0, same: 1 })
   assert.deepEqual(await imported('1.5'), { new: 0, changed: 1, same: 0 })
-  await tell('later')
+  await report('later')
   app.clock.nowMs += 1000
-  await tell('before')
+  await report('before')
   await app.fold()
   const rows = await app.db.rows(sql`
     select order_id, usd_per_base, revenue_micros::bigint / 1000000 as dollars
@@ -162,32 +162,34 @@ async function startClosed(t: Parameters<typeof start>[0]) {
   await app.post('orders', { orders: [order('o1', { currency: 'USD' })] })
   await app.fold()
   app.clock.nowMs += AMOUNTS_OPEN_MS
-  const tell = async (changes: object, more: object = {}) => {
+  const report = async (changes: object, more: object = {}) => {
     app.clock.nowMs += 1000
-    const told = { ...order('o1', { currency: 'USD', ...changes }), ...more }
-    const answer = await app.post('orders', { orders: [order('new', { currency: 'USD' }), told] })
+    const changed = { ...order('o1', { currency: 'USD', ...changes }), ...more }
+    const answer = await app.post('orders', {
+      orders: [order('new', { currency: 'USD' }), changed],
+    })
     assert.equal(answer.json.data[0].ignored, null, 'the batch is taken')
     return answer.json.data[1].ignored
   }
-  return { app, tell }
+  return { app, report }
 }
 
 test('names a change that comes after the amounts are final, and accepts the rest of the batch', async (t) => {
-  const { app, tell } = await startClosed(t)
-  assert.equal(await tell({ status: 'cancelled' }), `order.status: ${CLOSED}`)
-  assert.equal(await tell({ value: '50.00' }), `order.value: ${CLOSED}`)
-  assert.equal(await tell({}, { products: [SOCKS] }), `products: ${CLOSED}`)
+  const { app, report } = await startClosed(t)
+  assert.equal(await report({ status: 'cancelled' }), `order.status: ${CLOSED}`)
+  assert.equal(await report({ value: '50.00' }), `order.value: ${CLOSED}`)
+  assert.equal(await report({}, { products: [SOCKS] }), `products: ${CLOSED}`)
   await insertRates(app.db, 'ecb', [euroRate('2026-04-13', '1.5')])
-  assert.equal(await tell({ currency: 'EUR' }), `order.currency: ${CLOSED}`)
+  assert.equal(await report({ currency: 'EUR' }), `order.currency: ${CLOSED}`)
   const revenues = (await foldedOrders(app)).map(([, revenue]) => revenue)
   assert.deepEqual(revenues, [100, 100])
 })
 
 test('after that day, a repeat, an older report and a browser’s report are not faults', async (t) => {
-  const { app, tell } = await startClosed(t)
-  assert.equal(await tell({}), null)
-  assert.equal(await tell({ value: '100' }), null)
-  assert.equal(await tell({ value: '50.00', updated_at: '2026-04-13T11:00:00Z' }), null)
+  const { app, report } = await startClosed(t)
+  assert.equal(await report({}), null)
+  assert.equal(await report({ value: '100' }), null)
+  assert.equal(await report({ value: '50.00', updated_at: '2026-04-13T11:00:00Z' }), null)
   const page = checkoutOf(app.merchant.merch_id, [order('o1', { currency: 'USD', value: '7.00' })])
   assert.equal((await app.checkout(page)).status, 201)
   const file = await importOrders(
@@ -200,9 +202,9 @@ test('after that day, a repeat, an older report and a browser’s report are not
 
 test('a server that changes a rejected order learns so at once', async (t) => {
   const app = await start(t)
-  const tell = (changes: object = {}) =>
+  const report = (changes: object = {}) =>
     app.post('orders', { orders: [order('o1', { currency: 'USD', ...changes })] })
-  await tell()
+  await report()
   await app.deps.append([
     newEvent({
       ...{ id: app.deps.nextId(), atMs: app.clock.nowMs, lane: MONEY_LANE },
@@ -213,8 +215,8 @@ test('a server that changes a rejected order learns so at once', async (t) => {
   const rejected = 'order.value: rejected on 2026-04-13: fraud; no report changes it'
   for (const moment of ['the fold is behind', 'all is folded']) {
     app.clock.nowMs += 1000
-    assert.equal((await tell()).json.data[0].ignored, null, `${moment}: the same again`)
-    assert.equal((await tell({ value: '50.00' })).json.data[0].ignored, rejected, moment)
+    assert.equal((await report()).json.data[0].ignored, null, `${moment}: the same again`)
+    assert.equal((await report({ value: '50.00' })).json.data[0].ignored, rejected, moment)
     await app.fold()
   }
 })
@@ -223,8 +225,8 @@ test('a report may withdraw a cancellation until the order would have locked', a
   const app = await start(t)
   for (const status of ['placed', 'cancelled', 'placed', 'cancelled']) {
     app.clock.nowMs += 1000
-    const told = order('o1', { currency: 'USD', status })
-    assert.equal((await app.post('orders', { orders: [told] })).status, 201)
+    const sent = order('o1', { currency: 'USD', status })
+    assert.equal((await app.post('orders', { orders: [sent] })).status, 201)
     await app.fold()
   }
 })
@@ -234,14 +236,14 @@ test('an import leaves out orders with final amounts, and says why', async (t) =
   const rows = 'order_id,value,currency,status\no1,100.00,USD,cancelled\nnew,5.00,USD,\n'
   const { imported, rejected } = await importOrders(app.deps, app.merchant, fileOf(app.deps, rows))
   assert.deepEqual([imported, rejected], [2, []], 'the server is believed more')
-  const told = 'order_id,value,currency\nfiled,5.00,USD\n'
-  await importOrders(app.deps, app.merchant, fileOf(app.deps, told))
+  const csv = 'order_id,value,currency\nfiled,5.00,USD\n'
+  await importOrders(app.deps, app.merchant, fileOf(app.deps, csv))
   await app.fold()
   app.clock.nowMs += AMOUNTS_OPEN_MS
   const later = await importOrders(
     app.deps,
     app.merchant,
-    fileOf(app.deps, told.replace('5.00', '6.00')),
+    fileOf(app.deps, csv.replace('5.00', '6.00')),
   )
   assert.equal(later.imported, 0)
   assert.match(later.rejected[0]?.faults[0]?.rule ?? '', /amounts closed on 2026-10-10/)

@@ -24,7 +24,7 @@ import {
   type DatedOrder,
   dateOrder,
   type HoldOf,
-  isToldAgain,
+  isRepeated,
   type OrderBody,
   orderBody,
   type ReadOrder,
@@ -99,13 +99,16 @@ export type Judged<T> = { readonly accepted: T } | { readonly fault: Fault }
 export async function acceptOrders(
   deps: IntakeDeps,
   merchant: IntakeMerchant,
-  told: {
+  batch: {
     readonly orders: readonly ReadOrder[]
     readonly listName: ListName // the name of the list in the request, for faults
     readonly holdOf?: HoldOf
   },
 ): Promise<AcceptedOrder[]> {
-  const judged = allGood(await judgeOrders(deps, merchant, told.orders, told.holdOf), told.listName)
+  const judged = allGood(
+    await judgeOrders(deps, merchant, batch.orders, batch.holdOf),
+    batch.listName,
+  )
   const bodies = judged.map(({ body }) => body)
   await append(deps, merchant, { type: EVENT_TYPE.order, bodies })
   return judged.map(({ body: { order_id, report }, late }) => {
@@ -189,7 +192,7 @@ async function judgeOrders(
   return dated.map((order) => {
     const postImpression = seenBy(order)
     const windowDays = merchant.window_days
-    const holdNow = isToldAgain(order, knownOf(order)) ? () => null : holdOf
+    const holdNow = isRepeated(order, knownOf(order)) ? () => null : holdOf
     const found = { rate: rateOf(order), windowDays, postImpression, holdOf: holdNow }
     const body = orderBody(order, found)
     if ('rule' in body) return { fault: body }
@@ -258,8 +261,8 @@ export async function judgeReturns(
 ): Promise<Judged<ReturnBody>[]> {
   const orderIds = [...new Set(returns.map(({ order_id }) => order_id))]
   const known = await findKnownOrders(deps.db, { merchId, orderIds })
-  return returns.map((told) => {
-    const body = inOrderCurrency(told, known.get(keyText({ merchId, orderId: told.order_id })))
+  return returns.map((sent) => {
+    const body = inOrderCurrency(sent, known.get(keyText({ merchId, orderId: sent.order_id })))
     const { order_id: orderId, ...goods } = body
     const key = { merchId, orderId }
     const record = known.get(keyText(key)) ?? emptyOrder(key)

@@ -8,7 +8,7 @@ import { firstUnfoldedDay } from '../events/unfolded-days-store.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
-import { type OrderEvent, tellEvent } from './order-event.ts'
+import { applyEvent, type OrderEvent } from './order-event.ts'
 import { emptyOrder, findOrders, keyText, type OrderRecord } from './order-store.ts'
 
 /**
@@ -47,7 +47,7 @@ export async function findKnownOrders(
     const key = { merchId, orderId: event.body.order_id }
     const record = orders.get(keyText(key)) ?? emptyOrder(key)
     // Without attribution, because quantities do not depend on it.
-    const account = tellEvent(record.account, { ...event, atMs: at.getTime() })
+    const account = applyEvent(record.account, { ...event, atMs: at.getTime() })
     orders.set(keyText(key), { ...record, account })
   }
   return orders

@@ -11,18 +11,18 @@ import { utcDay } from '../platform/time/timestamp.ts'
 import { addReport, amountsCloseAt, type OrderAccount } from './order-account.ts'
 import {
   isNewer,
+  type LoggedReport,
   type MergedOrder,
   mergeReports,
   type OrderReport,
   type Reports,
-  type ToldReport,
   withReport,
 } from './order-merge.ts'
 
 /** What a report would have changed and why it cannot; null if it counts or says nothing new. */
-export function lateFault(account: OrderAccount, told: ToldReport, atMs: number): Fault | null {
+export function lateFault(account: OrderAccount, logged: LoggedReport, atMs: number): Fault | null {
   // It is not in the log yet, so it is later than everything there.
-  const report = { ...told, event_id: MAX_ID }
+  const report = { ...logged, event_id: MAX_ID }
   if (addReport(account, { report, attribution: null, atMs }).ignored === null) return null
   const field = changedField(account.reports, report)
   return field === null ? null : { field, rule: whyClosed(account) }

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
 import {
+  accountOf,
   attribution,
   EPP,
   goodsBack,
+  type Input,
   line,
   NOW_MS,
   report,
-  type Told,
-  tell,
 } from '../../test/support/order-account.ts'
 import { kitPath } from '../../test/support/shared-data.ts'
 import { NO_TERMS } from '../events/pay-terms.ts'
@@ -36,7 +36,7 @@ test('the example of the report documents: lines, returns over two days, and the
   if (path === null) return
   const example = JSON.parse(readFileSync(path, 'utf8')).report_example
   const dollars = (text: string) => Math.round(Number(text) * 1_000_000)
-  const account = tell([
+  const account = accountOf([
     { report: report(), attribution: attribution() },
     ...example.returns.map((row: { product_id: string; quantity: number }, index: number) => ({
       back: goodsBack({
@@ -101,9 +101,9 @@ const backArbitrary = fc
   .record({ product_id: fc.constantFrom('A1', 'B1'), quantity: fc.integer({ min: 1, max: 3 }) })
   .map((changes) => ({ back: goodsBack(changes) }))
 
-const toldArbitrary = fc
+const inputsArbitrary = fc
   .array(fc.oneof(reportArbitrary, backArbitrary), { minLength: 1, maxLength: 8 })
-  .map((items): Told[] =>
+  .map((items): Input[] =>
     items.map((item, index) =>
       'back' in item
         ? { back: { ...item.back, return_id: `r${index}`, event_id: `${index}` } }
@@ -112,17 +112,17 @@ const toldArbitrary = fc
   )
 
 test('figures do not depend on the order or repetition of sources and returns (P41, P47)', () => {
-  const permuted = toldArbitrary.chain((told) =>
+  const permuted = inputsArbitrary.chain((inputs) =>
     fc.tuple(
-      fc.constant(told),
-      fc.shuffledSubarray(told, { minLength: told.length }),
-      fc.shuffledSubarray(told),
+      fc.constant(inputs),
+      fc.shuffledSubarray(inputs, { minLength: inputs.length }),
+      fc.shuffledSubarray(inputs),
     ),
   )
   fc.assert(
-    fc.property(permuted, ([told, shuffled, again]) => {
-      const expected = figuresOf(tell(told))
-      assert.deepEqual(figuresOf(tell([...shuffled, ...again])), expected)
+    fc.property(permuted, ([inputs, shuffled, again]) => {
+      const expected = figuresOf(accountOf(inputs))
+      assert.deepEqual(figuresOf(accountOf([...shuffled, ...again])), expected)
     }),
     { numRuns: 500 },
   )
@@ -130,8 +130,8 @@ test('figures do not depend on the order or repetition of sources and returns (P
 
 test('lines and returns add up to the order, whatever is reported (P40, P42, P43)', () => {
   fc.assert(
-    fc.property(toldArbitrary, (told) => {
-      const { gross, net, lines, returns, isHeld } = figuresOf(tell(told))
+    fc.property(inputsArbitrary, (inputs) => {
+      const { gross, net, lines, returns, isHeld } = figuresOf(accountOf(inputs))
       for (const key of ['revenueMicros', 'commissionMicros', 'earningsMicros'] as const) {
         const sum = (rows: readonly Record<typeof key, number>[]) =>
           rows.reduce((all, row) => all + row[key], 0)
@@ -144,12 +144,12 @@ test('lines and returns add up to the order, whatever is reported (P40, P42, P43
 })
 
 test('a full return leaves no sale, no revenue and no commission', () => {
-  const told = [
+  const inputs = [
     { report: report(), attribution: attribution() },
     { back: goodsBack({ quantity: 4 }) },
     { back: goodsBack({ return_id: 'r2', event_id: '51', product_id: 'B1' }) },
   ]
-  assert.deepEqual(figuresOf(tell(told)).net, NOTHING)
+  assert.deepEqual(figuresOf(accountOf(inputs)).net, NOTHING)
 })
 
 test('a fixed payment stays when the goods are returned', () => {
@@ -158,7 +158,7 @@ test('a fixed payment stays when the goods are returned', () => {
     sharePpm: 750_000,
   })
   const { net } = figuresOf(
-    tell([{ report: report(), attribution: epp }, { back: goodsBack({ quantity: 4 }) }]),
+    accountOf([{ report: report(), attribution: epp }, { back: goodsBack({ quantity: 4 }) }]),
   )
   assert.equal(net.commissionMicros, 1_500_000)
   assert.equal(net.earningsMicros, 1_125_000)
@@ -167,7 +167,7 @@ test('a fixed payment stays when the goods are returned', () => {
 
 test('a sale after a paid click counts as a sale and costs nothing more', () => {
   const cpc = attribution({ terms: CPC })
-  const { net } = figuresOf(tell([{ report: report(), attribution: cpc }]))
+  const { net } = figuresOf(accountOf([{ report: report(), attribution: cpc }]))
   assert.deepEqual(net, { ...NOTHING, sales: 1, revenueMicros: micros(550_000_000) })
 })
 
@@ -179,10 +179,10 @@ test('the first attribution stays, unless an exact click arrives while the order
     attribution: { ...attribution({ clickId: 'cc' }), model: 'exact' } as const,
   }
   const clickOf = (account: OrderAccount) => account.attribution?.owner.clickId
-  assert.equal(clickOf(tell([guess, other])), 'aa')
-  assert.equal(clickOf(tell([guess, exact, other])), 'cc')
+  assert.equal(clickOf(accountOf([guess, other])), 'aa')
+  assert.equal(clickOf(accountOf([guess, exact, other])), 'cc')
 
-  const first = tell([guess])
+  const first = accountOf([guess])
   const lockedMs = locksAt(NOW_MS, 'cpa')
   const before = addReport(first, { ...exact, atMs: lockedMs - 1 }).account
   const after = addReport(first, { ...exact, atMs: lockedMs }).account
@@ -196,14 +196,14 @@ test('a pending order ends with the most trusted source, in any order of reports
     attribution: { ...attribution({ clickId: model, pubId: index }), model },
   }))
   for (const surest of [1, 2, 3]) {
-    const told = sources.slice(0, surest)
+    const inputs = sources.slice(0, surest)
     fc.assert(
       fc.property(
-        fc.shuffledSubarray(told, { minLength: surest }),
-        fc.shuffledSubarray(told),
+        fc.shuffledSubarray(inputs, { minLength: surest }),
+        fc.shuffledSubarray(inputs),
         (shuffled, again) => {
           const expected = sources[surest - 1]?.attribution
-          assert.deepEqual(tell([...shuffled, ...again]).attribution, expected)
+          assert.deepEqual(accountOf([...shuffled, ...again]).attribution, expected)
         },
       ),
     )
@@ -212,10 +212,10 @@ test('a pending order ends with the most trusted source, in any order of reports
 
 test('a held order counts only after approval, or a report of a trusted source', () => {
   const doubtful = report({ source: 'pixel', hold: 'review' })
-  const held = tell([{ report: doubtful, attribution: attribution() }])
+  const held = accountOf([{ report: doubtful, attribution: attribution() }])
   assert.deepEqual([figuresOf(held).hold, figuresOf(held).net], ['review', NOTHING])
-  const hear = (account: OrderAccount, told: OrderReport) =>
-    addReport(account, { report: told, attribution: null, atMs: NOW_MS }).account
+  const hear = (account: OrderAccount, sent: OrderReport) =>
+    addReport(account, { report: sent, attribution: null, atMs: NOW_MS }).account
   const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
   assert.equal(figuresOf(approved).net.sales, 1)
   // Nobody has reviewed this one.
@@ -228,7 +228,7 @@ test('a held order counts only after approval, or a report of a trusted source',
 
 test('an order reported as cancelled from the start is not a sale under any model', () => {
   for (const owner of [EPP, attribution(), attribution({ terms: CPC }), null]) {
-    const first = tell([{ report: report({ is_cancelled: true }), attribution: owner }])
+    const first = accountOf([{ report: report({ is_cancelled: true }), attribution: owner }])
     assert.deepEqual(first.rejection, { reason: 'cancelled', atMs: NOW_MS })
     const placed = report({ source: 'pixel', event_id: '2' })
     const later = addReport(first, { report: placed, attribution: EPP, atMs: NOW_MS + 1 })
@@ -241,27 +241,27 @@ test('a named click takes over from a guess for which nothing is owed (P41)', ()
   const server = { report: report({ event_id: '2' }), attribution: exact, atMs: NOW_MS + DAY_MS }
   for (const terms of [NO_TERMS, CPC, CPA]) {
     const guess = { report: report({ source: 'pixel' }), attribution: attribution({ terms }) }
-    const { account } = addReport(tell([guess]), server)
+    const { account } = addReport(accountOf([guess]), server)
     assert.deepEqual(account.attribution, exact)
-    assert.deepEqual(figuresOf(account), figuresOf(tell([server, guess])))
+    assert.deepEqual(figuresOf(account), figuresOf(accountOf([server, guess])))
   }
 })
 
 test('the evidence of an unknown click is completed when the click arrives, and the winner stays', () => {
   const unknown = { id: 'bb', at_ms: null, verdict: 'unknown_click' } as const
   const won = { id: 'aa', at_ms: 1, verdict: 'won' } as const
-  const told = { report: report(), attribution: attribution(), atMs: NOW_MS }
-  const first = addReport(EMPTY_ACCOUNT, { ...told, evidence: [unknown, won] }).account
+  const first_report = { report: report(), attribution: attribution(), atMs: NOW_MS }
+  const first = addReport(EMPTY_ACCOUNT, { ...first_report, evidence: [unknown, won] }).account
   const foreign = { id: 'bb', at_ms: 2, verdict: 'other_merchant' } as const
   const later = (evidence: Parameters<typeof addReport>[1]['evidence'] = []) =>
-    addReport(first, { ...told, evidence }).account.evidence
+    addReport(first, { ...first_report, evidence }).account.evidence
   assert.deepEqual(later([foreign, { ...won, verdict: 'not_named' }]), [foreign, won])
   assert.deepEqual(later([{ ...foreign, verdict: 'won' }]), [unknown, won], 'it did not')
 })
 
 test('a held order stays open under any model, and locks when the hold ends', () => {
   const doubtful = report({ source: 'pixel', hold: 'review' })
-  const held = tell([{ report: doubtful, attribution: EPP }])
+  const held = accountOf([{ report: doubtful, attribution: EPP }])
   const laterMs = NOW_MS + 5 * DAY_MS
   const stateOf = (account: OrderAccount, atMs: number) =>
     orderState({ ...datesOf(account), paidAtMs: null }, atMs)
@@ -275,12 +275,16 @@ test('a held order stays open under any model, and locks when the hold ends', ()
   const tooLate = addDecision(approved, { kind: 'reject', reason: 'fraud' }, laterMs)
   assert.equal(stateOf(tooLate, laterMs), 'LOCKED')
 
-  const tellServer = (changes: Partial<OrderReport>) =>
+  const reportByServer = (changes: Partial<OrderReport>) =>
     addReport(held, { report: report(changes), attribution: null, atMs: laterMs }).account
-  assert.equal(datesOf(tellServer({})).locksAtMs, laterMs, 'the server’s word is a decision too')
-  assert.equal(stateOf(tellServer({ is_cancelled: true }), laterMs), 'REJECTED')
+  assert.equal(
+    datesOf(reportByServer({})).locksAtMs,
+    laterMs,
+    'the server’s word is a decision too',
+  )
+  assert.equal(stateOf(reportByServer({ is_cancelled: true }), laterMs), 'REJECTED')
 
-  const sale = tell([{ report: doubtful, attribution: attribution() }])
+  const sale = accountOf([{ report: doubtful, attribution: attribution() }])
   const lockedMs = locksAt(NOW_MS, 'cpa')
   const inTime = addDecision(sale, { kind: 'approve' }, laterMs)
   assert.equal(datesOf(inTime).locksAtMs, lockedMs, 'a decision within the lock does not extend it')
@@ -289,20 +293,20 @@ test('a held order stays open under any model, and locks when the hold ends', ()
 test('a cancelled order counts again if a more trusted source says so while it is open (P41)', () => {
   const cancelled = { report: report({ source: 'import', is_cancelled: true }) }
   const placed = { report: report(), attribution: attribution() }
-  const first = tell([{ ...cancelled, attribution: attribution() }])
+  const first = accountOf([{ ...cancelled, attribution: attribution() }])
   const later = (days: number) => ({ ...placed, atMs: NOW_MS + days * DAY_MS })
-  const expected = figuresOf(tell([placed, { ...cancelled, attribution: null }]))
+  const expected = figuresOf(accountOf([placed, { ...cancelled, attribution: null }]))
   assert.deepEqual(figuresOf(addReport(first, later(89)).account), expected)
   assert.equal(addReport(first, later(90)).ignored, 'rejected')
-  const person = addDecision(tell([placed]), { kind: 'reject', reason: 'cancelled' }, NOW_MS)
+  const person = addDecision(accountOf([placed]), { kind: 'reject', reason: 'cancelled' }, NOW_MS)
   assert.equal(addReport(person, later(1)).ignored, 'rejected', 'a person’s word stands')
 })
 
 test('no order locks before its click was found, and a repeat does not change its lock', () => {
   const found = { report: report(), attribution: EPP, atMs: NOW_MS + DAY_MS }
-  const owedToNobody = tell([{ report: report(), attribution: null }])
+  const owedToNobody = accountOf([{ report: report(), attribution: null }])
   assert.equal(datesOf(addReport(owedToNobody, found).account).locksAtMs, found.atMs)
-  const locked = tell([{ report: report(), attribution: EPP }])
+  const locked = accountOf([{ report: report(), attribution: EPP }])
   assert.equal(datesOf(addReport(locked, found).account).locksAtMs, NOW_MS)
 })
 
@@ -310,7 +314,7 @@ test('a locked order stands while a later report is held, which counts once appr
   const atMs = NOW_MS + DAY_MS
   const hear = (account: OrderAccount, changes: Partial<OrderReport>) =>
     addReport(account, { report: report(changes), attribution: null, atMs }).account
-  const locked = tell([{ report: report(), attribution: EPP }])
+  const locked = accountOf([{ report: report(), attribution: EPP }])
   const foreign = { currency: 'JPY', value_micros: null, hold: 'no_rate' } as const
   const waiting = hear(hear(locked, { ...foreign, event_id: '2' }), { ...foreign, event_id: '3' })
   assert.deepEqual(figuresOf(waiting), { ...figuresOf(locked), hold: 'no_rate' })
@@ -326,16 +330,16 @@ test('a locked order stands while a later report is held, which counts once appr
 })
 
 test('an order without a rate counts when the same report arrives with one', () => {
-  const told = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
-  const held = tell([{ report: told, attribution: attribution() }])
+  const waiting = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
+  const held = accountOf([{ report: waiting, attribution: attribution() }])
   assert.equal(figuresOf(held).hold, 'no_rate')
-  const later = { ...told, event_id: '2', value_micros: 80_083_106, hold: null }
+  const later = { ...waiting, event_id: '2', value_micros: 80_083_106, hold: null }
   const { account } = addReport(held, { report: later, attribution: null, atMs: NOW_MS + DAY_MS })
   assert.equal(figuresOf(account).net.revenueMicros, 80_083_106)
 })
 
 test('a pending order can be cancelled or rejected, and a locked one keeps its commission', () => {
-  const open = tell([{ report: report(), attribution: attribution() }])
+  const open = accountOf([{ report: report(), attribution: attribution() }])
   const cancel = report({ event_id: '2', is_cancelled: true })
   const lockedMs = locksAt(NOW_MS, 'cpa')
   const cancelled = addReport(open, { report: cancel, attribution: null, atMs: lockedMs - 1 })
@@ -344,7 +348,7 @@ test('a pending order can be cancelled or rejected, and a locked one keeps its c
 
   const late = addReport(open, { report: cancel, attribution: null, atMs: lockedMs })
   assert.equal(late.account, open)
-  const bought = tell([{ report: report(), attribution: EPP }])
+  const bought = accountOf([{ report: report(), attribution: EPP }])
   const undone = addReport(bought, { report: cancel, attribution: null, atMs: NOW_MS + 1 })
   assert.equal(undone.account.rejection, null)
   assert.equal(figuresOf(undone.account).net.commissionMicros, 1_500_000)
@@ -356,19 +360,19 @@ test('a pending order can be cancelled or rejected, and a locked one keeps its c
 })
 
 test('amounts are final after the period, and the report says so', () => {
-  const open = tell([{ report: report(), attribution: attribution() }])
+  const open = accountOf([{ report: report(), attribution: attribution() }])
   const change = report({ event_id: '2', value_micros: 1 })
-  const told = { report: change, attribution: null }
-  const inTime = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS - 1 })
+  const revision = { report: change, attribution: null }
+  const inTime = addReport(open, { ...revision, atMs: NOW_MS + AMOUNTS_OPEN_MS - 1 })
   assert.equal(figuresOf(inTime.account).net.revenueMicros, 1)
-  const late = addReport(open, { ...told, atMs: NOW_MS + AMOUNTS_OPEN_MS })
+  const late = addReport(open, { ...revision, atMs: NOW_MS + AMOUNTS_OPEN_MS })
   assert.equal(late.ignored, 'amounts_closed')
   assert.equal(late.account, open)
 })
 
 test('a return of more than was bought is refused with its reason and changes nothing', () => {
   const figures = figuresOf(
-    tell([
+    accountOf([
       { report: report(), attribution: attribution() },
       { back: goodsBack({ quantity: 5 }) },
       { back: goodsBack({ return_id: 'r2', event_id: '51', product_id: 'C1' }) },

@@ -106,8 +106,8 @@ export function addReport(
   const evidence = isFrozen || isSilent ? withLate(account, heard) : (heard.evidence ?? [])
   const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
   const since = isFoundLater ? { attributedAtMs: atMs } : {}
-  const told = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
-  const next = holdOf(told) === null ? told : hold(told, open, atMs)
+  const reported = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
+  const next = holdOf(reported) === null ? reported : hold(reported, open, atMs)
   // Open until now. An order cancelled from the start never was open, though it would lock at once.
   const reason = endIn(mostTrusted(reports))
   const isRejected = reason !== null && isOpen(datesOf(open), atMs)
@@ -139,10 +139,10 @@ function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount
 }
 
 /** A held report keeps an open order open. A locked order stands as before. */
-function hold(told: OrderAccount, before: OrderAccount, atMs: number): OrderAccount {
+function hold(reported: OrderAccount, before: OrderAccount, atMs: number): OrderAccount {
   return isOpen(datesOf(before), atMs)
-    ? { ...told, wait: { endedAtMs: null } }
-    : { ...told, stood: believed(before) }
+    ? { ...reported, wait: { endedAtMs: null } }
+    : { ...reported, stood: believed(before) }
 }
 
 /** A hold ends when a person has decided, or when a report leaves nothing to decide. */
@@ -172,9 +172,9 @@ function isSurer(one: AttributionModel, other: AttributionModel): boolean {
  * Adds a return; the same return id again changes nothing. It may come before its order. Returns
  * count in the order of acceptance, however they reached the log.
  */
-export function addReturn(account: OrderAccount, told: ReportedReturn): OrderAccount {
-  if (account.returns.some((known) => known.return_id === told.return_id)) return account
-  const returns = [...account.returns, told].sort((a, b) =>
+export function addReturn(account: OrderAccount, added: ReportedReturn): OrderAccount {
+  if (account.returns.some((known) => known.return_id === added.return_id)) return account
+  const returns = [...account.returns, added].sort((a, b) =>
     Number(BigInt(a.event_id) - BigInt(b.event_id)),
   )
   return { ...account, returns }
@@ -200,7 +200,10 @@ function passed(account: OrderAccount): OrderAccount {
   const reports = Object.values(account.reports).map((report) =>
     report.hold === 'review' ? { ...report, hold: null } : report,
   )
-  return { ...account, reports: Object.fromEntries(reports.map((told) => [told.source, told])) }
+  return {
+    ...account,
+    reports: Object.fromEntries(reports.map((report) => [report.source, report])),
+  }
 }
 
 /**

@@ -27,22 +27,22 @@ export interface Found {
 }
 
 /** The account after the event. */
-export function tellEvent(
+export function applyEvent(
   account: OrderAccount,
-  { id, atMs, ...told }: OrderEvent,
+  { id, atMs, ...event }: OrderEvent,
   found: Found = { attribution: null },
 ): OrderAccount {
-  switch (told.type) {
+  switch (event.type) {
     case EVENT_TYPE.order: {
-      const report = { ...told.body.report, event_id: id }
+      const report = { ...event.body.report, event_id: id }
       return addReport(account, { report, ...found, atMs }).account
     }
     case EVENT_TYPE.orderReturn: {
-      const { order_id: _, ...goods } = told.body
+      const { order_id: _, ...goods } = event.body
       return addReturn(account, { ...goods, event_id: id, accepted_at_ms: atMs })
     }
     case EVENT_TYPE.orderDecision:
-      return addDecision(account, told.body, atMs)
+      return addDecision(account, event.body, atMs)
     default:
       throw new Error(`event ${id} is not about an order`)
   }

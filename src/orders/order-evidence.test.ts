@@ -30,49 +30,49 @@ function owedTo(clickId: string, terms: PayTerms = EPP): OrderAttribution {
 
 test('evidence stays with its attribution, and without one the last report with clicks counts', () => {
   const seen = (id: string): TouchEvidence => ({ id, at_ms: null, verdict: 'unknown_click' })
-  const told = (account: OrderAccount, owner: OrderAttribution | null, ...ids: string[]) =>
+  const after = (account: OrderAccount, owner: OrderAttribution | null, ...ids: string[]) =>
     addReport(account, { report, attribution: owner, evidence: ids.map(seen), atMs: NOW_MS })
       .account
   const ids = (account: OrderAccount) => account.evidence.map(({ id }) => id)
-  const nobody = told(EMPTY_ACCOUNT, null, 'a')
-  assert.deepEqual(ids(told(nobody, null)), ['a'], 'a report that names no click adds no evidence')
-  assert.deepEqual(ids(told(nobody, null, 'b')), ['b'])
-  const owed = told(nobody, owedTo('aa'), 'c')
+  const nobody = after(EMPTY_ACCOUNT, null, 'a')
+  assert.deepEqual(ids(after(nobody, null)), ['a'], 'a report that names no click adds no evidence')
+  assert.deepEqual(ids(after(nobody, null, 'b')), ['b'])
+  const owed = after(nobody, owedTo('aa'), 'c')
   assert.deepEqual(ids(owed), ['c'])
-  assert.deepEqual(ids(told(owed, null, 'd')), ['c'])
-  assert.deepEqual(ids(told(owed, owedTo('bb'), 'd')), ['c'])
+  assert.deepEqual(ids(after(owed, null, 'd')), ['c'])
+  assert.deepEqual(ids(after(owed, owedTo('bb'), 'd')), ['c'])
 })
 
 test('a repeated order is owed to a reversed click only if it was before', () => {
-  const told = (account: OrderAccount, attribution: OrderAttribution | null) =>
+  const after = (account: OrderAccount, attribution: OrderAttribution | null) =>
     addReport(account, { report, attribution, atMs: NOW_MS }).account
-  const locked = told(EMPTY_ACCOUNT, owedTo('aa'))
-  assert.equal(told(locked, null).isClickReversed, false)
+  const locked = after(EMPTY_ACCOUNT, owedTo('aa'))
+  assert.equal(after(locked, null).isClickReversed, false)
   const reversed = addReversal(locked, NOW_MS + 1)
   assert.deepEqual([reversed.isClickReversed, reversed.rejection], [true, null])
-  assert.equal(told(reversed, null).isClickReversed, true)
+  assert.equal(after(reversed, null).isClickReversed, true)
 })
 
 test('an order locked at once keeps its click, also when another one is named', () => {
   const named = { ...owedTo('bb'), model: 'exact' } as const
-  const tell = (account: OrderAccount, attribution: OrderAttribution, atMs: number) =>
+  const reported = (account: OrderAccount, attribution: OrderAttribution, atMs: number) =>
     addReport(account, { report, attribution, atMs }).account
-  const locked = tell(EMPTY_ACCOUNT, owedTo('aa'), NOW_MS)
-  assert.equal(tell(locked, named, NOW_MS + 1).attribution?.owner.clickId, 'aa')
+  const locked = reported(EMPTY_ACCOUNT, owedTo('aa'), NOW_MS)
+  assert.equal(reported(locked, named, NOW_MS + 1).attribution?.owner.clickId, 'aa')
 })
 
 test('no later report restores a cancelled order whose click was reversed', () => {
-  const tell = (account: OrderAccount, atMs: number, changes: Partial<OrderReport> = {}) => {
-    const told = { ...report, event_id: `${atMs}`, updated_at_ms: atMs, ...changes }
+  const reported = (account: OrderAccount, atMs: number, changes: Partial<OrderReport> = {}) => {
+    const sent = { ...report, event_id: `${atMs}`, updated_at_ms: atMs, ...changes }
     return addReport(account, {
-      report: told,
+      report: sent,
       attribution: owedTo('aa', { model: 'cpa', ratePpm: 1_500_000 }),
       atMs,
     })
   }
-  const cancelled = tell(EMPTY_ACCOUNT, NOW_MS, { is_cancelled: true }).account
+  const cancelled = reported(EMPTY_ACCOUNT, NOW_MS, { is_cancelled: true }).account
   const reversed = addReversal(cancelled, NOW_MS + 1)
   assert.deepEqual(reversed.rejection, { reason: 'click_reversed', atMs: NOW_MS })
-  assert.equal(tell(cancelled, NOW_MS + 2).ignored, null)
-  assert.equal(tell(reversed, NOW_MS + 2).ignored, 'rejected')
+  assert.equal(reported(cancelled, NOW_MS + 2).ignored, null)
+  assert.equal(reported(reversed, NOW_MS + 2).ignored, 'rejected')
 })

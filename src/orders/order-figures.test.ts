@@ -32,8 +32,8 @@ function linesOf(
     ...{ currency: 'USD', value: '0.00', rate_id: 'usd', is_new_customer: null },
     ...{ is_cancelled: false, hold: null, ...order },
   }
-  const told = { report, attribution: { model: 'exact', owner }, atMs: NOW_MS } as const
-  return figuresOf(addReport(EMPTY_ACCOUNT, told).account).lines
+  const reported = { report, attribution: { model: 'exact', owner }, atMs: NOW_MS } as const
+  return figuresOf(addReport(EMPTY_ACCOUNT, reported).account).lines
 }
 
 test('divides commission and earnings by price × quantity, not by rounded parts', () => {
@@ -67,9 +67,9 @@ test('divides commission and earnings by price × quantity, not by rounded parts
 
 test('rounds a commission once to the micro-dollar, half to even, and the publisher’s share down', () => {
   const half = { terms: { model: 'cpa', ratePpm: 500_000 } as const, sharePpm: 500_000 }
-  const told = [1, 3, 4, 5].map((value_micros) => linesOf({ value_micros, lines: [] }, half))
+  const lines = [1, 3, 4, 5].map((value_micros) => linesOf({ value_micros, lines: [] }, half))
   assert.deepEqual(
-    told.map(([line]) => [line?.commissionMicros, line?.earningsMicros]),
+    lines.map(([line]) => [line?.commissionMicros, line?.earningsMicros]),
     [
       [0, 0],
       [2, 1],
@@ -93,8 +93,11 @@ function leftAfter(
     ...{ rate_id: 'usd', is_new_customer: null, is_cancelled: false, hold: null },
     lines: cents.map((one) => line(one, 1)),
   }
-  const told = { report, attribution: { model: 'exact', owner: { ...click, ...terms } } } as const
-  const order = addReport(EMPTY_ACCOUNT, { ...told, atMs: NOW_MS }).account
+  const reported = {
+    report,
+    attribution: { model: 'exact', owner: { ...click, ...terms } },
+  } as const
+  const order = addReport(EMPTY_ACCOUNT, { ...reported, atMs: NOW_MS }).account
   const account = returns.reduce<OrderAccount>(
     (before, back, index) =>
       addReturn(before, {

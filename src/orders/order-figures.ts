@@ -171,15 +171,15 @@ function takeBack(
   let standing = linesBefore(order, shared)
   const taken: ReturnFigures[] = []
   const refused: { return_id: string; reason: ReturnRefusal }[] = []
-  for (const told of returns) {
-    const placed = placeTold(standing, told, order)
+  for (const reported of returns) {
+    const placed = placeReported(standing, reported, order)
     if (typeof placed === 'string') {
-      refused.push({ return_id: told.return_id, reason: placed })
+      refused.push({ return_id: reported.return_id, reason: placed })
       continue
     }
     const before = standing
     standing = linesAfter(before, placed, order)
-    taken.push(...rowsOf(told.return_id, { before, after: standing, order, owner }))
+    taken.push(...rowsOf(reported.return_id, { before, after: standing, order, owner }))
   }
   return { returns: taken, refused, returned: standing }
 }
@@ -198,7 +198,7 @@ function linesBefore(order: MergedOrder, shared: readonly SharedLine[]): Standin
   }))
 }
 
-function placeTold(
+function placeReported(
   lines: readonly StandingLine[],
   { line, product_id: productId, quantity, amount, currency }: ReportedReturn,
   order: MergedOrder,

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  accountOf,
   attribution,
   EPP,
   goodsBack,
   NOW_MS,
   report,
-  tell,
 } from '../../test/support/order-account.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import {
@@ -44,7 +44,7 @@ const NAME_COLUMNS = 14
 const CELL_COLUMNS = 16
 
 const sold = (changes: Partial<OrderReport> = {}, owner = attribution()) =>
-  tell([{ report: report(changes), attribution: owner }])
+  accountOf([{ report: report(changes), attribution: owner }])
 
 const ORDERS: readonly { readonly order: OrderAccount; readonly days: number }[] = [
   { order: sold(), days: 10 },

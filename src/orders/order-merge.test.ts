@@ -14,8 +14,8 @@ function report(changes: Partial<OrderReport>): OrderReport {
 }
 
 /** The merged order after these reports in this order. */
-const believed = (...told: OrderReport[]) =>
-  mergeReports(told.reduce<Reports>((reports, one) => withReport(reports, one), {}))
+const believed = (...sent: OrderReport[]) =>
+  mergeReports(sent.reduce<Reports>((reports, one) => withReport(reports, one), {}))
 
 test('the report of a source with the latest update counts, and of equal ones the later event', () => {
   const later = report({ event_id: '1', updated_at_ms: NOW_MS + 1, value: '20.00' })
@@ -82,13 +82,13 @@ test('a report without products keeps those of its source’s earlier report, in
     })
   const [old, listed, bare] = [of('1', 0, ['A']), of('2', 1, ['B', 'C']), of('3', 2, [], '20.00')]
   const later = of('4', 3, [])
-  for (const told of [
+  for (const sent of [
     [old, listed, bare, later],
     [bare, old, listed, later, bare],
     [later, listed, bare, old],
     [listed, later, old, bare, listed],
   ]) {
-    const { value, lines } = believed(...told)
+    const { value, lines } = believed(...sent)
     assert.equal(value, '10.00')
     assert.deepEqual(
       lines.map(({ productId }) => productId),

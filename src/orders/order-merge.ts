@@ -26,7 +26,7 @@ export interface ReportedLine {
 }
 
 /** The reported products, and when: the latest list of a source counts. */
-interface ToldLines {
+interface ProductList {
   readonly event_id: string // of the reporting event
   // the time that orders reports of one source; the acceptance time unless reported
   readonly updated_at_ms: number
@@ -34,7 +34,7 @@ interface ToldLines {
 }
 
 /** A report as its event carries it. Text where a number could lose digits. */
-export interface ToldReport extends Omit<ToldLines, 'event_id'> {
+export interface LoggedReport extends Omit<ProductList, 'event_id'> {
   readonly source: Source
   readonly ordered_at_ms: number
   readonly touches_until_ms?: number // the last moment of a day reported as a plain date
@@ -56,9 +56,9 @@ export function endIn({ is_cancelled, is_test }: OrderReport): 'cancelled' | 'te
 }
 
 /** One report of an order, as stored in its account. */
-export interface OrderReport extends ToldReport, ToldLines {
+export interface OrderReport extends LoggedReport, ProductList {
   /** The products from an older report of the source, if this one has none. */
-  readonly listed?: ToldLines
+  readonly listed?: ProductList
   /** The highest value its source reported in this currency, if it exceeds the current value. */
   readonly peak?: string
 }
@@ -76,14 +76,14 @@ export function withReport(reports: Reports, report: OrderReport): Reports {
   if (known === undefined) return { ...reports, [report.source]: report }
   const latest = isNewer(report, known) ? report : known
   const listed = [known, known.listed, report]
-    .filter((told) => told !== undefined && told.lines.length > 0)
+    .filter((list) => list !== undefined && list.lines.length > 0)
     .reduce((one, other) => (one && other && isNewer(one, other) ? one : other), undefined)
   return { ...reports, [report.source]: withPeak(withLines(latest, listed), [known, report]) }
 }
 
 /** Values of one currency have the same number of decimals. */
-function withPeak(latest: OrderReport, told: readonly OrderReport[]): OrderReport {
-  const values = told
+function withPeak(latest: OrderReport, reports: readonly OrderReport[]): OrderReport {
+  const values = reports
     .filter(({ currency }) => currency === latest.currency)
     .flatMap(({ value, peak = value }) => [value, peak])
   const most = values.reduce((one, other) => (minorOf(other) > minorOf(one) ? other : one))
@@ -96,7 +96,7 @@ export function minorOf(value: string): bigint {
   return BigInt(value.replace('.', ''))
 }
 
-function withLines(report: OrderReport, listed: ToldLines | undefined): OrderReport {
+function withLines(report: OrderReport, listed: ProductList | undefined): OrderReport {
   if (report.lines.length > 0 || listed === undefined) return report
   const { event_id, updated_at_ms, lines } = listed
   return { ...report, listed: { event_id, updated_at_ms, lines } }
@@ -106,12 +106,17 @@ function withLines(report: OrderReport, listed: ToldLines | undefined): OrderRep
  * A stored report in its original form, to send it again: the log must not contain parts of other
  * reports.
  */
-export function asTold({ event_id: _, listed: __, peak: ___, ...told }: OrderReport): ToldReport {
-  return told
+export function asLogged({
+  event_id: _,
+  listed: __,
+  peak: ___,
+  ...logged
+}: OrderReport): LoggedReport {
+  return logged
 }
 
 /** Of two reports with one timestamp the later accepted one wins. Event ids are time-ordered. */
-export function isNewer(report: ToldLines, known: ToldLines): boolean {
+export function isNewer(report: ProductList, known: ProductList): boolean {
   if (report.updated_at_ms !== known.updated_at_ms) {
     return report.updated_at_ms > known.updated_at_ms
   }
@@ -154,10 +159,10 @@ export interface MergedOrder {
  */
 export function mergeReports(reports: Reports): MergedOrder {
   const best = mostTrusted(reports)
-  const told = rank(reports)
+  const priced = rank(reports)
     .map((report) => ({ currency: report.currency, lines: linesOf(report) }))
     .find(({ lines }) => lines.length > 0)
-  const { currency, lines } = told ?? { currency: best.currency, lines: [wholeOrder(best)] }
+  const { currency, lines } = priced ?? { currency: best.currency, lines: [wholeOrder(best)] }
   const revenueMicros = micros(best.value_micros ?? 0)
   const weights = lines.map((line) => BigInt(line.price_minor) * BigInt(line.quantity))
   const revenues = allocate(revenueMicros, weights)

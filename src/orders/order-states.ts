@@ -64,12 +64,12 @@ export function decisionRefusal(
   order: {
     readonly state: OrderState
     readonly hold: HoldReason | null
-    readonly isTold: boolean // false if only returns of it are known
+    readonly isReported: boolean // false if only returns of it are known
   },
   kind: 'approve' | 'reject',
 ): string | null {
-  const { state, hold, isTold } = order
-  if (!isTold) return 'is not reported yet, only its returns'
+  const { state, hold, isReported } = order
+  if (!isReported) return 'is not reported yet, only its returns'
   // Also for a report that was held after the order had locked.
   if (kind === 'approve' && hold === 'review' && state !== 'REJECTED') return null
   if (state !== 'PENDING') return `is ${state}${WHY_DECIDED[state]}`

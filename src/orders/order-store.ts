@@ -69,7 +69,7 @@ export function ordersOfUnknownClicks(
     db,
     sql`accepted_at >= ${since} and (locks_at is null or locks_at > ${now})
       and (attribution is null or attribution <> 'exact') and rejected_at is null
-      and told @> '{"evidence": [{"verdict": "unknown_click"}]}'`,
+      and account @> '{"evidence": [{"verdict": "unknown_click"}]}'`,
   )
 }
 
@@ -110,13 +110,13 @@ async function readOrders(
     event_id: string | null
     day: string | null
     is_posted: boolean
-    told: OrderAccount
+    account: OrderAccount
   }>(sql`
-    select merch_id, order_id, event_id, day, is_posted, told from merchant_order
+    select merch_id, order_id, event_id, day, is_posted, account from merchant_order
     where ${condition} order by merch_id, order_id limit ${limit}`)
   return new Map(
     rows.map(({ merch_id: merchId, order_id: orderId, event_id: eventId, ...row }) => {
-      const { day, is_posted: isPosted, told: account } = row
+      const { day, is_posted: isPosted, account } = row
       return [keyText({ merchId, orderId }), { merchId, orderId, eventId, day, isPosted, account }]
     }),
   )
@@ -199,7 +199,7 @@ async function saveHeads(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
     rows,
     sql`
     on conflict (merch_id, order_id) do update set
-      told = excluded.told, is_posted = excluded.is_posted, event_id = excluded.event_id,
+      account = excluded.account, is_posted = excluded.is_posted, event_id = excluded.event_id,
       day = excluded.day, accepted_at = excluded.accepted_at, source = excluded.source,
       ordered_at = excluded.ordered_at, currency = excluded.currency, value = excluded.value,
       rate_id = excluded.rate_id, hold = excluded.hold, click_id = excluded.click_id,
@@ -238,7 +238,7 @@ function headOf({ merchId, orderId, eventId, day, isPosted, account, figures }: 
   return {
     merch_id: merchId,
     order_id: orderId,
-    told: account,
+    account,
     is_posted: isPosted,
     event_id: eventId,
     day,
@@ -279,17 +279,17 @@ async function insertLines(tx: Db, orders: readonly SavedOrder[]): Promise<void>
       (figures.order?.lines ?? []).map(({ productId }) => productId),
     )
     return figures.lines.map((line, index) => {
-      const told = figures.order?.lines[index]
+      const product = figures.order?.lines[index]
       return {
         merch_id: merchId,
         order_id: orderId,
         line: index,
         order_product_id: ids[index],
-        product_id: told?.productId ?? null,
-        name: told?.name ?? null,
-        brand: told?.brand ?? null,
-        price: told?.price ?? null,
-        quantity: told?.quantity ?? 1,
+        product_id: product?.productId ?? null,
+        name: product?.name ?? null,
+        brand: product?.brand ?? null,
+        price: product?.price ?? null,
+        quantity: product?.quantity ?? 1,
         returned: line.returned,
         revenue_micros: line.revenueMicros,
         commission_micros: line.commissionMicros,
@@ -321,22 +321,22 @@ function orderProductIds(
 async function insertReturns(tx: Db, orders: readonly SavedOrder[]): Promise<void> {
   const rows = orders.flatMap(({ merchId, orderId, account, figures }) => {
     const refusals = new Map(figures.refused.map(({ return_id, reason }) => [return_id, reason]))
-    return account.returns.map((told) => {
-      const reason = refusals.get(told.return_id) ?? null
+    return account.returns.map((goods) => {
+      const reason = refusals.get(goods.return_id) ?? null
       const judged = reason === null ? 'applied' : 'refused'
       return {
         merch_id: merchId,
         order_id: orderId,
-        return_id: told.return_id,
-        event_id: told.event_id,
-        day: utcDay(told.accepted_at_ms),
-        accepted_at: instant(told.accepted_at_ms),
-        returned_at: instant(told.returned_at_ms),
-        line: told.line,
-        product_id: told.product_id,
-        quantity: told.quantity,
-        amount: told.amount ?? null,
-        currency: told.currency ?? null,
+        return_id: goods.return_id,
+        event_id: goods.event_id,
+        day: utcDay(goods.accepted_at_ms),
+        accepted_at: instant(goods.accepted_at_ms),
+        returned_at: instant(goods.returned_at_ms),
+        line: goods.line,
+        product_id: goods.product_id,
+        quantity: goods.quantity,
+        amount: goods.amount ?? null,
+        currency: goods.currency ?? null,
         state: figures.order === null ? 'waiting' : judged,
         reason,
       }

@@ -30,7 +30,7 @@ export function insertRates(
     // Two concurrent imports would otherwise both add the same rates.
     await tx.run(sql`lock table exchange_rate in share row exclusive mode`)
     const counts = await tx.row<ImportedRates>(sql`
-      with told as (
+      with input as (
         select distinct on (day, currency) day, currency, usd_per_base, currency_per_base
         from unnest(
           ${rates.map(({ day }) => day)}::date[],
@@ -40,12 +40,12 @@ export function insertRates(
         ) with ordinality as line (day, currency, usd_per_base, currency_per_base, place)
         order by day, currency, place desc
       ), compared as (
-        select told.*, known.rate_id is null as is_new, known.rate_id is not null
-          and (told.usd_per_base::numeric, told.currency_per_base::numeric)
+        select input.*, known.rate_id is null as is_new, known.rate_id is not null
+          and (input.usd_per_base::numeric, input.currency_per_base::numeric)
             <> (known.usd_per_base::numeric, known.currency_per_base::numeric) as is_changed
-        from told left join lateral (
+        from input left join lateral (
           select * from exchange_rate
-          where source = ${source} and currency = told.currency and day = told.day
+          where source = ${source} and currency = input.currency and day = input.day
           order by rate_id desc limit 1
         ) as known on true
       ), added as (

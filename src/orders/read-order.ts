@@ -15,7 +15,7 @@ import { MICROS_PER_DOLLAR, type Micros } from '../platform/money/money.ts'
 import { DAY_MS, isPlainDate, parseTimestamp, utcDay } from '../platform/time/timestamp.ts'
 import { formatMinor, parseMinor, type Rate, toMicros } from './currency.ts'
 import type { OrderAccount, ReportedReturn } from './order-account.ts'
-import type { HoldReason, ReportedLine, Source, ToldReport } from './order-merge.ts'
+import type { HoldReason, LoggedReport, ReportedLine, Source } from './order-merge.ts'
 import type { CheckoutEvent, ReturnEntry, ServerOrder } from './schema.ts'
 
 /** A well-formed order without its rate. */
@@ -48,7 +48,7 @@ export interface DatedOrder extends ReadOrder {
 /** The body of an order event. */
 export interface OrderBody {
   readonly order_id: string
-  readonly report: ToldReport
+  readonly report: LoggedReport
   readonly exact_click_id: string | null
   readonly remembered_click_ids: readonly string[]
   readonly window_days: number // the merchant's setting when the order was accepted
@@ -155,7 +155,7 @@ export function dateOrder(
  * repeats the report whenever its reader reopens the thank-you page, even if the merchant has since
  * turned on confirmation or sells cheaper goods. An order that counts must keep counting (P47).
  */
-export function isToldAgain(order: ReadOrder, { reports }: Pick<OrderAccount, 'reports'>): boolean {
+export function isRepeated(order: ReadOrder, { reports }: Pick<OrderAccount, 'reports'>): boolean {
   const own = reports[order.source]
   if (own === undefined || own.hold !== null) return false
   const { value, currency, lines, is_cancelled, is_test = false } = own
@@ -230,7 +230,7 @@ export function orderBody(
 }
 
 /** A report that waited for a rate, now with one; null if it exceeds the maximum of an order. */
-export function withRate(report: ToldReport, rate: Rate): ToldReport | null {
+export function withRate(report: LoggedReport, rate: Rate): LoggedReport | null {
   const exponent = ISO_4217.get(report.currency) ?? 0
   const minor = parseMinor(report.value, exponent)
   const valueMicros = minor === null ? null : orderMicros(minor, exponent, rate)

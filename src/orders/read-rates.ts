@@ -38,7 +38,7 @@ export function readRates(text: string, nowMs: number): NewRate[] {
   requireColumns(table, ['date'])
   const { headers, rows } = table
   const isLong = headers.includes('currency') && headers.includes('rate')
-  const told = rows.flatMap(({ line, cells }): Quote[] => {
+  const published = rows.flatMap(({ line, cells }): Quote[] => {
     const day = isoDay(cells.date ?? '')
     if (isLong) {
       const currency = (cells.currency ?? '').toUpperCase()
@@ -51,7 +51,7 @@ export function readRates(text: string, nowMs: number): NewRate[] {
       .filter(({ rate }) => rate !== '' && rate !== 'N/A') // Not published on that day.
       .map(({ name, rate }) => ({ line, day, base: null, currency: name.toUpperCase(), rate }))
   })
-  const quotes = told.filter(({ currency }) => !GONE.has(currency))
+  const quotes = published.filter(({ currency }) => !GONE.has(currency))
   const faults = quotes.flatMap((quote) => faultsOf(quote, lastDay))
   const base = baseOf(quotes)
   if (base === null && (quotes.length === 0 || quotes.some((quote) => quote.base === null))) {

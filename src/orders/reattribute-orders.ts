@@ -10,7 +10,7 @@ import { appendMoney } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import type { IntakeDeps } from './intake.ts'
-import { asTold } from './order-merge.ts'
+import { asLogged } from './order-merge.ts'
 import { findBodies, findClicks, type OrderRecord, ordersOfUnknownClicks } from './order-store.ts'
 import { clickIdsOf, type OrderBody } from './read-order.ts'
 
@@ -18,23 +18,23 @@ import { clickIdsOf, type OrderBody } from './read-order.ts'
 const LATE_DAYS = 7
 
 /** Repeats orders whose clicks have arrived since. Returns the number of reports. */
-export async function retellOrders(deps: IntakeDeps): Promise<number> {
+export async function reattributeOrders(deps: IntakeDeps): Promise<number> {
   const now = new Date(deps.now())
   const since = new Date(now.getTime() - LATE_DAYS * DAY_MS)
-  let retold = 0
+  let repeated = 0
   for await (const orders of ordersOfUnknownClicks(deps.db, { now, since })) {
-    retold += await retellRound(deps, { orders, day: utcDay(since.getTime()) })
+    repeated += await reattributeBatch(deps, { orders, day: utcDay(since.getTime()) })
   }
-  return retold
+  return repeated
 }
 
-async function retellRound(
+async function reattributeBatch(
   deps: IntakeDeps,
   { orders, day }: { readonly orders: readonly OrderRecord[]; readonly day: string },
 ): Promise<number> {
   const clicks = await findClicks(deps.db, [...new Set(orders.flatMap(unknownClicksOf))])
   const found = orders.filter((order) => unknownClicksOf(order).some((id) => clicks.has(id)))
-  const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(toldBy) })
+  const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(reportEvents) })
   const news = found.flatMap((order) =>
     namings(order, bodies)
       .filter((body) => namesFor(order, body).some((id) => clicks.has(id)))
@@ -52,7 +52,7 @@ function unknownClicksOf({ account }: Pick<OrderRecord, 'account'>): string[] {
  * The current reports, and the first one. A report of only a new amount, status or rate names no
  * click, and replaces the report that did.
  */
-function toldBy({ eventId, account }: OrderRecord): string[] {
+function reportEvents({ eventId, account }: OrderRecord): string[] {
   const first = eventId === null ? [] : [eventId]
   return [...first, ...Object.values(account.reports).map(({ event_id }) => event_id)]
 }
@@ -61,14 +61,14 @@ function toldBy({ eventId, account }: OrderRecord): string[] {
  * By source, the last report that named a click, with the current state: it may be approved by now.
  */
 function namings(order: OrderRecord, bodies: ReadonlyMap<string, string>): OrderBody[] {
-  const named = toldBy(order)
+  const named = reportEvents(order)
     .flatMap((eventId) => bodies.get(eventId) ?? [])
     .map((body) => JSON.parse(body) as OrderBody)
     .filter((body) => clickIdsOf(body).length > 0)
   const bySource = new Map(named.map((body) => [body.report.source, body]))
   return Object.values(order.account.reports).flatMap((report) => {
     const body = bySource.get(report.source)
-    return body === undefined ? [] : { ...body, report: asTold(report) }
+    return body === undefined ? [] : { ...body, report: asLogged(report) }
   })
 }
 

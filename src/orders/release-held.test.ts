@@ -10,12 +10,12 @@ import { releaseHeldOrders } from './release-held.ts'
 type App = Awaited<ReturnType<typeof start>>
 
 const order = (id: string, value = '100.00') => ({ order: { id, value, currency: 'EUR' } })
-const checkout = (app: App, told: ReturnType<typeof order>) =>
+const checkout = (app: App, event: ReturnType<typeof order>) =>
   app.checkout({
     organization_type: 'merchant',
     organization_id: app.merchant.merch_id,
     user: { source_url: 'https://shop.example/thanks' },
-    events: [told],
+    events: [event],
   })
 
 const importRate = (app: App) =>
@@ -55,8 +55,8 @@ test('an order that a rate does not change is neither released nor repeated', as
   await app.fold()
   await importRate(app)
   assert.equal(await releaseHeldOrders(app.deps), 0)
-  const told = await app.db.row(sql`select count(*)::int as events from event`)
-  assert.deepEqual(told, { events: 2 })
+  const logged = await app.db.row(sql`select count(*)::int as events from event`)
+  assert.deepEqual(logged, { events: 2 })
 })
 
 test('an order from several sources without a rate is released once', async (t) => {

@@ -11,7 +11,7 @@ import { utcDay } from '../platform/time/timestamp.ts'
 import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
 import type { IntakeDeps } from './intake.ts'
 import { addReport, holdOf, type OrderAccount } from './order-account.ts'
-import { asTold, type OrderReport, type ToldReport } from './order-merge.ts'
+import { asLogged, type LoggedReport, type OrderReport } from './order-merge.ts'
 import { type OrderRecord, ordersWithoutRate } from './order-store.ts'
 import { findRates } from './rate-store.ts'
 import { type OrderBody, withRate } from './read-order.ts'
@@ -38,8 +38,8 @@ async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): P
       const report = withRateOf(merchId, waiting)
       if (report === null) continue
       const id = deps.nextId()
-      const told = { report: { ...report, event_id: id }, attribution: null, atMs }
-      const heard = addReport(after, told)
+      const received = { report: { ...report, event_id: id }, attribution: null, atMs }
+      const heard = addReport(after, received)
       if (heard.ignored !== null) continue
       after = heard.account
       news.push({ id, merchId, body: bodyOf(orderId, report) })
@@ -54,7 +54,7 @@ function reportsWithoutRate({ reports }: OrderAccount): OrderReport[] {
   return Object.values(reports).filter(({ value_micros }) => value_micros === null)
 }
 
-function bodyOf(orderId: string, report: ToldReport): OrderBody {
+function bodyOf(orderId: string, report: LoggedReport): OrderBody {
   return {
     order_id: orderId,
     exact_click_id: null,
@@ -68,7 +68,7 @@ function bodyOf(orderId: string, report: ToldReport): OrderBody {
 async function converter(
   deps: IntakeDeps,
   orders: readonly OrderRecord[],
-): Promise<(merchId: number, waiting: OrderReport) => ToldReport | null> {
+): Promise<(merchId: number, waiting: OrderReport) => LoggedReport | null> {
   const wanted = orders.flatMap(({ account }) => reportsWithoutRate(account))
   const rateOf = await findRates(
     deps.db,
@@ -79,11 +79,11 @@ async function converter(
     orders.map(({ merchId }) => merchId),
   )
   return (merchId, waiting) => {
-    const told = asTold(waiting)
-    const rate = rateOf({ currency: told.currency, day: utcDay(told.ordered_at_ms) })
-    const converted = rate === null ? null : withRate(told, rate)
+    const logged = asLogged(waiting)
+    const rate = rateOf({ currency: logged.currency, day: utcDay(logged.ordered_at_ms) })
+    const converted = rate === null ? null : withRate(logged, rate)
     if (converted === null) return null
-    const isDoubtful = told.source === 'pixel' && (converted.value_micros ?? 0) > limits(merchId)
+    const isDoubtful = logged.source === 'pixel' && (converted.value_micros ?? 0) > limits(merchId)
     return isDoubtful ? { ...converted, hold: 'review' } : converted
   }
 }

@@ -139,10 +139,10 @@ test('a click id of another system, however long, does not block an order', asyn
   const app = await start(t)
   const ours = '00112233445566778899aabbccddeeff'
   const google = 'Cj0KCQ'.padEnd(100, 'x')
-  const told = { click_id: google, click_ids: [google, ours], cids: google }
-  const answer = await app.post('orders', { orders: [order('o1', told)] })
+  const sent = { click_id: google, click_ids: [google, ours], cids: google }
+  const answer = await app.post('orders', { orders: [order('o1', sent)] })
   assert.equal(answer.status, 201, answer.text)
-  const { click_id: _, ...remembered } = told
+  const { click_id: _, ...remembered } = sent
   const seen = await app.checkout(checkoutOf(app.merchant.merch_id, [order('o2', remembered)]))
   assert.equal(seen.status, 201, seen.text)
   const clicks = await app.db.rows(sql`
@@ -210,10 +210,10 @@ test('a merchant’s refused reports take at most 8 MiB per day, also in paralle
   const body = { orders: [], more: 'x'.repeat(1_000_000) }
   const calls = Array.from({ length: 12 }, (_, at) => app.post('orders', { ...body, at }))
   assert.ok((await Promise.all(calls)).every(({ status }) => status === 400))
-  const [row] = await app.db.rows<{ kept: string; told: string }>(sql`
-    select (select count(*) from refused_intake) as kept, bytes as told from stored_bytes`)
+  const [row] = await app.db.rows<{ kept: string; counted: string }>(sql`
+    select (select count(*) from refused_intake) as kept, bytes as counted from stored_bytes`)
   assert.equal(row?.kept, '8')
-  assert.ok(Number(row?.told) <= 8 * 1_048_576)
+  assert.ok(Number(row?.counted) <= 8 * 1_048_576)
 })
 
 test('an order may be worth up to ten million dollars, in any currency', async (t) => {
@@ -397,57 +397,57 @@ test('a refund is in the order’s currency, and has an amount or a quantity', a
 test('a refund and a revision to the net value count once', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
-  const tell = (id: string, value: string, more: object = {}) => {
+  const report = (id: string, value: string, more: object = {}) => {
     app.clock.nowMs += 1_000
     return app.post('orders', { orders: [order(id, { click_id, value, ...more }, [SOCKS])] })
   }
   const refund = (order_id: string, id: string, amount: string) =>
     app.post('returns', { returns: [{ id, order_id, amount }] })
   const isNet = { value_is_net: true }
-  await tell('refund first', '550.00')
+  await report('refund first', '550.00')
   await refund('refund first', 'r1', '50.00')
-  await tell('refund first', '500.00', isNet)
+  await report('refund first', '500.00', isNet)
   assert.deepEqual(await leftOf(app, 'refund first'), [1, 50_000, 5_000])
-  await tell('revision first', '550.00')
-  await tell('revision first', '500.00', isNet)
+  await report('revision first', '550.00')
+  await report('revision first', '500.00', isNet)
   await refund('revision first', 'r1', '50.00')
   assert.deepEqual(await leftOf(app, 'revision first'), [1, 50_000, 5_000])
   await refund('revision first', 'r2', '500.00')
   assert.deepEqual(await leftOf(app, 'revision first'), [0, 0, 0])
-  await tell('not net', '550.00')
+  await report('not net', '550.00')
   await refund('not net', 'r1', '50.00')
-  await tell('not net', '500.00')
+  await report('not net', '500.00')
   assert.deepEqual(await leftOf(app, 'not net'), [1, 45_000, 4_500], 'value is before returns')
 })
 
 test('a test order is stored, shown as a test, and paid only after a report says it is real', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
-  const tell = (more: object) => {
+  const report = (more: object) => {
     app.clock.nowMs += 1_000
     return app.post('orders', { orders: [order('o1', { click_id, ...more })] })
   }
-  assert.deepEqual((await tell({ test: true })).json.warnings, [])
+  assert.deepEqual((await report({ test: true })).json.warnings, [])
   assert.deepEqual(await leftOf(app, 'o1'), [0, 0, 0])
   const shown = await app.db.row(sql`
     select value, reject_reason, click_id is not null as is_owed from merchant_order`)
   assert.deepEqual(shown, { value: '550.00', reject_reason: 'test', is_owed: true })
-  await tell({})
+  await report({})
   assert.deepEqual(await leftOf(app, 'o1'), [1, 55_000, 5_500])
 })
 
 test('a response warns of unknown fields and clicks, and of values that differ from the products’ sum', async (t) => {
   const app = await startWithClick(t)
   const { click_id } = app
-  const told = async (body: { orders: object[] }) => {
+  const warningsOf = async (body: { orders: object[] }) => {
     const { status, json } = await app.post('orders', body)
     assert.equal(status, 201)
     return json.warnings
   }
-  assert.deepEqual(await told({ orders: [order('o1', { click_id }, [SOCKS])] }), [])
+  assert.deepEqual(await warningsOf({ orders: [order('o1', { click_id }, [SOCKS])] }), [])
   const more = { ...order('o2', { click_id: `${click_id}&utm_source=x`, amount: '1' }, [SOCKS]) }
   const low = order('o3', { value: '549.99', click_ids: ['{cid}', 'f'.repeat(32)] }, [SOCKS])
-  assert.deepEqual(await told({ ...{ now: true }, orders: [more, low] }), [
+  assert.deepEqual(await warningsOf({ ...{ now: true }, orders: [more, low] }), [
     { field: 'now', message: 'is not known and changes nothing' },
     { field: 'orders[0].order.amount', message: 'is not known and changes nothing' },
     {

@@ -36,9 +36,9 @@ import { listRefusals, REFUSAL_KEPT, type SignedRequest } from './intake-store.t
 import {
   orderWarnings,
   returnWarnings,
-  toldWarnings,
   unknownFieldWarnings,
   type Warning,
+  warningRecords,
 } from './intake-warnings.ts'
 import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
 import { keepRawBodies, rawBody } from './raw-body.ts'
@@ -171,8 +171,8 @@ async function takeOrders(
   const read = entries.map((order) => readOrder(order, { source: 's2s', nowMs }))
   const listName = 'orders'
   const data = await acceptOrders(deps, merchant, { orders: read, listName })
-  const told = { listName, entries, read } as const
-  return { data, warnings: await orderWarnings(deps.db, merchant.merch_id, told) }
+  const received = { listName, entries, read } as const
+  return { data, warnings: await orderWarnings(deps.db, merchant.merch_id, received) }
 }
 
 async function takeReturns(
@@ -189,7 +189,7 @@ async function takeReturns(
 }
 
 /** The response to a signed call, the same for the first call and its retries. */
-type Answer<T> = ReturnType<typeof ok<T>> & { readonly warnings: ReturnType<typeof toldWarnings> }
+type Answer<T> = ReturnType<typeof ok<T>> & { readonly warnings: ReturnType<typeof warningRecords> }
 
 function warned<T extends TSchema>(entry: T) {
   return Type.Object({ ...envelope(entry).properties, warnings: Warnings })
@@ -215,20 +215,20 @@ async function receive<T>(
   const merchant = await requireMerchant(deps.db, request.params.merch_id)
   const body = rawBody(request)
   try {
-    const told = signedRequest(deps, request, { merchant, body })
-    const known = await knownAnswer(deps, told)
+    const signed = signedRequest(deps, request, { merchant, body })
+    const known = await knownAnswer(deps, signed)
     if (known !== null) return JSON.parse(known)
     try {
       const { value, unknown } = await parseNoting(body, schema)
       const { data, warnings: found } = await accept(merchant, value)
       const warnings = [...unknownFieldWarnings(unknown), ...found]
-      const answer = { ...ok(201, ...data), warnings: toldWarnings(warnings) }
+      const answer = { ...ok(201, ...data), warnings: warningRecords(warnings) }
       await noteWarnings(deps, merchant.merch_id, warnings)
       deps.onReport?.(merchant.merch_id, endpoint === 'returns' ? 'server_return' : 'server_order')
-      await deps.requests.finish({ request: told, response: JSON.stringify(answer) })
+      await deps.requests.finish({ request: signed, response: JSON.stringify(answer) })
       return answer
     } catch (cause) {
-      await deps.requests.drop(told)
+      await deps.requests.drop(signed)
       throw cause
     }
   } catch (cause) {

@@ -24,7 +24,7 @@ async function limitAfter(
   for (const [at, order] of orders.entries()) {
     const { dollars, count, daysAgo = 0, hold = null, source = 's2s' } = order
     await db.run(sql`
-      insert into merchant_order (merch_id, order_id, told, is_posted, accepted_at, hold, source,
+      insert into merchant_order (merch_id, order_id, account, is_posted, accepted_at, hold, source,
         revenue_micros)
       select ${merchId}, ${`${at} `} || number, '{}', false,
         ${NOW}::timestamptz - make_interval(days => ${daysAgo}), ${hold}, ${source},
@@ -55,15 +55,16 @@ test('orders that count in the last 90 days define the usual value', async () =>
 })
 
 test('browsers’ orders lower the limit to a thousand dollars at most, and never raise it', async () => {
-  const told = (dollars: number) => ({ dollars, count: 20, source: 'pixel' }) as const
-  assert.equal(await limitAfter([told(700)]), 2_100)
-  for (const dollars of [0, 0.01, 100]) assert.equal(await limitAfter([told(dollars)]), 1_000)
-  assert.equal(await limitAfter([told(9_000)]), 10_000)
+  const unconfirmed = (dollars: number) => ({ dollars, count: 20, source: 'pixel' }) as const
+  assert.equal(await limitAfter([unconfirmed(700)]), 2_100)
+  for (const dollars of [0, 0.01, 100])
+    assert.equal(await limitAfter([unconfirmed(dollars)]), 1_000)
+  assert.equal(await limitAfter([unconfirmed(9_000)]), 10_000)
   const confirmed = { dollars: 100, count: 19 }
-  assert.equal(await limitAfter([told(9_000), confirmed]), 10_000)
+  assert.equal(await limitAfter([unconfirmed(9_000), confirmed]), 10_000)
   // Once the merchant's server has reported enough, browsers' orders do not count.
   for (const source of ['s2s', 'import'] as const) {
-    assert.equal(await limitAfter([told(9_000), { dollars: 100, count: 20, source }]), 300)
-    assert.equal(await limitAfter([told(1), { dollars: 9_000, count: 20, source }]), 27_000)
+    assert.equal(await limitAfter([unconfirmed(9_000), { dollars: 100, count: 20, source }]), 300)
+    assert.equal(await limitAfter([unconfirmed(1), { dollars: 9_000, count: 20, source }]), 27_000)
   }
 })

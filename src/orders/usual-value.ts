@@ -40,16 +40,16 @@ export class UsualValues {
     const known = this.#limits.get(merchId)
     if (known !== undefined) return known
     const row = await this.#db.row<UsualRow>(sql`
-      select count(*) filter (where source <> 'pixel') as confirmed, count(*) as told,
+      select count(*) filter (where source <> 'pixel') as confirmed, count(*) as reported,
         percentile_disc(0.999) within group (order by revenue_micros)
           filter (where source <> 'pixel') as confirmed_high,
-        percentile_disc(0.999) within group (order by revenue_micros) as told_high
+        percentile_disc(0.999) within group (order by revenue_micros) as reported_high
       from merchant_order
       where merch_id = ${merchId} and hold is null and rejected_at is null
         and accepted_at > ${now}::timestamptz - make_interval(days => ${DAYS})`)
     const confirmed = limitBy(row?.confirmed, row?.confirmed_high)
-    const told = limitBy(row?.told, row?.told_high) ?? UNCONFIRMED_MAX_MICROS
-    const unconfirmed = Math.max(UNCONFIRMED_MIN_MICROS, Math.min(UNCONFIRMED_MAX_MICROS, told))
+    const reported = limitBy(row?.reported, row?.reported_high) ?? UNCONFIRMED_MAX_MICROS
+    const unconfirmed = Math.max(UNCONFIRMED_MIN_MICROS, Math.min(UNCONFIRMED_MAX_MICROS, reported))
     const limit = confirmed ?? unconfirmed
     this.#limits.set(merchId, limit)
     return limit
@@ -59,8 +59,8 @@ export class UsualValues {
 interface UsualRow {
   readonly confirmed: string // orders also reported by a server or another network's file
   readonly confirmed_high: string | null
-  readonly told: string
-  readonly told_high: string | null
+  readonly reported: string
+  readonly reported_high: string | null
 }
 
 /** Null if too few orders define a usual value. */

@@ -23,7 +23,7 @@ export async function countWarnings(
     from unnest(
       ${kinds.map(([kind]) => kind)}::text[],
       ${kinds.map(([, ofKind]) => ofKind.length)}::bigint[]
-    ) as told (kind, count)
+    ) as input (kind, count)
     on conflict (merch_id, day, kind) do update set count = counted.count + excluded.count`)
 }
 

@@ -27,8 +27,8 @@ const AGES = [1, 6, 24, 72, 240].map((hours) => hours * HOUR_MS)
 function assertNear(curve: DelayCurve, wanted: (ageMs: number) => number, within: number): void {
   for (const ageMs of AGES) {
     const [got, right] = [shareWaiting(curve, ageMs), wanted(ageMs)]
-    const told = `${got} and not ${right} wait after ${ageMs / HOUR_MS} hours`
-    assert(Math.abs(got - right) < within, told)
+    const difference = `${got} and not ${right} wait after ${ageMs / HOUR_MS} hours`
+    assert(Math.abs(got - right) < within, difference)
   }
 }
 

@@ -43,10 +43,15 @@ export function fitHalfLife(days: readonly MerchantDay[], model: PredictionModel
         }
       })
       .sort((one, other) => one.day - other.day)
-    const told = HALF_LIVES.map((halfLife) => logLikelihood(history, { halfLife, model, nowMs }))
-    const least = Math.max(...told) - AGAINST_MAX
+    const likelihoods = HALF_LIVES.map((halfLife) =>
+      logLikelihood(history, { halfLife, model, nowMs }),
+    )
+    const least = Math.max(...likelihoods) - AGAINST_MAX
     for (const [index, halfLife] of HALF_LIVES.entries()) {
-      totals.set(halfLife, (totals.get(halfLife) ?? 0) + Math.max(least, told[index] ?? least))
+      totals.set(
+        halfLife,
+        (totals.get(halfLife) ?? 0) + Math.max(least, likelihoods[index] ?? least),
+      )
     }
   }
   const of = (halfLife: HalfLife): number =>

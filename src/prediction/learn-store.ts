@@ -70,7 +70,7 @@ async function findOrderAges(db: Db, nowMs: number, halfLife: HalfLife): Promise
   const now = sql`${new Date(nowMs)}::timestamptz`
   const oldest = new Date(nowMs - (APPROVAL_STEPS * APPROVAL_STEP_DAYS + APPROVAL_DAYS) * DAY_MS)
   return db.rows<OrderAges>(sql`
-    with told as (
+    with sold as (
       select merchant_order.merch_id, accepted_at, rejected_at,
         least(${WEIGHT_MAX}::float8,
           revenue_micros / exp(avg(ln(revenue_micros)) over of_merchant)) as weight,
@@ -86,7 +86,7 @@ async function findOrderAges(db: Db, nowMs: number, halfLife: HalfLife): Promise
       select *, step * ${APPROVAL_STEP_DAYS}::int as from_days,
         (step + 1) * ${APPROVAL_STEP_DAYS}::int as to_days,
         coalesce(rejected_at <= ${now}, false) as is_rejected
-      from told, generate_series(0, least(${APPROVAL_STEPS}::int,
+      from sold, generate_series(0, least(${APPROVAL_STEPS}::int,
         floor(age_days / ${APPROVAL_STEP_DAYS}::int)::int)) as step
     ), counted as (
       select *, stood_days >= from_days and from_days < ${APPROVAL_STEPS * APPROVAL_STEP_DAYS}::int

@@ -14,7 +14,7 @@ const TIMES_MAX = 2
  * a one at first. A merchant that pays per click need not report orders. If each counted as selling
  * nothing, twenty of them beside ten that sell at 2 % would put θ0 at .01 %.
  */
-const LESS_MAX = { atFirst: 1 / 2, perTeller: 1 / 4 }
+const LESS_MAX = { atFirst: 1 / 2, perSelling: 1 / 4 }
 /**
  * Orders that the default rate is worth against the merchants': networks differ more than these.
  */
@@ -28,8 +28,8 @@ const LOG_RATES = { least: Math.log(1e-9), most: 0 }
  * order cut the rate of three young merchants to a sixth.
  */
 export function networkRate(merchants: readonly Counts[]): number {
-  const { atFirst, perTeller } = LESS_MAX
-  const tellers = merchants.reduce((sum, { orders }) => sum + Math.min(1, orders), 0)
+  const { atFirst, perSelling } = LESS_MAX
+  const selling = merchants.reduce((sum, { orders }) => sum + Math.min(1, orders), 0)
   const logRate = bisect(LOG_RATES, (log) => {
     const rate = Math.exp(log)
     let [more, less] = [0, 0]
@@ -38,7 +38,7 @@ export function networkRate(merchants: readonly Counts[]): number {
       more += Math.max(0, Math.min(TIMES_MAX, times) - 1)
       less += Math.max(0, 1 - times)
     }
-    const says = more - Math.min(less, atFirst + perTeller * tellers)
+    const says = more - Math.min(less, atFirst + perSelling * selling)
     // One order informs ln θ0 with a variance of 1, and a delay likewise (delay.ts).
     return ALIKE_ORDERS * says > USUAL_ORDERS * (log - Math.log(UNFITTED.globalRate))
   })

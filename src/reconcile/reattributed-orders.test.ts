@@ -4,7 +4,7 @@ import { startIntakeApp as start } from '../../test/support/intake-app.ts'
 import { clickId, MoneyEvents } from '../../test/support/money-events.ts'
 import { EVENT_TYPE, MONEY_LANE, newEvent } from '../events/event.ts'
 import { insertRates } from '../orders/rate-store.ts'
-import { retellOrders } from '../orders/reattribute-orders.ts'
+import { reattributeOrders } from '../orders/reattribute-orders.ts'
 import { releaseHeldOrders } from '../orders/release-held.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
@@ -46,17 +46,17 @@ test('an order that reached the log before its click is attributed to it, and re
   await order('early', 'kept in the spool of another node')
   await order('foreign', 'of another system')
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 0)
+  assert.equal(await reattributeOrders(app.deps), 0)
 
   await click('kept in the spool of another node')
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 1)
+  assert.equal(await reattributeOrders(app.deps), 1)
   await app.fold()
   assert.deepEqual(await orders(app), [
     { order_id: 'early', attribution: 'exact', dollars: 10 },
     { order_id: 'foreign', attribution: null, dollars: 0 },
   ])
-  assert.equal(await retellOrders(app.deps), 0)
+  assert.equal(await reattributeOrders(app.deps), 0)
   const { differences } = await reconcile(app.db, { from: null, to: null })
   assert.deepEqual(differences, [])
 })
@@ -105,7 +105,7 @@ test('a plain date covers its whole day even if the clicks arrive later', async 
   await click('a')
   await app.fold()
   await order('clicks reported later', '', guess)
-  assert.equal(await retellOrders(app.deps), 1)
+  assert.equal(await reattributeOrders(app.deps), 1)
   await app.fold()
   assert.deepEqual(await orders(app), [
     { order_id: 'click comes later', attribution: 'visitor', dollars: 10 },
@@ -121,9 +121,9 @@ test('an order is resubmitted once, even if its late click earns nothing', async
   await app.fold()
   await click('a', merchId + 1)
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 1)
+  assert.equal(await reattributeOrders(app.deps), 1)
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 0)
+  assert.equal(await reattributeOrders(app.deps), 0)
   assert.deepEqual(await orders(app), [
     { order_id: 'of another shop', attribution: null, dollars: 0 },
   ])
@@ -137,20 +137,20 @@ test('a late click that the shop named takes an open order over from a guess', a
   await order('of another shop', 'foreign', guessed)
   await order('guessed late', 'guessed', { click_ids: [clickId('only remembered')] })
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 0)
+  assert.equal(await reattributeOrders(app.deps), 0)
 
   await click('named')
   await click('only remembered')
   await click('foreign', merchId + 1)
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 2)
+  assert.equal(await reattributeOrders(app.deps), 2)
   await app.fold()
   assert.deepEqual(await orders(app), [
     { order_id: 'guessed late', attribution: 'exact', dollars: 10 },
     { order_id: 'late', attribution: 'exact', dollars: 10 },
     { order_id: 'of another shop', attribution: 'visitor', dollars: 10 },
   ])
-  assert.equal(await retellOrders(app.deps), 0, 'each once')
+  assert.equal(await reattributeOrders(app.deps), 0, 'each once')
   const { differences } = await reconcile(app.db, { from: null, to: null })
   assert.deepEqual(differences, [])
 })
@@ -161,7 +161,7 @@ test('an order that was rejected meanwhile is not resubmitted', async (t) => {
   await decide('o1', { kind: 'reject', reason: 'fraud' })
   await click('a')
   await app.fold()
-  assert.equal(await retellOrders(app.deps), 0)
+  assert.equal(await reattributeOrders(app.deps), 0)
 })
 
 test('an order is attributed to its late click with everything known by then', async (t) => {
@@ -177,8 +177,13 @@ test('an order is attributed to its late click with everything known by then', a
   const { merch_id: organization_id } = app.merchant
   const user = { source_url: 'https://www.shop.example/thanks' }
   const held = { id: 'approved', ...DOLLARS, value: '9000000.00', click_ids: [clickId('a')] }
-  const told = { organization_type: 'merchant', organization_id, user, events: [{ order: held }] }
-  assert.equal((await app.checkout(told)).status, 201)
+  const checkout = {
+    organization_type: 'merchant',
+    organization_id,
+    user,
+    events: [{ order: held }],
+  }
+  assert.equal((await app.checkout(checkout)).status, 201)
   await app.fold()
   assert.deepEqual(await app.db.rows(sql`select hold from merchant_order where hold is not null`), [
     { hold: 'review' },
@@ -187,14 +192,14 @@ test('an order is attributed to its late click with everything known by then', a
   await click('a')
   await app.fold()
 
-  assert.equal(await retellOrders(app.deps), 3)
+  assert.equal(await reattributeOrders(app.deps), 3)
   await app.fold()
   assert.deepEqual(await orders(app), [
     { order_id: 'approved', attribution: 'visitor', dollars: 900_000 },
     { order_id: 'revised', attribution: 'exact', dollars: 10 },
     { order_id: 'with a rate', attribution: 'exact', dollars: 10 },
   ])
-  assert.equal(await retellOrders(app.deps), 0)
+  assert.equal(await reattributeOrders(app.deps), 0)
   const { differences } = await reconcile(app.db, { from: null, to: null })
   assert.deepEqual(differences, [])
 })

@@ -52,7 +52,7 @@ test('reconcile gives every click of a crowded log the reason that the fold gave
   })
   for (let at = 0; at < clicks.length; ) {
     const batch = clicks.slice(at, at + pick(1, 10, 300))
-    await log.tell(...batch)
+    await log.record(...batch)
     at += batch.length
   }
   const given = await db.rows<{ reason: number }>(sql`select distinct reason from click`)

@@ -8,7 +8,7 @@ import { testDatabase } from '../../test/support/database.ts'
 import fc from '../../test/support/fast-check.ts'
 import { openFoldedLog } from '../../test/support/fold-log.ts'
 import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/support/money-events.ts'
-import { historyArbitrary, RARE_HISTORIES, type Told } from '../../test/support/money-histories.ts'
+import { historyArbitrary, RARE_HISTORIES, type Step } from '../../test/support/money-histories.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { EVENT_TYPE, type StoredEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -27,77 +27,77 @@ const articles = [await worlds[0].addArticle('One'), await worlds[1].addArticle(
 /** Viewable impressions so far, by the click of their page session. */
 type Views = Map<string, { impression_id: string; at_ms: number; click_id: string }[]>
 
-function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): StoredEvent {
-  switch (told.kind) {
+function eventOf(events: MoneyEvents, step: Step, atMs: number, views: Views): StoredEvent {
+  switch (step.kind) {
     case 'click': {
-      const article = articles[told.world as 0 | 1]
-      return events.click(told.name, atMs, {
-        merchId: told.isElsewhere ? worlds[1].merchant.merch_id : merchId,
-        sessionKey: sessionOf(told.name),
-        pubId: worlds[told.world as 0 | 1].publisher.pub_id,
+      const article = articles[step.world as 0 | 1]
+      return events.click(step.name, atMs, {
+        merchId: step.isElsewhere ? worlds[1].merchant.merch_id : merchId,
+        sessionKey: sessionOf(step.name),
+        pubId: worlds[step.world as 0 | 1].publisher.pub_id,
         auctionId: article.auctionId,
-        campaignId: told.campaign === null ? null : (campaigns[told.campaign as 0 | 1] ?? null),
-        ...told.terms,
-        sharePpm: told.sharePpm,
-        reason: told.reason,
-        resultNumber: Buffer.from(clickId(told.result), 'hex'),
-        visitorKey: told.visitor === null ? null : Buffer.from(told.visitor.padEnd(16)),
+        campaignId: step.campaign === null ? null : (campaigns[step.campaign as 0 | 1] ?? null),
+        ...step.terms,
+        sharePpm: step.sharePpm,
+        reason: step.reason,
+        resultNumber: Buffer.from(clickId(step.result), 'hex'),
+        visitorKey: step.visitor === null ? null : Buffer.from(step.visitor.padEnd(16)),
       })
     }
     case 'order': {
       const dayStart = atMs - (atMs % DAY_MS)
       const report = {
-        source: told.source as 'pixel' | 'import' | 's2s',
-        updated_at_ms: atMs + told.updatedHours * HOUR_MS,
-        ...(told.isDatedByDay
+        source: step.source as 'pixel' | 'import' | 's2s',
+        updated_at_ms: atMs + step.updatedHours * HOUR_MS,
+        ...(step.isDatedByDay
           ? { ordered_at_ms: dayStart, touches_until_ms: dayStart + DAY_MS - 1 }
           : {}),
-        value_micros: told.valueMicros,
-        currency: told.currency,
-        value: ((told.valueMicros ?? 0) / 1e6).toFixed(2),
-        ...(told.isTest ? { is_test: true as const } : {}),
-        ...(told.isNet ? { is_net: true as const } : {}),
-        lines: told.lines.map(([id, cents, quantity]) => orderLine(id, cents, quantity)),
-        is_cancelled: told.isCancelled,
-        hold: told.isHeld ? ('review' as const) : null,
+        value_micros: step.valueMicros,
+        currency: step.currency,
+        value: ((step.valueMicros ?? 0) / 1e6).toFixed(2),
+        ...(step.isTest ? { is_test: true as const } : {}),
+        ...(step.isNet ? { is_net: true as const } : {}),
+        lines: step.lines.map(([id, cents, quantity]) => orderLine(id, cents, quantity)),
+        is_cancelled: step.isCancelled,
+        hold: step.isHeld ? ('review' as const) : null,
       }
-      return events.order(told.id, atMs, {
-        merchId: told.isElsewhere ? worlds[1].merchant.merch_id : merchId,
+      return events.order(step.id, atMs, {
+        merchId: step.isElsewhere ? worlds[1].merchant.merch_id : merchId,
         report,
-        ...(told.exact === null ? {} : { exact: told.exact }),
-        ...(told.remembered === null ? {} : { click: told.remembered }),
-        ...(told.paysForSeen
-          ? { postImpression: { rate_ppm: 31_007, seen: views.get(told.remembered ?? '') ?? [] } }
+        ...(step.exact === null ? {} : { exact: step.exact }),
+        ...(step.remembered === null ? {} : { click: step.remembered }),
+        ...(step.paysForSeen
+          ? { postImpression: { rate_ppm: 31_007, seen: views.get(step.remembered ?? '') ?? [] } }
           : {}),
       })
     }
     case 'view':
-      return viewEvent(events, told, atMs, views)
+      return viewEvent(events, step, atMs, views)
     case 'return': {
-      const { returnId: return_id, product: product_id, line, amount, currency } = told
+      const { returnId: return_id, product: product_id, line, amount, currency } = step
       const goods = line === null && product_id === null && amount === null ? { line: 0 } : {}
       const back =
         amount === null
-          ? { quantity: told.quantity }
+          ? { quantity: step.quantity }
           : { quantity: 0, amount, ...(currency === null ? {} : { currency }) }
       return {
-        ...events.goodsBack(told.id, atMs, { return_id, product_id, line, ...goods, ...back }),
+        ...events.goodsBack(step.id, atMs, { return_id, product_id, line, ...goods, ...back }),
         merchId,
       }
     }
     case 'decision':
-      return { ...events.decision(told.id, atMs, told.decision), merchId }
+      return { ...events.decision(step.id, atMs, step.decision), merchId }
     case 'reversal': {
-      const body = JSON.stringify({ click_id: clickId(told.name), reason: 'bought' })
+      const body = JSON.stringify({ click_id: clickId(step.name), reason: 'bought' })
       return events.at(atMs, { type: EVENT_TYPE.reversal, body })
     }
     case 'payment': {
-      const { reference, micros: amount_micros } = told
+      const { reference, micros: amount_micros } = step
       const body = JSON.stringify({ reference, paid_on: '2026-03-01', amount_micros })
       return events.at(atMs, { type: EVENT_TYPE.payment, merchId, body })
     }
     case 'paymentReversal': {
-      const body = JSON.stringify({ reference: told.reference, reason: 'bounced' })
+      const body = JSON.stringify({ reference: step.reference, reason: 'bounced' })
       return events.at(atMs, { type: EVENT_TYPE.paymentReversal, merchId, body })
     }
     default:
@@ -108,7 +108,7 @@ function eventOf(events: MoneyEvents, told: Told, atMs: number, views: Views): S
 /** Intake names only valid impressions, and robots have none. */
 function viewEvent(
   events: MoneyEvents,
-  { name, reason }: Extract<Told, { kind: 'view' }>,
+  { name, reason }: Extract<Step, { kind: 'view' }>,
   atMs: number,
   views: Views,
 ): StoredEvent {
@@ -161,16 +161,16 @@ test("for any history, the fold, reconcile's SQL and publishers' accounts agree"
       let atMs = START_MS
       const seen = new Set<string>()
       const views: Views = new Map()
-      const told = history.flatMap(({ afterHours, told }) => {
+      const all = history.flatMap(({ afterHours, step }) => {
         atMs += afterHours * HOUR_MS
         // The edge generates a click id once.
-        if (told.kind === 'click' && seen.has(told.name)) return []
-        if (told.kind === 'click') seen.add(told.name)
-        return [eventOf(events, told, atMs, views)]
+        if (step.kind === 'click' && seen.has(step.name)) return []
+        if (step.kind === 'click') seen.add(step.name)
+        return [eventOf(events, step, atMs, views)]
       })
       // Months get their statements, and more events follow.
-      for (const [index, part] of [told.slice(0, early), told.slice(early)].entries()) {
-        await log.tell(...part)
+      for (const [index, part] of [all.slice(0, early), all.slice(early)].entries()) {
+        await log.record(...part)
         if (index > 0) assert.deepEqual(await differences(), [], 'reported after its statement')
         await issueStatements(db, { now: new Date(atMs + (index + 1) * 3000 * HOUR_MS) })
       }

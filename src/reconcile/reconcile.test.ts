@@ -248,7 +248,7 @@ test('a day with a reversal may not have spent more than that besides its clicks
   const events = new MoneyEvents()
   const paid = { ...parties, campaignId, model: MODEL.cpc, termsAmount: 300, reservedMicros: 300 }
   const body = JSON.stringify({ click_id: clickId('taken back'), reason: 'test' })
-  await openFoldedLog(t, own).tell(
+  await openFoldedLog(t, own).record(
     events.click('taken back', START_MS, paid),
     events.click('paid', START_MS, paid),
     events.at(START_MS + 1000, { type: EVENT_TYPE.reversal, body }),
@@ -269,10 +269,10 @@ test('a statement that adds up but does not match releases and reversals is foun
     sql`released_micros = released_micros + 1, closing_micros = closing_micros + 1`,
     sql`taken_back_micros = taken_back_micros + 1, closing_micros = closing_micros - 1`,
   ]) {
-    const told = sql`
+    const damage = sql`
       update statement set ${change}
       where ctid = (select ctid from statement order by month desc, pub_id limit 1)`
-    assert.deepEqual(await checksAfter(new Map([['statement', told]])), new Set(['statement']))
+    assert.deepEqual(await checksAfter(new Map([['statement', damage]])), new Set(['statement']))
   }
 })
 
@@ -316,11 +316,11 @@ test("another network's report of a month before the first event is compared as 
   const row = { kind: 'row', ...shared, row: 0, article_id: 0, advertiser: null, clicks: 1 }
   const amounts = { sales: 1, revenue_micros: 20, earnings_micros: 10 }
   const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: 1, rows_hash: 'aa' }
-  const told = (body: object) =>
+  const eventOf = (body: object) =>
     made.at(START_MS, {
       ...{ type: EVENT_TYPE.networkRow, pubId: publisher.pub_id, body: JSON.stringify(body) },
     })
-  await log.append([told({ ...row, ...amounts }), told(end)])
+  await log.append([eventOf({ ...row, ...amounts }), eventOf(end)])
   await log.fold()
   assert.deepEqual((await reconcile(own, everything)).differences, [])
   await own.run(sql`update network_row set earnings_micros = 11`)

@@ -175,7 +175,7 @@ async function countEvents(db: ReservedDb, { from, to }: ReconcileOptions) {
 /** Counts from the rows that the step of orders has read. */
 async function countOrders(db: ReservedDb): Promise<number> {
   const row = await db.row<{ orders: number }>(sql`
-    select count(distinct (merch_id, order_id))::float8 as orders from r_told
+    select count(distinct (merch_id, order_id))::float8 as orders from r_order_event
     where type = ${EVENT_TYPE.order} and day between pg_temp.day_from() and pg_temp.day_to()`)
   return row?.orders ?? 0
 }

@@ -64,7 +64,7 @@ test('reconcile lists the days for which it used totals, and any range of days a
   const { db, log, events, retire } = await makeWorld(t)
   const [page] = events.filter(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
-  await log.tell(newEvent({ ...page, id: '1000001', atMs: Date.UTC(2026, 3, 5) }))
+  await log.record(newEvent({ ...page, id: '1000001', atMs: Date.UTC(2026, 3, 5) }))
   const checkDays = (from: string, to: string) => reconcile(db, { from, to, keys: KEYS })
   assert.equal((await checkDays('2026-03-02', '2026-03-07')).totals, null)
   await retire()
@@ -158,7 +158,7 @@ test('a manipulated total is found even if nothing has happened since its day', 
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
   const atMs = Math.max(...events.map((event) => event.atMs)) + DAY_MS
-  await log.tell(newEvent({ ...page, id: '1000001', atMs, sessionKey: Buffer.alloc(16, 1) }))
+  await log.record(newEvent({ ...page, id: '1000001', atMs, sessionKey: Buffer.alloc(16, 1) }))
   await retire(KEYS, atMs + (RETENTION_DAYS + 1) * DAY_MS)
   await db.run(sql`
     update view_day set signature = '\\x00' where day = (select max(day) from view_day)`)
@@ -196,7 +196,7 @@ test('events that arrive after their day was deleted count, and are deleted late
     newEvent({ ...page, id: '1000001', sessionKey: Buffer.from('a late session'.padEnd(16)) }),
     newEvent({ ...link, id: '1000002' }),
   ]
-  await log.tell(...late)
+  await log.record(...late)
   assert.deepEqual((await check()).differences, [])
   assert.equal(await retire(), 2)
   const { differences, totals } = await check()
@@ -217,7 +217,7 @@ test('what another worker adds to a day during its deletion does not count as ma
     rows: async <T>(query: Sql) => {
       const found = await db.rows<T>(query)
       if (!query.text.includes("state <> 'dropped'")) return found
-      await log.tell(late)
+      await log.record(late)
       await retire()
       return found
     },
@@ -247,7 +247,7 @@ test('manipulated totals are never signed again, nor extended and then signed', 
   await assert.rejects(retire([newer, ...KEYS]), /not what was signed by key 7/)
   const page = events.find(({ type }) => type === EVENT_TYPE.pageImpression)
   assert.ok(page)
-  await log.tell(newEvent({ ...page, id: '1000001', sessionKey: Buffer.alloc(16, 1) }))
+  await log.record(newEvent({ ...page, id: '1000001', sessionKey: Buffer.alloc(16, 1) }))
   await assert.rejects(retire(), /not what was signed by key 7/)
   const found = (await check([newer, ...KEYS])).differences.map(({ cause }) => cause)
   assert.ok(found.some((cause) => /not what was signed by key 7/.test(cause ?? '')))

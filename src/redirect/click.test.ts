@@ -53,7 +53,7 @@ test('a click on a result from before a clock change is not too fast', () => {
 })
 
 test('a load for anything but a document is no click, with a user gesture or without', () => {
-  const told: readonly [object, number][] = [
+  const cases: readonly [object, number][] = [
     [{ 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }, REASON.embedded],
     [{ 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' }, REASON.embedded],
     [{ 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'no-cors' }, REASON.embedded],
@@ -63,7 +63,7 @@ test('a load for anything but a document is no click, with a user gesture or wit
     [{ 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }, REASON.ok],
     [{ 'sec-fetch-mode': 'cors' }, REASON.ok], // A program that is not a browser identifies itself.
   ]
-  for (const [headers, reason] of told) {
+  for (const [headers, reason] of cases) {
     assert.equal(verdict(300, {}, headers), reason, JSON.stringify(headers))
   }
 })
@@ -82,7 +82,7 @@ function clickAgain({
 } = {}) {
   const written: LogEvent[] = []
   const noted: unknown[] = []
-  const told: unknown[] = []
+  const errors: unknown[] = []
   const released: unknown[][] = []
   const deps = {
     append: async (events: LogEvent[]) => void written.push(...events),
@@ -93,7 +93,7 @@ function clickAgain({
     fund: async () => undefined,
     reservedResults: new ReservedResults(),
     addressReservations: new AddressReservations(),
-    onUnrecorded: (why: unknown) => told.push(why),
+    onUnrecorded: (why: unknown) => errors.push(why),
     onLocalClick: () => undefined,
     edge: {
       market: {
@@ -121,7 +121,7 @@ function clickAgain({
     return answerClick(deps as unknown as ClickDeps, wanted as unknown as Click)
   }
   const reasons = () => written.map(({ reason, reservedMicros }) => [reason, reservedMicros])
-  return { answer, reasons, written, noted, told, released }
+  return { answer, reasons, written, noted, errors, released }
 }
 
 test('reserves the price once when a sealed URL is sent repeatedly', async () => {
@@ -210,9 +210,9 @@ test('an unrecorded repeat does not free the first click’s reservation', async
 
 /** The answer to a reader whose click is refused, and the state of its price. */
 async function unrecorded(error: Error) {
-  const { answer, told, released } = clickAgain({ append: () => Promise.reject(error) })
+  const { answer, errors, released } = clickAgain({ append: () => Promise.reject(error) })
   const reply = await answer()
-  assert.deepEqual(told, [error])
+  assert.deepEqual(errors, [error])
   return { reply, released }
 }
 

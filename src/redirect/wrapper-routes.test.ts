@@ -19,19 +19,19 @@ const request = {
 
 /** Follows a wrapper of PAGE while storage is down; the statuses, and the reported losses. */
 async function followUnstored(isHead: boolean) {
-  const told: unknown[] = []
+  const unrecorded: unknown[] = []
   const isAway = () => Promise.reject(new Error('away'))
   const deps = {
     ...{ edge: { market }, findOrCreateLink: isAway, findExistingLink: isAway },
-    onUnrecorded: (why: unknown) => told.push(why),
+    onUnrecorded: (why: unknown) => unrecorded.push(why),
   } as unknown as WrapperDeps
   const { status } = await wrapperRoute(deps).handle({ ...request, isHead })
-  return { status, told: told.length }
+  return { status, unrecorded: unrecorded.length }
 }
 
 test('counts only redirected readers as unrecorded clicks', async () => {
-  assert.deepEqual(await followUnstored(false), { status: 302, told: 1 })
-  assert.deepEqual(await followUnstored(true), { status: 302, told: 0 })
+  assert.deepEqual(await followUnstored(false), { status: 302, unrecorded: 1 })
+  assert.deepEqual(await followUnstored(true), { status: 302, unrecorded: 0 })
 })
 
 /** The route of a wrapper whose link exists already; the database queries, in order. */

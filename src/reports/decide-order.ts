@@ -26,7 +26,7 @@ export async function decideOrder(
   { decision, ...key }: WantedOrder & { readonly decision: OrderDecision },
 ) {
   const known = await requireOrder(deps.db, key)
-  const standing = { ...known, isTold: known.accepted_at !== null }
+  const standing = { ...known, isReported: known.accepted_at !== null }
   const refusal = decisionRefusal(standing, decision.kind)
   if (refusal !== null) throw wrongState({ field: 'order', rule: refusal })
   const body = { order_id: key.orderId, ...decision }

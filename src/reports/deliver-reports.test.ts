@@ -44,7 +44,7 @@ test('the last seven days of every report go to a folder and to storage, with th
   const world = await makePublisherWorld(db)
   const { pub_id } = world.publisher
   const log = openFoldedLog(t, db)
-  await log.tell(new MoneyEvents().click('a', START_MS, { pubId: pub_id }))
+  await log.record(new MoneyEvents().click('a', START_MS, { pubId: pub_id }))
 
   const stored = new Map<string, { authorization: string; body: string }>()
   const { url: endpoint } = await startServer(t, async (request, response) => {
@@ -234,8 +234,11 @@ test('a target that fails or is deleted does not affect another one', async (t) 
   const good = await upsertReportDelivery(db, target({ pub_id, target: join(folder, 'good') }))
   const bad = await upsertReportDelivery(db, target({ pub_id, target: file }))
   await deliverReports(db, NOW)
-  const told = (await listReportDeliveries(db)).map((one) => [one.delivered_at, one.error !== null])
-  assert.deepEqual(told, [
+  const deliveries = (await listReportDeliveries(db)).map((one) => [
+    one.delivered_at,
+    one.error !== null,
+  ])
+  assert.deepEqual(deliveries, [
     [NOW, false],
     [null, true],
   ])

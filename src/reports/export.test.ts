@@ -66,7 +66,7 @@ async function start(t: TestContext) {
     own,
     click,
     write,
-    tell: log.tell,
+    record: log.record,
   }
 }
 
@@ -100,7 +100,7 @@ test('the clicks report has paid and unpaid clicks with reasons, impressions, an
     sharePpm: 750_000,
   }
   const pubId = s.publisher.pub_id
-  await s.tell(
+  await s.record(
     s.click('a', paid),
     s.click('b', { ...paid, reason: REASON.robot, visitorKey: null }),
     s.click('c', { ...paid, model: MODEL.cpa, visitorKey: null }),
@@ -156,8 +156,8 @@ test("a click keeps its product's name and price, whatever the feed says later",
     sql`select offer_id from current_offer where sku = 'mug'`,
   )
   const offerId = offer?.offer_id ?? null
-  await s.tell(s.click('a', { offerId }))
-  await s.tell(s.events.order('bought', START_MS + 1, { click: 'a', merchId }))
+  await s.record(s.click('a', { offerId }))
+  await s.record(s.events.order('bought', START_MS + 1, { click: 'a', merchId }))
   const clicks = await s.write('clicks', '2026-03-02')
   const orders = await s.write('orders', '2026-03-02')
   const facts = (row: Row | undefined) => [
@@ -173,7 +173,7 @@ test("a click keeps its product's name and price, whatever the feed says later",
   assert.equal((await s.write('clicks', '2026-03-02')).text, clicks.text)
   assert.equal((await s.write('orders', '2026-03-02')).text, orders.text)
 
-  await s.tell(s.click('b', { offerId }))
+  await s.record(s.click('b', { offerId }))
   await importOffers(s.db, merchId, [{ id: 'cup', link: 'https://gazette-shop.example/p/2' }])
   const { rows } = await s.write('clicks', '2026-03-02')
   assert.deepEqual(facts(rows[0]), ['Mug', '20.00', 'Potter', 'false'], 'after the offer is gone')
@@ -204,7 +204,7 @@ test('the orders and returns reports equal the documented example (needs the tes
         quantity,
       }),
     )
-  await s.tell(
+  await s.record(
     s.click('a'),
     order('123', [orderLine('A1', 10_000, 4), orderLine('B1', 15_000, 1)], 550),
     order('321', [orderLine('A1', 10_000, 1)], 100),
@@ -258,7 +258,7 @@ test('the orders and returns reports equal the documented example (needs the tes
 test('line earnings and revenue, less returns, equal the statistics', async (t) => {
   const s = await start(t)
   const order = (id: string) => s.own(s.events.order(id, START_MS, { click: 'a' }))
-  await s.tell(
+  await s.record(
     s.click('a'),
     order('o1'),
     order('o2'),
@@ -301,7 +301,7 @@ test('the payments report shows which payment released which earnings, and order
     )
   const order = s.own(s.events.order('o1', START_MS, { click: 'b' }))
   const payment = pay('one', 1_000_000, START_MS + 2 * DAY_MS)
-  await s.tell(s.click('a', cpc), s.click('b', epp), order, payment)
+  await s.record(s.click('a', cpc), s.click('b', epp), order, payment)
 
   // Due first: the sale, at once, in its two lines; then the clicks, when their day is over.
   const now = new Date(START_MS + 3 * DAY_MS)
@@ -316,7 +316,7 @@ test('the payments report shows which payment released which earnings, and order
     (await s.write('orders', '2026-03-02', { now: at })).rows.map(({ state }) => state)
   assert.deepEqual(await stateOf(now), ['LOCKED', 'LOCKED'])
 
-  await s.tell(pay('two', 5_000_000, START_MS + 4 * DAY_MS))
+  await s.record(pay('two', 5_000_000, START_MS + 4 * DAY_MS))
   const later = new Date(START_MS + 5 * DAY_MS)
   const rest = (await s.write('payments', '2026-03-06', { now: later })).rows
   assert.deepEqual(
@@ -332,7 +332,7 @@ test('the payments report shows which payment released which earnings, and order
 
 test('a gzip file holds the same rows, and the same figures give the same bytes', async (t) => {
   const s = await start(t)
-  await s.tell(s.click('a'), s.own(s.events.order('o1', START_MS, { click: 'a' })))
+  await s.record(s.click('a'), s.own(s.events.order('o1', START_MS, { click: 'a' })))
   for (const report of ['clicks', 'orders', 'returns', 'payments'] as const) {
     const plain = await s.write(report, '2026-03-02')
     const packed = await s.write(report, '2026-03-02', { isGzip: true })
@@ -370,7 +370,7 @@ test('the pages of a report contain every row once, whatever their size', async 
   )
   const clicks = ['a', 'b', 'c', 'd'].map((name) => s.click(name))
   const orders = ['o1', 'o2', 'o3'].map((id) => s.own(s.events.order(id, START_MS, { click: 'a' })))
-  await s.tell(...clicks, ...seen, ...orders)
+  await s.record(...clicks, ...seen, ...orders)
   const now = new Date(START_MS + DAY_MS)
   const source = openReports(s.db, { pubId, now })
   for (const [report, expected] of [

@@ -18,7 +18,7 @@ async function fill(db: Db, { count, perDay }: { count: number; perDay: number }
     insert into ledger_line
     select transaction_id, line, account, day, 1, 1, 1, amount from entry,
       (values (0, 'merchant', -10000), (1, 'publisher', 7000), (2, 'platform', 3000))
-        as told (line, account, amount)`)
+        as input (line, account, amount)`)
 }
 
 test('entries booked while the ledger is written are in neither its lines nor its balances', async (t) => {

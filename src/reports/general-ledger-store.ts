@@ -85,7 +85,7 @@ export async function sumAccounts(db: Db, { dayFrom, dayTo, lastEntry }: LedgerD
     left join (
       select account, day, amount_micros from ledger_line
       where transaction_id <= ${lastEntry} and day <= ${dayTo}
-    ) as told using (account)
+    ) as input using (account)
     group by account, place order by place`)
   return rows.map(({ account, opening, closing }) => ({
     account,

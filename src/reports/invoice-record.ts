@@ -152,7 +152,7 @@ export function invoicePage(invoice: InvoiceDetail): Form {
     const exact = invoice[`${item}_usd`]
     return html`<tr><th scope="row">${name}</th><td>${amount(item === 'paid' ? negative(exact) : exact)}</td></tr>\n`
   })
-  const told = isComplete ? '' : ' · the month is not over'
+  const note = isComplete ? '' : ' · the month is not over'
   const text = html`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -161,7 +161,7 @@ export function invoicePage(invoice: InvoiceDetail): Form {
 <style>${PRINT_STYLE}</style>
 <main>
 <h1>Invoice ${invoice_id}</h1>
-<p><bdi>${merchant}</bdi> · ${printedMonth.format(new Date(`${month}-01`))}${told}<br>
+<p><bdi>${merchant}</bdi> · ${printedMonth.format(new Date(`${month}-01`))}${note}<br>
 All amounts in US dollars. Clicks are due on the day after, commissions when their order locks.</p>
 <table>
 <thead><tr><th scope="col">Publisher</th><th scope="col">Campaign</th><th scope="col">Clicks</th>

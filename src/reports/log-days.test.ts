@@ -26,8 +26,8 @@ test('queries about known days of the log neither plan nor lock other days', asy
   const own = { merchId, pubId, auctionId }
   const order = { ...events.order('o1', START_MS, { click: 'a' }), merchId }
   const log = openFoldedLog(t, db)
-  await log.tell(events.click('a', START_MS, own), order)
-  await log.tell(events.click('b', START_MS + DAY_MS, own))
+  await log.record(events.click('a', START_MS, own), order)
+  await log.record(events.click('b', START_MS + DAY_MS, own))
   const [dayFrom, dayTo, limitRows] = ['2026-03-02', '2026-03-02', 10]
   const request = {
     pubId,

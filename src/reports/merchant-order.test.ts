@@ -32,8 +32,8 @@ function get(orderId: string, { id = merchId, headers = one.headers as object } 
 }
 
 async function everyOrder() {
-  const ids = await db.rows<{ order_id: string; owed: string; is_told: boolean }>(sql`
-    select order_id, accepted_at is not null as is_told,
+  const ids = await db.rows<{ order_id: string; owed: string; is_reported: boolean }>(sql`
+    select order_id, accepted_at is not null as is_reported,
       coalesce((
         select -sum(amount_micros) from ledger_line join ledger_transaction using (transaction_id)
         where account = 'merchant' and merch_id = bought.merch_id
@@ -51,9 +51,9 @@ async function everyOrder() {
 
 test('a merchant can compute the cost of each order and finds exactly that in its account', async () => {
   const orders = await everyOrder()
-  for (const { order_id, owed, is_told, order } of orders) {
+  for (const { order_id, owed, is_reported, order } of orders) {
     assert.equal(order.checkout_id, order_id)
-    assert.equal(order.order_id !== null, is_told)
+    assert.equal(order.order_id !== null, is_reported)
     const sum = (rows: Record<string, string>[], column: string) =>
       rows.reduce((total, row) => total + microsOf(row[column] ?? ''), 0)
     assert.equal(microsOf(order.net_commission_usd), Number(owed), order_id)
@@ -91,7 +91,7 @@ test('a merchant does not see the time of a click that led to another shop', asy
     { id, at_ms: NOW.getTime(), verdict: 'outside_window' },
   ])
   await db.run(sql`
-    update merchant_order set told = jsonb_set(told, '{evidence}', ${evidence}::jsonb)
+    update merchant_order set account = jsonb_set(account, '{evidence}', ${evidence}::jsonb)
     where merch_id = ${merchId} and order_id = 'odd/ö'`)
   assert.deepEqual((await get('odd/ö')).json().data[0].evidence, [
     { click_id: id, clicked_at: null, verdict: 'other_merchant' },

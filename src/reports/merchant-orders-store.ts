@@ -77,7 +77,7 @@ function readOrders(db: Db, query: MerchantOrdersQuery): Promise<ListedOrder[]> 
     left join lateral (
       -- A held order has no figures yet, but what was reported of it is known.
       select report ->> 'value' as value, report ->> 'currency' as currency
-      from jsonb_each(told -> 'reports') as reports (source, report) limit 1
+      from jsonb_each(account -> 'reports') as reports (source, report) limit 1
     ) as waiting on bought.value is null
     where merch_id = ${merchId} and accepted_at is not null and ${isIn(filter, now)}
       and (${dayFrom}::date is null

@@ -185,8 +185,8 @@ test('an expired feed is shown with the reason why it was not fetched again', as
 
 test("a merchant's refused reports are shown with the reason", async () => {
   const faults = [{ field: 'orders[0].order.value', rule: 'must be a decimal' }]
-  const told = { at: clock.now, merchId, endpoint: 'orders', reason: 'bad_request', faults }
-  const refusal = { ...told, body: '{}', origin: null, isProven: true }
+  const report = { at: clock.now, merchId, endpoint: 'orders', reason: 'bad_request', faults }
+  const refusal = { ...report, body: '{}', origin: null, isProven: true }
   await insertRefusal(db, refusal, { kind: 'refused_signed_orders', bytes: 100, bytesMax: 200 })
   const { json } = await own.call<{ reason: string; faults: object[] }>(
     `merchants/${merchId}/refused_reports/`,

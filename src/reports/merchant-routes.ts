@@ -10,7 +10,7 @@ import { rangeFaults, readDays } from '../stats/day-range.ts'
 import { LEDGER_FILE, ledgerFile } from './merchant-ledger-file.ts'
 import { LEDGER_COLUMNS, listLedgerRows } from './merchant-ledger-store.ts'
 import {
-  MERCHANT_ORDER_TOLD,
+  MERCHANT_ORDER_DESCRIPTION,
   MerchantOrderParams,
   MerchantOrderRecord,
 } from './order-record-schema.ts'
@@ -89,7 +89,7 @@ const orderRoute =
         schema: {
           operationId: 'explainMerchantOrder',
           summary: 'What an order costs its merchant, and why: rate, terms, clicks, entries',
-          description: MERCHANT_ORDER_TOLD,
+          description: MERCHANT_ORDER_DESCRIPTION,
           security: NEEDS_KEY,
           params: MerchantOrderParams,
           response: { 200: envelope(MerchantOrderRecord) },

@@ -14,7 +14,7 @@ import { readPayments } from './payments-store.ts'
 
 async function start(t: TestContext) {
   const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
+  const { record } = openFoldedLog(t, db)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const [pubId, merchId] = [publisher.pub_id, merchant.merch_id]
   const { auctionId } = await addArticle('Ten mugs')
@@ -24,7 +24,7 @@ async function start(t: TestContext) {
       ...{ merchId, pubId, auctionId, model: MODEL.cpc, sharePpm: 750_000 },
       ...{ termsAmount: 80_000_000, reservedMicros: 80_000_000 },
     })
-  return { db, pubId, merchId, events, click, tell }
+  return { db, pubId, merchId, events, click, record }
 }
 
 /** The same database; `happen` runs after a reader's first statement. */
@@ -45,10 +45,10 @@ function interrupted(db: Db, happen: () => Promise<unknown>): Db {
 }
 
 test("a publisher's earnings are shown as of one moment, even if a payout happens meanwhile", async (t) => {
-  const { db, pubId, merchId, events, click, tell } = await start(t)
+  const { db, pubId, merchId, events, click, record } = await start(t)
   const paid = { reference: 'r', paid_on: '2026-03-03', amount_micros: 100_000_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(paid) }
-  await tell(click('a'), { ...events.at(START_MS + 1, payment), merchId })
+  await record(click('a'), { ...events.at(START_MS + 1, payment), merchId })
   const asked = { pubId, now: new Date('2026-04-02T00:30:00Z') }
   const before = await readPayments(db, asked)
   assert.deepEqual([before.balance_usd, before.paid_out_usd], ['60.00', '0.00'])
@@ -59,12 +59,12 @@ test("a publisher's earnings are shown as of one moment, even if a payout happen
 })
 
 test('an order is shown as of one moment, even if a return happens meanwhile', async (t) => {
-  const { db, merchId, events, click, tell } = await start(t)
+  const { db, merchId, events, click, record } = await start(t)
   const own = <T>(event: T) => ({ ...event, merchId })
-  await tell(click('a'), own(events.order('o1', START_MS, { click: 'a' })))
+  await record(click('a'), own(events.order('o1', START_MS, { click: 'a' })))
   const asked = { merchId, orderId: 'o1', now: new Date(START_MS) }
   const before = await explainOrder(db, asked)
-  const takeBack = () => tell(own(events.goodsBack('o1', START_MS + 1, { quantity: 1 })))
+  const takeBack = () => record(own(events.goodsBack('o1', START_MS + 1, { quantity: 1 })))
   assert.deepEqual(await explainOrder(interrupted(db, takeBack), asked), before)
   assert.deepEqual(
     [before?.returns.length, (await explainOrder(db, asked))?.returns.length],
@@ -73,13 +73,13 @@ test('an order is shown as of one moment, even if a return happens meanwhile', a
 })
 
 test("an overview's days and rows are of one moment, even if a click is booked meanwhile", async (t) => {
-  const { db, pubId, click, tell } = await start(t)
-  await tell(click('a'))
+  const { db, pubId, click, record } = await start(t)
+  await record(click('a'))
   const asked = { pubId, dayFrom: '2026-03-01', dayTo: '2026-03-31' }
   const before = await readOverview(db, asked)
   assert.deepEqual(
     await readOverview(
-      interrupted(db, () => tell(click('b'))),
+      interrupted(db, () => record(click('b'))),
       asked,
     ),
     before,

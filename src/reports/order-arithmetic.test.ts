@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
-import { attribution, goodsBack, line, report, tell } from '../../test/support/order-account.ts'
+import {
+  accountOf,
+  attribution,
+  goodsBack,
+  line,
+  report,
+} from '../../test/support/order-account.ts'
 import { MODEL } from '../events/event.ts'
 import { unpackTerms } from '../events/pay-terms.ts'
 import { figuresOf } from '../orders/order-figures.ts'
@@ -59,7 +65,7 @@ test("an order's amounts, lines and returns follow the rules of the reference", 
       const terms = unpackTerms({ model, amount: Number(price) })
       const owner = { terms, sharePpm: Number(share) }
       const figures = figuresOf(
-        tell([
+        accountOf([
           {
             report: report({ lines, value_micros: Number(revenue) }),
             attribution: attribution(owner),

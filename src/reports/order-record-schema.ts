@@ -3,14 +3,14 @@ import Type from 'typebox'
 import { MerchantParams } from '../catalog/own-merchant.ts'
 import { Dollars, orNull, TextOrNull, Time, TimeOrNull } from '../platform/http/field-types.ts'
 
-const REVENUE_TOLD =
+const REVENUE_DESCRIPTION =
   '`revenue_usd` is `value` × `usd_per_base` ÷ `currency_per_base`; `commission_usd` is that × the ' +
   '`rate` of the terms (CPA), or their `payment_usd` (EPP). Both are rounded to a whole ' +
   'micro-dollar, half to even.'
-const EARNINGS_TOLD =
+const EARNINGS_DESCRIPTION =
   '`earnings_usd` is the commission × the `share` of the terms, rounded down to a whole ' +
   'micro-dollar.'
-const LINES_TOLD =
+const LINES_DESCRIPTION =
   'Each of these is divided over the lines by `price` × `quantity`, or alike where that is 0 for ' +
   'all, in whole cents if it is of whole cents, else in micro-dollars: every line gets its part ' +
   'rounded down, and what is left goes one each to those that lost most, the first ones where ' +
@@ -18,8 +18,12 @@ const LINES_TOLD =
   'reversed, rounded half to even in that unit; a payment per purchase (EPP) is not.'
 
 /** The rules of order-figures.ts for readers of the reference; a test holds them to it. */
-export const ORDER_TOLD = [REVENUE_TOLD, EARNINGS_TOLD, LINES_TOLD].join(' ')
-export const MERCHANT_ORDER_TOLD = [REVENUE_TOLD, LINES_TOLD].join(' ')
+export const ORDER_DESCRIPTION = [
+  REVENUE_DESCRIPTION,
+  EARNINGS_DESCRIPTION,
+  LINES_DESCRIPTION,
+].join(' ')
+export const MERCHANT_ORDER_DESCRIPTION = [REVENUE_DESCRIPTION, LINES_DESCRIPTION].join(' ')
 
 const Hold = orNull(Type.Enum(['no_rate', 'review']), 'What it waits for')
 

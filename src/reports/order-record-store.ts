@@ -96,7 +96,7 @@ const HELD_ORDERS_MAX = 1_000
 export async function listHeldOrders(db: Db) {
   const rows = await readOrders(db, sql`hold is not null and rejected_at is null`, HELD_ORDERS_MAX)
   return rows.map((row) => {
-    const waiting = mostTrusted(row.told.reports)
+    const waiting = mostTrusted(row.account.reports)
     return {
       merch_id: row.merch_id,
       checkout_id: row.order_id,
@@ -130,7 +130,7 @@ export async function listHeldOrderPage(
     where hold is not null and rejected_at is null and event_id > coalesce(${page.after}::bigint, 0)
     order by event_id limit ${page.limit + 1}`)
   return rows.map((row) => {
-    const waiting = mostTrusted(row.told.reports)
+    const waiting = mostTrusted(row.account.reports)
     return {
       order_id: row.event_id,
       checkout_id: row.order_id,
@@ -176,14 +176,14 @@ async function explained(db: Db, row: ToldOrder, now: Date) {
   const key = { merchId: row.merch_id, orderId: row.order_id }
   const lines = await findLines(db, key)
   const returns = await findReturns(db, key)
-  const reports = Object.values(told.reports)
+  const reports = Object.values(account.reports)
   const entries = await listEntriesOfKey(db, orderKey(key.merchId, key.orderId))
   return {
     order_id: row.event_id,
     checkout_id: row.order_id,
     merch_id: row.merch_id,
     pub_id: row.pub_id,
-    is_test: reports.length > 0 && (mostTrusted(told.reports).is_test ?? false),
+    is_test: reports.length > 0 && (mostTrusted(account.reports).is_test ?? false),
     state: await stateOf(db, row, { now, keys: lines.map((line) => line.order_product_id) }),
     hold: row.hold,
     locks_at: formatTimestampOrNull(row.locks_at),
@@ -202,9 +202,9 @@ async function explained(db: Db, row: ToldOrder, now: Date) {
     net_commission_usd: formatExact(row.net_commission_micros),
     net_earnings_usd: formatExact(row.net_earnings_micros),
     attribution: row.attribution,
-    terms: termsOf(told),
+    terms: termsOf(account),
     click_id: row.click_id?.toString('hex') ?? null,
-    evidence: told.evidence.map(({ id, at_ms, verdict }) => ({
+    evidence: account.evidence.map(({ id, at_ms, verdict }) => ({
       click_id: id,
       clicked_at: at_ms === null ? null : formatTimestamp(new Date(at_ms)),
       verdict,

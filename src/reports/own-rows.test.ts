@@ -16,7 +16,7 @@ const one = await makePublisherWorld(db)
 await db.run(sql`alter table publisher alter column pub_id restart with 16`)
 const other = await makePublisherWorld(db, 'other')
 assert.equal(viewLane(one.publisher.pub_id), viewLane(other.publisher.pub_id))
-await openFoldedLog({ after }, db).tell(...(await makeBusyLog(one, other)))
+await openFoldedLog({ after }, db).record(...(await makeBusyLog(one, other)))
 
 /** The column that identifies a row's owner, and its allowed values for a publisher. */
 const OWN: Readonly<Record<ReportName, { column: string; ids: (pubId: number) => Sql }>> = {

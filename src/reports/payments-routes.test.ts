@@ -30,7 +30,18 @@ async function start(t: TestContext) {
     events.click(name, atMs, { ...CPC, sharePpm: 750_000, pubId, merchId })
   const payment = (atMs: number, dollars: number) =>
     events.payment(atMs, dollars, { merchId: merchant })
-  return { db, clock, dashboard, events, pubId, merchant, other, click, payment, tell: log.tell }
+  return {
+    db,
+    clock,
+    dashboard,
+    events,
+    pubId,
+    merchant,
+    other,
+    click,
+    payment,
+    record: log.record,
+  }
 }
 
 test('earnings are pending, owed since a day, released or paid out, per merchant', async (t) => {
@@ -46,7 +57,7 @@ test('earnings are pending, owed since a day, released or paid out, per merchant
     [open_usd, due_usd, balance_usd, paid_out_usd].join(' ')
   assert.deepEqual((await read(START_MS)).merchants, [])
 
-  await s.tell(
+  await s.record(
     ...[s.click('a', START_MS), s.click('b', START_MS + 1)],
     s.events.click('c', START_MS, { pubId: s.pubId, merchId: s.other }),
     { ...s.events.order('o1', START_MS, { click: 'c' }), merchId: s.other },
@@ -80,7 +91,7 @@ test("a merchant's debt without earnings for the publisher has no due date for i
   const s = await start(t)
   const { call } = await s.dashboard.logIn('gazette@example.com')
   const free = { ...CPC, sharePpm: 0, pubId: s.pubId, merchId: s.merchant }
-  await s.tell(s.events.click('a', START_MS, free), s.click('b', START_MS + 5 * DAY_MS))
+  await s.record(s.events.click('a', START_MS, free), s.click('b', START_MS + 5 * DAY_MS))
   s.clock.now = new Date(START_MS + 9 * DAY_MS)
   const { json } = await call<Payments>(`publishers/${s.pubId}/payments/`)
   const [merchant] = json.data[0].merchants
@@ -90,7 +101,7 @@ test("a merchant's debt without earnings for the publisher has no due date for i
 
 test("a statement opens for its own publisher's user and for nobody else", async (t) => {
   const s = await start(t)
-  await s.tell(s.click('a', START_MS), s.payment(START_MS + 3 * DAY_MS, 80))
+  await s.record(s.click('a', START_MS), s.payment(START_MS + 3 * DAY_MS, 80))
   await issueStatements(s.db, { now: new Date('2026-04-03T00:00:00Z') })
   const path = `publishers/${s.pubId}/statements/2026-03/`
   const { call, open } = await s.dashboard.logIn('gazette@example.com')

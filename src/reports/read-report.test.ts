@@ -23,16 +23,16 @@ async function start(t: TestContext) {
   const clickOf = (name: string, model: Model, atMs = START_MS) =>
     events.click(name, atMs, { ...of, auctionId, model })
   const click = clickOf('a', MODEL.cpa)
-  const tell = async (...orders: StoredEvent[]) => {
-    const told = [click, ...orders.map((order) => ({ ...order, merchId: of.merchId }))]
-    await log.tell(...told)
+  const record = async (...orders: StoredEvent[]) => {
+    const events = [click, ...orders.map((order) => ({ ...order, merchId: of.merchId }))]
+    await log.record(...events)
   }
-  return { db, of, events, clickOf, tell }
+  return { db, of, events, clickOf, record }
 }
 
 test('a page of orders settles only the merchants of its locked orders', async (t) => {
-  const { db, of, events, tell } = await start(t)
-  await tell(events.order('o', START_MS, { click: 'a' }))
+  const { db, of, events, record } = await start(t)
+  await record(events.order('o', START_MS, { click: 'a' }))
 
   const asked = (now: Date) => {
     const settled: string[] = []
@@ -54,11 +54,11 @@ test('a page of orders settles only the merchants of its locked orders', async (
 })
 
 test('a report has the rows of its days: clicks, orders, returns', async (t) => {
-  const { db, of, events, clickOf, tell } = await start(t)
+  const { db, of, events, clickOf, record } = await start(t)
   const order = (id: string, atMs: number) => events.order(id, atMs, { click: 'a' })
   const back = (id: string, atMs: number) => events.goodsBack(id, atMs, { quantity: 1 })
   const days = [0, 1, 2].map((day) => START_MS + day * DAY_MS)
-  await tell(
+  await record(
     ...['b', 'c'].map((name, at) => clickOf(name, MODEL.cpa, days[at + 1])),
     ...days.map((atMs, at) => order(`o${at}`, atMs)),
     ...days.map((atMs, at) => back(`o${at}`, atMs)),
@@ -75,8 +75,8 @@ test('a report has the rows of its days: clicks, orders, returns', async (t) => 
 })
 
 test('an order whose click is gone appears in its report and does not end it', async (t) => {
-  const { db, of, events, clickOf, tell } = await start(t)
-  await tell(
+  const { db, of, events, clickOf, record } = await start(t)
+  await record(
     clickOf('gone', MODEL.cpa),
     ...['gone', 'a'].map((click) => events.order(`o ${click}`, START_MS, { click })),
   )
@@ -90,14 +90,14 @@ test('an order whose click is gone appears in its report and does not end it', a
   await db.run(sql`delete from click where click_id = ${Buffer.from(clickId('gone'), 'hex')}`)
   const first = await read(2)
   const rest = await read(9, first.next)
-  const told = (rows: typeof whole) =>
+  const keysOf = (rows: typeof whole) =>
     rows.map((row) => [row.checkout_id, row.line_earnings, row.click_id, row.click_timestamp])
-  assert.deepEqual(told([...first.rows, ...rest.rows]), told(whole))
+  assert.deepEqual(keysOf([...first.rows, ...rest.rows]), keysOf(whole))
   assert.equal(first.rows[0]?.link_id, null)
 })
 
 test("a purchased product's price is in dollars, at the rate of its order", async (t) => {
-  const { db, of, events, tell } = await start(t)
+  const { db, of, events, record } = await start(t)
   const yen = { currency: 'JPY', usdPerBase: '1.1684', currencyPerBase: '186.75' }
   await insertRates(db, 'bank', [{ day: DAY, ...yen }])
   const rate = await db.row<{ rate_id: string }>(sql`select rate_id from exchange_rate`)
@@ -106,7 +106,7 @@ test("a purchased product's price is in dollars, at the rate of its order", asyn
     return events.order(id, START_MS, { click: 'a', report: { ...report, lines } })
   }
   const inYen = { currency: 'JPY', value: '12800', rate_id: rate?.rate_id ?? '' }
-  await tell(
+  await record(
     order('dollars', '20', { value: '20.00', value_micros: 20_000_000 }),
     order('yen', '12800', { ...inYen, value_micros: 80_083_106 }),
   )
@@ -124,9 +124,9 @@ test("a purchased product's price is in dollars, at the rate of its order", asyn
 })
 
 test('network_type says in the documented words whether returns reduce an order', async (t) => {
-  const { db, of, events, clickOf, tell } = await start(t)
+  const { db, of, events, clickOf, record } = await start(t)
   const order = (click: string) => events.order(`of ${click}`, START_MS, { click })
-  await tell(clickOf('b', MODEL.epp), order('a'), order('b'))
+  await record(clickOf('b', MODEL.epp), order('a'), order('b'))
   const now = new Date(START_MS)
   const source = openReports(db, { pubId: of.pubId, now })
   const page = { ...of, dayFrom: DAY, dayTo: DAY, cursor: null, limitRows: 9, now }

@@ -43,7 +43,7 @@ async function start(t: TestContext) {
     merchId,
     click: (name: string, fields: Partial<StoredEvent> = {}) =>
       events.click(name, START_MS, { merchId, pubId, auctionId: article.auctionId, ...fields }),
-    tell: log.tell,
+    record: log.record,
     get: async (path: string, headers: object = world.headers) => {
       const url = `/api/v1/publishers/${pubId}/${path}`
       const answer = await http.inject({ url, headers: { ...headers } })
@@ -62,7 +62,7 @@ const MARCH = 'date_from=2026-03-01&date_to=2026-03-31'
 
 test('a report is returned page by page as JSON, and whole as CSV', async (t) => {
   const s = await start(t)
-  await s.tell(s.click('a'), s.click('b'), s.click('c', { u1: '=1' }))
+  await s.record(s.click('a'), s.click('b'), s.click('c', { u1: '=1' }))
   const first = await s.get(`reports/clicks/?${MARCH}&limit=2`)
   assert.equal(first.status, 200)
   assert.equal(first.json.rows.length, 2)
@@ -107,7 +107,7 @@ test("the clicks report has only impressions of the publisher's own links", asyn
   const seen = [auctionId, foreign, '9223372036854775807'].map((id) =>
     s.events.at(START_MS, { ...shared, auctionId: id }),
   )
-  await s.tell(...seen)
+  await s.record(...seen)
   const { rows } = (await s.get(`reports/clicks/?${MARCH}`)).json
   assert.deepEqual(
     rows.map((row: Record<string, unknown>) => [row.link_id, row.article_name]),
@@ -157,26 +157,26 @@ test('a cursor that no page returned is refused, never taken for the first page'
 test('an order explains itself: evidence, lines, returns, state and ledger entries', async (t) => {
   const s = await start(t)
   const order = s.own(s.events.order('o1', START_MS, { click: 'b' }))
-  await s.tell(
+  await s.record(
     s.click('a'),
     s.click('b', { sharePpm: 600_000 }),
     order,
     s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 1 })),
   )
-  const [told] = (await s.get(`orders/${order.id}/`)).json.data
+  const [shown] = (await s.get(`orders/${order.id}/`)).json.data
   const wanted = { pubId: s.publisher.pub_id, eventId: order.id, now: s.clock.now }
-  assert.deepEqual(await explainPublisherOrder(s.db, wanted), told, 'reports everything it finds')
+  assert.deepEqual(await explainPublisherOrder(s.db, wanted), shown, 'reports everything it finds')
   assert.deepEqual(
-    [told.checkout_id, told.state, told.attribution, told.evidence[0].verdict],
+    [shown.checkout_id, shown.state, shown.attribution, shown.evidence[0].verdict],
     ['o1', 'PENDING', 'visitor', 'won'],
   )
   // 550.00 × 0.1 is the commission, and 0.6 of it the publisher’s.
   const terms = { campaign_id: 1, model: 'cpa', rate: 0.1, payment_usd: null, share: 0.6 }
-  assert.deepEqual(told.terms, terms)
-  assert.deepEqual([told.commission_usd, told.net_commission_usd], ['55.00', '45.00'])
-  assert.deepEqual([told.earnings_usd, told.net_earnings_usd], ['33.00', '27.00'])
+  assert.deepEqual(shown.terms, terms)
+  assert.deepEqual([shown.commission_usd, shown.net_commission_usd], ['55.00', '45.00'])
+  assert.deepEqual([shown.earnings_usd, shown.net_earnings_usd], ['33.00', '27.00'])
   assert.deepEqual(
-    told.entries.map((line: { kind: string; account: string; amount_usd: string }) => [
+    shown.entries.map((line: { kind: string; account: string; amount_usd: string }) => [
       line.kind,
       line.account,
       line.amount_usd,
@@ -199,25 +199,25 @@ test("a publisher that an order moved to does not see the earlier owner's amount
   const { auctionId } = await other.addArticle('Ten plates')
   const theirs = { pubId: other.publisher.pub_id, auctionId, sharePpm: 123_000 }
   const order = s.own(s.events.order('o1', START_MS, { click: 'a' }))
-  await s.tell(
+  await s.record(
     s.click('a', theirs),
     s.click('b', { sharePpm: 600_000 }),
     order,
     s.own(s.events.order('o1', START_MS + 1, { exact: 'b' })),
   )
   const foreign = s.own(s.events.order('o2', START_MS + 2, { exact: 'a' }))
-  await s.tell(foreign)
+  await s.record(foreign)
   assert.equal((await s.get(`orders/${foreign.id}/`)).status, 404)
-  const [told] = (await s.get(`orders/${order.id}/`)).json.data
-  assert.equal(told.pub_id, s.publisher.pub_id)
+  const [shown] = (await s.get(`orders/${order.id}/`)).json.data
+  assert.equal(shown.pub_id, s.publisher.pub_id)
   assert.deepEqual(
-    told.entries.map((line: Record<string, unknown>) => [
+    shown.entries.map((line: Record<string, unknown>) => [
       ...[line.kind, line.account, line.pub_id, line.amount_usd],
     ]),
     [
-      ['revision', 'merchant', told.pub_id, '-55.00'],
-      ['revision', 'publisher', told.pub_id, '33.00'],
-      ['revision', 'platform', told.pub_id, '22.00'],
+      ['revision', 'merchant', shown.pub_id, '-55.00'],
+      ['revision', 'publisher', shown.pub_id, '33.00'],
+      ['revision', 'platform', shown.pub_id, '22.00'],
     ],
   )
 })
@@ -227,29 +227,29 @@ test("of another publisher's competing click, a publisher sees only the verdict"
   const other = await makePublisherWorld(s.db, 'other')
   const { auctionId } = await other.addArticle('Ten plates')
   const order = s.own(s.events.order('o1', START_MS, { click: 'a', exact: 'b' }))
-  await s.tell(s.click('a', { pubId: other.publisher.pub_id, auctionId }), s.click('b'), order)
-  const [told] = (await s.get(`orders/${order.id}/`)).json.data
+  await s.record(s.click('a', { pubId: other.publisher.pub_id, auctionId }), s.click('b'), order)
+  const [shown] = (await s.get(`orders/${order.id}/`)).json.data
   const clicked_at = '2026-03-02T12:00:00Z'
   const won = { click_id: clickId('b'), clicked_at, verdict: 'won' }
   const beaten = { click_id: null, clicked_at: null, verdict: 'not_named' }
-  assert.deepEqual(told.evidence, [won, beaten])
+  assert.deepEqual(shown.evidence, [won, beaten])
   const whole = await explainOrder(s.db, { merchId: s.merchId, orderId: 'o1', now: s.clock.now })
   assert.deepEqual(whole?.evidence, [won, { ...beaten, click_id: clickId('a'), clicked_at }])
 })
 
 test('an order shows every ledger entry that it caused, also from replaced reports', async (t) => {
   const s = await start(t)
-  const tell = (dollars: number, at: number) =>
+  const orderOf = (dollars: number, at: number) =>
     s.own(
       s.events.order('o1', at, {
         click: 'b',
         report: { updated_at_ms: at, value_micros: dollars * 1_000_000 },
       }),
     )
-  const order = tell(100, START_MS)
-  await s.tell(s.click('b'), order, tell(90, START_MS + 1), tell(80, START_MS + 2))
+  const order = orderOf(100, START_MS)
+  await s.record(s.click('b'), order, orderOf(90, START_MS + 1), orderOf(80, START_MS + 2))
   const decision = { kind: 'reject', reason: 'fraud' } as const
-  await s.tell(s.own(s.events.decision('o1', START_MS + DAY_MS, decision)))
+  await s.record(s.own(s.events.decision('o1', START_MS + DAY_MS, decision)))
   const { json } = await s.get(`orders/${order.id}/`)
   type Line = { account: string; kind: string; amount_usd: string }
   const earned = json.data[0].entries.filter(({ account }: Line) => account === 'publisher')
@@ -269,7 +269,7 @@ test('a held order shows what it waits for, even if an earlier report is in forc
   const tell = (report: object) => s.own(s.events.order('o1', START_MS, { click: 'b', report }))
   await s.tell(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), tell({}))
   const yen = { currency: 'JPY', value: '12800', value_micros: null, rate_id: null }
-  await s.tell(tell({ ...yen, hold: 'no_rate' }))
+  await s.record(orderOf({ ...yen, hold: 'no_rate' }))
   const held = await listHeldOrders(s.db)
   assert.deepEqual(
     held.map(({ hold, currency, value }) => [hold, currency, value]),
@@ -290,7 +290,7 @@ test('an order is paid once all its debts are, even if a line owes nothing', asy
     return [state, ...rows.map((row: { state: string }) => row.state)]
   }
   assert.deepEqual(await statesNow(), ['LOCKED', 'LOCKED', 'LOCKED'])
-  await s.tell(s.own(s.events.at(START_MS + 1, payment)))
+  await s.record(s.own(s.events.at(START_MS + 1, payment)))
   assert.deepEqual(await statesNow(), ['PAID', 'PAID', 'PAID'], 'the order, and each of its rows')
 })
 
@@ -302,7 +302,7 @@ test('a statement is issued once its month is over, and is returned in three for
   const payment = s.own(
     s.events.at(START_MS + DAY_MS, { type: EVENT_TYPE.payment, body: JSON.stringify(body) }),
   )
-  await s.tell(s.click('a', { ...cpc, sharePpm: 750_000 }), payment)
+  await s.record(s.click('a', { ...cpc, sharePpm: 750_000 }), payment)
   assert.deepEqual(await issueStatements(s.db, { now: new Date('2026-04-01T12:00:00Z') }), [])
   const april = new Date('2026-04-02T00:30:00Z')
   assert.equal((await issueStatements(s.db, { now: april })).length, 1)
@@ -361,13 +361,13 @@ test("movements after a month's statement are on the next one, and columns of bo
   })
   const body = { reference: 'r', paid_on: '2026-03-03', amount_micros: 200_000_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }
-  await s.tell(
+  await s.record(
     s.click('a', { ...cpc, ...cost(80) }),
     s.own(s.events.at(START_MS + DAY_MS, payment)),
   )
   await issueStatements(s.db, { now: new Date('2026-04-02T00:30:00Z') })
   // A node whose spool was away: the click still belongs to March.
-  await s.tell(s.click('b', { ...cpc, ...cost(100) }))
+  await s.record(s.click('b', { ...cpc, ...cost(100) }))
   await issueStatements(s.db, { now: new Date('2026-05-02T00:30:00Z') })
 
   const shown = async (month: string) => {

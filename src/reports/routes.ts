@@ -13,7 +13,7 @@ import { envelope, ok } from '../platform/http/envelope.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
-import { ORDER_TOLD, OrderRecord } from './order-record-schema.ts'
+import { ORDER_DESCRIPTION, OrderRecord } from './order-record-schema.ts'
 import { explainPublisherOrder } from './order-record-store.ts'
 import { Payments } from './payments-schema.ts'
 import { readPayments } from './payments-store.ts'
@@ -24,7 +24,7 @@ import {
   OrderParams,
   REPORT_DAYS_MAX,
   REPORT_LIMIT,
-  REPORTS_TOLD,
+  REPORTS_DESCRIPTION,
   ReportPage,
   ReportParams,
   ReportQuery,
@@ -69,7 +69,7 @@ const tableRoutes =
         schema: {
           operationId: 'readReport',
           summary: 'A report: a page of rows, or a CSV file',
-          description: REPORTS_TOLD,
+          description: REPORTS_DESCRIPTION,
           security: NEEDS_KEY,
           params: ReportParams,
           querystring: ReportQuery,
@@ -101,7 +101,7 @@ const tableRoutes =
         schema: {
           operationId: 'explainOrder',
           summary: 'An order: its reports, competing clicks, lines, returns, ledger entries',
-          description: ORDER_TOLD,
+          description: ORDER_DESCRIPTION,
           security: NEEDS_KEY,
           params: OrderParams,
           response: { 200: envelope(OrderRecord) },

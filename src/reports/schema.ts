@@ -1,7 +1,7 @@
 /** Parameters of reports, and the shapes that are not tables. */
 import Type, { type Static } from 'typebox'
 import { PublisherParams } from '../accounts/schema.ts'
-import { REASONS_TOLD } from '../events/reason-words.ts'
+import { REASONS_DESCRIPTION } from '../events/reason-words.ts'
 import { MINIMUM_PAYOUT_MICROS } from '../ledger/statement.ts'
 import { Dollars, idText, orNull, Time, timestamp } from '../platform/http/field-types.ts'
 import { formatExact } from '../platform/money/money.ts'
@@ -36,14 +36,14 @@ export const ReportQuery = Type.Object({
 })
 
 /** The meaning of a row, and the amounts that differ from what their names suggest. */
-const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
+const ROW_DESCRIPTIONS: Readonly<Record<ReportName, string>> = {
   clicks:
     'One row per click or impression (is_click); earnings is in cents, earnings_usd is not. ' +
     'cookie_id is a hash of the reader, or of the page session, to each publisher another; ' +
     'channel the utm_source, and click_u1_param the u1, with which the link was opened; ' +
     'link_type open or exclusive; link_source api, linkmate or wrapper. unbillable_reason says ' +
     'why the click itself costs nobody anything: paid_per_order, as its ' +
-    `orders are paid for; no_bidder: no campaign won it; ${REASONS_TOLD}`,
+    `orders are paid for; no_bidder: no campaign won it; ${REASONS_DESCRIPTION}`,
   orders:
     'One row per product, on the day of its order’s first report, whatever its ' +
     'checkout_timestamp; earnings and revenue are the whole order’s, the same in each of its ' +
@@ -64,8 +64,8 @@ const ROWS_TOLD: Readonly<Record<ReportName, string>> = {
     'statement_id, except for reports after it was issued',
 }
 
-export const REPORTS_TOLD = REPORT_NAMES.map(
-  (name) => `${name}: ${ROWS_TOLD[name]}. Columns: ${REPORT_COLUMNS[name].join(', ')}.`,
+export const REPORTS_DESCRIPTION = REPORT_NAMES.map(
+  (name) => `${name}: ${ROW_DESCRIPTIONS[name]}. Columns: ${REPORT_COLUMNS[name].join(', ')}.`,
 ).join('\n\n')
 
 export const ReportPage = Type.Object({

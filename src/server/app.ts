@@ -41,7 +41,7 @@ import { UsualValues } from '../orders/usual-value.ts'
 import { createHttp, type Http } from '../platform/http/http-server.ts'
 import { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressIndex } from '../platform/net/address-index.ts'
-import { errorTeller } from '../platform/process/log.ts'
+import { errorLogger } from '../platform/process/log.ts'
 import { lostPage, tooLongPage } from '../redirect/pages.ts'
 import { merchantRoutes } from '../reports/merchant-routes.ts'
 import { readMerchantPerformance } from '../reports/performance-operations.ts'
@@ -212,7 +212,7 @@ function keyGuard(node: Node): KeyGuard {
     limits: buckets(config.rateLimits.key),
     now: () => new Date(now()),
     onUsed: noteKeyPlace(node),
-    onUseLost: errorTeller(log, 'the use of a key was not written down'),
+    onUseLost: errorLogger(log, 'the use of a key was not written down'),
   })
 }
 
@@ -234,12 +234,12 @@ function operationsOf(node: Node, intake: IntakeDeps): Operation[] {
 function intakeDeps(node: Node, nextId: () => string) {
   const { database: db, quotas, metrics, now } = node
   const onWarned = (merch_id: number, kind: string) => metrics.orderWarnings.inc({ merch_id, kind })
-  const signals = new Signals(db, errorTeller(node.log, 'a merchant’s report was not noted'))
+  const signals = new Signals(db, errorLogger(node.log, 'a merchant’s report was not noted'))
   const onReport = (merchId: number, kind: Signal) => signals.note(merchId, kind, now())
   return { db, append: node.appender.append, nextId, now, quotas, onWarned, onReport }
 }
 
-const onDayError = (log: Node['log']) => errorTeller(log, 'a day was not run again')
+const onDayError = (log: Node['log']) => errorLogger(log, 'a day was not run again')
 
 function pageLinkDeps(node: Node, shared: Pick<PageLinkDeps, 'keys' | 'now'>): PageLinkDeps {
   const { config, database: db } = node
@@ -281,7 +281,7 @@ async function startWorkers(node: Node): Promise<Worker[]> {
       metrics.folded.inc({ lane }, count)
       metrics.foldLag.set({ lane }, (now() - atMs) / 1000)
     },
-    onError: errorTeller(log, 'the fold failed; trying again'),
+    onError: errorLogger(log, 'the fold failed; trying again'),
   })
   return [fold, schedules]
 }

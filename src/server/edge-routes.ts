@@ -21,7 +21,7 @@ import { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressIndex } from '../platform/net/address-index.ts'
 import { addressUnit } from '../platform/net/client-address.ts'
 import { trimUrl } from '../platform/net/url.ts'
-import { errorTeller } from '../platform/process/log.ts'
+import { errorLogger } from '../platform/process/log.ts'
 import { AddressReservations } from '../redirect/address-reservations.ts'
 import { ReservedResults } from '../redirect/reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from '../redirect/routes.ts'
@@ -69,7 +69,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
     },
     isWithinLimit: (request) => redirects.take(request, ''),
     countryOf: (request) => node.geo.countryOf(request),
-    onUnrecorded: unrecordedTeller(node),
+    onUnrecorded: unrecordedLogger(node),
     onLocalClick: () => node.metrics.localClicks.inc(),
   }
   const events = baseRoutes(node)
@@ -124,11 +124,11 @@ function rowsOf({ address }: HotRequest, organizationId: number, events: readonl
 }
 
 /** Every error is counted, but logged once per outage. */
-function unrecordedTeller({ metrics, log }: Node): (error: unknown) => void {
-  const tell = errorTeller(log, 'a click was not recorded')
+function unrecordedLogger({ metrics, log }: Node): (error: unknown) => void {
+  const logError = errorLogger(log, 'a click was not recorded')
   return (error) => {
     metrics.unrecordedClicks.inc()
-    tell(error)
+    logError(error)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Node } from '../node/node.ts'
 import { withPatience } from '../platform/concurrency/patience.ts'
 import { UNCACHED } from '../platform/http/hot-http.ts'
 import { ping } from '../platform/postgres/postgres.ts'
-import { errorTeller } from '../platform/process/log.ts'
+import { errorLogger } from '../platform/process/log.ts'
 
 /** A load balancer checks every few seconds. A slower database counts as not ready. */
 const READY_TIMEOUT_MS = 2_000
@@ -21,9 +21,9 @@ export const healthRoutes =
     })
     app.get('/healthz', hidden, async () => ({ ok: true }))
     // An orchestrator checks every second, so an outage is logged once.
-    const tellWhy = errorTeller(node.log, 'not ready')
+    const logCause = errorLogger(node.log, 'not ready')
     app.get('/readyz', hidden, async (_request, reply) => {
-      const isReady = await isStorageReady(node, tellWhy)
+      const isReady = await isStorageReady(node, logCause)
       return reply.status(isReady ? 200 : 503).send({ ok: isReady })
     })
     app.get('/metrics', hidden, async (_request, reply) => {
@@ -33,13 +33,13 @@ export const healthRoutes =
   }
 
 /** Uses the readers' connections, so that long reports do not make a node unready. */
-async function isStorageReady(node: Node, tellWhy: (why: unknown) => void): Promise<boolean> {
+async function isStorageReady(node: Node, logCause: (why: unknown) => void): Promise<boolean> {
   const { edgeDatabase, appender, eventLog, isHeld } = node
   try {
     await withPatience(ping(edgeDatabase), READY_TIMEOUT_MS)
     return !appender.isLogAway() && !eventLog.isAway() && isHeld()
   } catch (error) {
-    tellWhy(error)
+    logCause(error)
     return false
   }
 }

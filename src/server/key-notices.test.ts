@@ -42,15 +42,15 @@ test('notifies the owners when a key is used from a new place, with the time in 
     onUsed,
   })
   const headers = { authorization: `SERVICE-API-KEY ${key.key}` }
-  const told = () =>
+  const notices = () =>
     database.rows<{ payload: object }>(
       sql`select payload from webhook_delivery order by webhook_id`,
     )
   // Recorded beside the call: a second place is requested until the first one is known.
-  for (let octet = 0; (await told()).length === 0; octet += 1) {
+  for (let octet = 0; (await notices()).length === 0; octet += 1) {
     await guard.require({ method: 'GET', headers, clientAddress: `192.0.${octet}.1` })
   }
   const used_at = '2026-03-02T10:00:00Z'
   const payload = { token_id: key.row.token_id, description: 'site', used_at }
-  assert.deepEqual(await told(), [{ payload }, { payload }])
+  assert.deepEqual(await notices(), [{ payload }, { payload }])
 })

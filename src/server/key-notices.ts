@@ -14,7 +14,7 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
   return (holder, { key, address, at }) => {
     const { record } = holder
     const { token_id: tokenId } = record
-    const tell = async (tx: Db) => {
+    const queueNotice = async (tx: Db) => {
       const payload = {
         token_id: tokenId,
         description: record.description,
@@ -35,7 +35,7 @@ export function noteKeyPlace({ database, log }: Pick<Node, 'database' | 'log'>):
       await addAlertEvents(tx, { pubIds: ownIds(holder, 'publisher'), event, at })
     }
     places
-      .note({ tokenId, key, address }, tell)
+      .note({ tokenId, key, address }, queueNotice)
       .catch((error) => log.warn({ err: error }, 'where a key was used was not noted'))
   }
 }

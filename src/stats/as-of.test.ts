@@ -61,7 +61,7 @@ test('a placement without clicks has its row in as_of from its own time on', asy
   const placements = (await makeBusyLog(one, other)).filter(
     ({ type }) => type === EVENT_TYPE.placement,
   )
-  await log.tell(...placements)
+  await log.record(...placements)
   const range = { pubId: one.publisher.pub_id, dayFrom: '2026-01-01', dayTo: '2026-12-31' }
   const order = { orderBy: 'event_date', isAscending: true, limitRows: 100 } as const
   const ask = (asOf: Date | null) =>
@@ -97,7 +97,7 @@ test('as_of includes events of its very millisecond and nothing later', async (t
     ...{ type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId },
     ...{ sessionKey: Buffer.alloc(16), urlKey: keyOfUrl(new URL(url)) },
   })
-  await log.tell(click, view)
+  await log.record(click, view)
   await db.run(sql`alter table stats_change disable trigger user`)
   await db.run(sql`update stats_change set changed_at = ${new Date(START_MS + 10)}`)
   const ask = async (atMs: number) => {
@@ -129,7 +129,7 @@ test('as_of before an article was created ignores its page views', async (t) => 
     sessionKey: Buffer.alloc(16, 1),
     urlKey: keyOfUrl(new URL(url)),
   })
-  await log.tell(view)
+  await log.record(view)
   const ask = async (atMs: number) => {
     const rows = await listMarch(db, { pubId, asOf: new Date(atMs) })
     return rows.map(({ impressions }) => impressions)
@@ -150,7 +150,7 @@ test('as_of counts a session across midnight only on its first day, also when th
   const view = { ...page, sessionKey: Buffer.alloc(16, 1), urlKey: keyOfUrl(new URL(url)) }
   for (const atMs of [START_MS, START_MS + DAY_MS]) {
     const { seq: _, day: __, ...event } = events.at(atMs, view)
-    await log.tell(event)
+    await log.record(event)
   }
   const seen = async (dayFrom: string, asOf: Date | null) => {
     const order = { orderBy: 'clicks', isAscending: false, isOutOfNetwork: false } as const

@@ -67,13 +67,13 @@ const views = Array.from({ length: 300 }, (_, at) =>
 )
 const order = (name: string, click: string, atMs: number) =>
   events.order(name, atMs, { click, merchId })
-await log.tell(
+await log.record(
   ...clicks.slice(0, 100),
   ...views,
   order('o1', 'c1', START + 60 * HOUR),
   order('o2', 'c2', START + 61 * HOUR),
 )
-await log.tell(
+await log.record(
   ...clicks.slice(100),
   { ...events.goodsBack('o1', START + 80 * HOUR, { quantity: 1 }), merchId },
   order('o3', 'c101', START + 90 * HOUR),
@@ -226,7 +226,7 @@ test('a wrong query names its field', async () => {
 test('views count from the day of their article, also those before it was created', async () => {
   const url = 'https://gazette.example/late'
   const day = Date.UTC(2026, 3, 2)
-  await log.tell(
+  await log.record(
     view(url, 'x', day - HOUR),
     view(url, 'y', day + HOUR),
     view(url, 'z', day + 2 * HOUR),
@@ -241,7 +241,7 @@ test('views count from the day of their article, also those before it was create
     isExclusive: false,
     auctionId: '9200000000000001',
   })
-  await log.tell(view(url, 'u', day + 10 * HOUR))
+  await log.record(view(url, 'u', day + 10 * HOUR))
   const april = 'date_from=2026-04-01&date_to=2026-04-03'
   const days = await breakdown(`${april}&group_by=day`)
   assert.deepEqual(

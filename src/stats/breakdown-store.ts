@@ -140,7 +140,7 @@ function totals(breakdown: Breakdown, period: Period, shift: string | null): Sql
     from (
       select key, clicks, invalid_clicks, orders, revenue_micros, earnings_micros, 0 as page_views
       from (${figuresOf(breakdown, period)}) as figure ${views}
-    ) as told
+    ) as report
     group by 1
     having sum(clicks) <> 0 or sum(invalid_clicks) <> 0 or sum(orders) <> 0
       or sum(revenue_micros) <> 0 or sum(earnings_micros) <> 0 or sum(page_views) <> 0`

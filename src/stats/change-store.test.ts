@@ -78,8 +78,8 @@ test('every row of the statistics is among the changes, and equals their sum', a
       limitRows: 10_000,
       asOf: null,
     })
-    const told = await readChanges(db, { pubId, limitRows: 2 })
-    const sums = addUp(told)
+    const lists = await readChanges(db, { pubId, limitRows: 2 })
+    const sums = addUp(lists)
     const shown = new Map<string, number[]>()
     for (const row of rows) {
       const key = KEY.map((name) => row[name]).join(' ')
@@ -93,12 +93,12 @@ test('every row of the statistics is among the changes, and equals their sum', a
     for (const [key, [clicks, sales]] of sums) {
       assert.deepEqual(shown.get(key)?.slice(0, 2), [clicks, sales], key)
     }
-    const seen = new Set(told.impressions.map((row) => `${row.event_date} ${row.article_id} 0`))
+    const seen = new Set(lists.impressions.map((row) => `${row.event_date} ${row.article_id} 0`))
     for (const key of shown.keys()) assert.ok(sums.has(key) || seen.has(key), key)
-    for (const { cause, event_ids } of [...told.changes, ...told.networks]) {
+    for (const { cause, event_ids } of [...lists.changes, ...lists.networks]) {
       assert.ok(cause !== '' && event_ids.length > 0)
     }
-    assert.deepEqual(await readChanges(db, { pubId, limitRows: 10_000 }), told)
+    assert.deepEqual(await readChanges(db, { pubId, limitRows: 10_000 }), lists)
   }
 })
 
@@ -215,14 +215,14 @@ test('page impressions of readers are listed, those of robots are not', async (t
 /** An import of one partition: its rows as advertiser and sales. */
 function importOf(
   events: MoneyEvents,
-  told: {
+  partition: {
     pubId: number
     id: string
     rows: readonly (readonly [string, number])[]
     account?: string
   },
 ): StoredEvent[] {
-  const { pubId, id, rows, account = '' } = told
+  const { pubId, id, rows, account = '' } = partition
   const type = EVENT_TYPE.networkRow
   const shared = { import_id: id, report_date: '2026-03-01' }
   const listed = rows.map(([advertiser, sales], row) => {
@@ -260,7 +260,7 @@ test('an import lists the changes of its network’s rows, also of new and remov
   })
   await db.transaction((tx) => foldMoney(tx, before))
   const first = await readChanges(db, { pubId, limitRows: 1 })
-  const told = ({ networks }: Lists) =>
+  const rowsOf = ({ networks }: Lists) =>
     networks.map((row) => [
       row.cause,
       row.event_ids,
@@ -272,7 +272,7 @@ test('an import lists the changes of its network’s rows, also of new and remov
       row.pub_earnings,
     ])
   const ofFirst = ['import', [before.at(-1)?.id], '2026-03-01', 'n']
-  assert.deepEqual(told(first), [
+  assert.deepEqual(rowsOf(first), [
     [...ofFirst, 'goes', 0, '0.00', '0.00'],
     [...ofFirst, 'grows', 3, '3.00', '0.000003'],
     [...ofFirst, 'stays', 2, '2.00', '0.000002'],
@@ -280,7 +280,7 @@ test('an import lists the changes of its network’s rows, also of new and remov
   await db.transaction((tx) => foldMoney(tx, after))
   const second = await readChanges(db, { pubId, limitRows: 1, from: first.cursor })
   const ofSecond = ['import', [after.at(-1)?.id], '2026-03-01', 'n']
-  assert.deepEqual(told(second), [
+  assert.deepEqual(rowsOf(second), [
     [...ofSecond, 'comes', 0, '0.00', '0.00'],
     [...ofSecond, 'goes', 0, '0.00', '0.00'],
     [...ofSecond, 'grows', 1, '1.00', '0.000001'],
@@ -300,7 +300,7 @@ test('an import lists the changes of its network’s rows, also of new and remov
   )
   const third = await readChanges(db, { pubId, limitRows: 1, from: second.cursor })
   const ofThird = ['import', [last.at(-1)?.id], '2026-03-01', 'n']
-  assert.deepEqual(told(third), [[...ofThird, 'grows', 2, '2.00', '0.000002']])
+  assert.deepEqual(rowsOf(third), [[...ofThird, 'grows', 2, '2.00', '0.000002']])
   const elsewhere = importOf(events, { pubId, id: '3', rows, account: 'another' })
   await db.transaction((tx) => foldMoney(tx, elsewhere))
   const shown = await db.rows<{ until: Date | null }>(sql`
@@ -322,13 +322,13 @@ test('a change at the exact start time is listed, in every list', async (t) => {
   await db.run(sql`update stats_day set placed_at = ${at} where placed_at is not null`)
   await db.run(sql`update network_partition set at = ${at}`)
   await db.run(sql`update page_day set changed_at = ${at}`)
-  const told = async (since: Date) => {
+  const areThere = async (since: Date) => {
     const wanted = { pubId, since, cursor: CHANGES_START, limitRows: 9 }
     const { changes, placements, networks, impressions } = await listChanges(db, wanted)
     return [changes, placements, networks, impressions].map((list) => list.length > 0)
   }
-  assert.deepEqual(await told(at), [true, true, true, true])
-  assert.deepEqual(await told(new Date(at.getTime() + 1)), [false, false, false, false])
+  assert.deepEqual(await areThere(at), [true, true, true, true])
+  assert.deepEqual(await areThere(new Date(at.getTime() + 1)), [false, false, false, false])
 })
 
 test('a page of changes reads its own rows of a long list and no others', async (t) => {

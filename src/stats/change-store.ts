@@ -114,7 +114,7 @@ function page<Row extends ChangedRow>(
 ): Promise<Row[]> {
   const place = cursor[name]
   return db.rows<Row>(sql`
-    select * from (${rowsOf(pubId, since, place)}) as told
+    select * from (${rowsOf(pubId, since, place)}) as change
     where place > ${place}::bigint[]
     order by ${order} limit ${limitRows}`)
 }

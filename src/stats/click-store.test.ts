@@ -18,14 +18,14 @@ test('the price of a click is that of a paid click; terms of orders are separate
     events.click(name, START_MS, { ...terms, model }),
   )
   await db.transaction((tx) => foldMoney(tx, clicks))
-  const told = async (name: string) => {
+  const amountsOf = async (name: string) => {
     const number = Buffer.from(clickId(`result ${name}`), 'hex')
     const [click] = await listClicksOfResult(db, number)
     return [click?.price, click?.paid, click?.publisher_earns, click?.rate, click?.payment]
   }
-  assert.deepEqual(await told('cpc'), ['0.08', '0.08', '0.06', null, null])
-  assert.deepEqual(await told('cpa'), ['0.00', '0.00', '0.00', 0.08, null])
-  assert.deepEqual(await told('epp'), ['0.00', '0.00', '0.00', null, '0.08'])
+  assert.deepEqual(await amountsOf('cpc'), ['0.08', '0.08', '0.06', null, null])
+  assert.deepEqual(await amountsOf('cpa'), ['0.00', '0.00', '0.00', 0.08, null])
+  assert.deepEqual(await amountsOf('epp'), ['0.00', '0.00', '0.00', null, '0.08'])
 })
 
 test('a robot’s many clicks on a result never hide the paid one', async (t) => {

@@ -65,10 +65,10 @@ async function start(t: TestContext) {
     path: `publishers/${publisher.pub_id}`,
     click,
     view,
-    order: (id: string, told: Parameters<MoneyEvents['order']>[2], atMs = START_MS) =>
-      events.order(id, atMs, { merchId: merchant.merch_id, ...told }),
-    back: (id: string, atMs: number, told: Parameters<MoneyEvents['goodsBack']>[2] = {}) => ({
-      ...events.goodsBack(id, atMs, told),
+    order: (id: string, fields: Parameters<MoneyEvents['order']>[2], atMs = START_MS) =>
+      events.order(id, atMs, { merchId: merchant.merch_id, ...fields }),
+    back: (id: string, atMs: number, fields: Parameters<MoneyEvents['goodsBack']>[2] = {}) => ({
+      ...events.goodsBack(id, atMs, fields),
       merchId: merchant.merch_id,
     }),
     reversal: (name: string, reason: string) => {

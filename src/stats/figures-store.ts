@@ -10,7 +10,7 @@ import { type Sql, sql } from '../platform/postgres/sql.ts'
 import type { DayRange } from './day-range.ts'
 
 /** Days of a publisher, currently or, with a time, as reported at that time. */
-interface ToldDays extends DayRange {
+interface FigureDays extends DayRange {
   readonly asOf?: Date | null
 }
 
@@ -20,12 +20,12 @@ export const SUMS = sql`
   sum(revenue_micros)::bigint as revenue_micros, sum(earnings_micros)::bigint as earnings_micros`
 
 /** The figures of each row, by article, merchant and day. */
-export function figuresOf({ asOf = null, ...days }: ToldDays): Sql {
+export function figuresOf({ asOf = null, ...days }: FigureDays): Sql {
   return asOf === null ? figuresNow(days) : figuresThen(days, asOf)
 }
 
 /** Page impressions of the publisher's articles, by article and day. */
-export function seenOf({ asOf = null, ...days }: ToldDays): Sql {
+export function seenOf({ asOf = null, ...days }: FigureDays): Sql {
   return asOf === null ? seenNow(days) : seenThen(days, asOf)
 }
 
@@ -67,7 +67,7 @@ function figuresThen({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
       from (${totals({ pubId, dayFrom, dayTo }, asOf)}) as total
       left join (select auction_id, article_id from smart_link) as link using (auction_id)
       where type = ${EVENT_TYPE.placement} and reason = ${REASON.ok} and merch_id <> 0
-    ) as told
+    ) as figure
     group by day, article_id, merch_id`
 }
 
@@ -130,7 +130,7 @@ function totals({ pubId, dayFrom, dayTo }: DayRange, asOf: Date): Sql {
  * Rows of the other networks' reports that had been imported by the time. Their merchants have no
  * id here.
  */
-export function networkFigures({ pubId, dayFrom, dayTo, asOf = null }: ToldDays): Sql {
+export function networkFigures({ pubId, dayFrom, dayTo, asOf = null }: FigureDays): Sql {
   const isShown =
     asOf === null
       ? sql`until is null`

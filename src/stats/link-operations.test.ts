@@ -36,13 +36,13 @@ const kettle = await create('https://shop.example/a')
 const mug = await create('https://shop.example/b')
 const idle = await create('https://idle.example/c')
 const events = new MoneyEvents()
-await log.tell(
+await log.record(
   events.click('c1', Date.now(), {
     ...{ auctionId: kettle.auction_id, pubId, merchId: shop.merchId, model: MODEL.cpc },
     ...{ termsAmount: 400_000, campaignId: null, leaseId: null, offerId: null },
   }),
 )
-await log.tell(
+await log.record(
   ...['a', 'b'].map((session) =>
     events.at(Date.now(), {
       ...{ type: EVENT_TYPE.pageImpression, lane: viewLane(pubId), pubId, consent: 1 },

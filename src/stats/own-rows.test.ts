@@ -27,7 +27,7 @@ const idle = await makePublisherWorld(db, 'idle')
 const { auctionId } = await idle.addArticle('Ten mugs')
 assert.equal(viewLane(one.publisher.pub_id), viewLane(idle.publisher.pub_id))
 const log = openFoldedLog({ after }, db)
-await log.tell(...(await makeBusyLog(one, other)))
+await log.record(...(await makeBusyLog(one, other)))
 
 // The day before, of which only totals remain.
 const dropped = sql`'2026-01-02', ${viewLane(one.publisher.pub_id)}`
@@ -75,7 +75,7 @@ test('a publisher without clicks is shown nothing, whatever other publishers of 
 test('the views of an article count for the publisher whose page it is', async () => {
   const { pub_id: pubId } = idle.publisher
   const own = { id: '999999', pubId, merchId: idle.merchant.merch_id, auctionId }
-  await log.tell({ ...new MoneyEvents().click('theirs', START_MS, {}), ...own })
+  await log.record({ ...new MoneyEvents().click('theirs', START_MS, {}), ...own })
   const { stats, statsThen, changes } = await shown(pubId)
   const [now, then] = [stats, statsThen].map((rows) => rows.map(({ impressions }) => impressions))
   assert.deepEqual([now, then, changes.length], [[0], [0], 1])

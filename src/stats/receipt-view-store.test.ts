@@ -21,11 +21,11 @@ test('a receipt shows product names as readers saw them, not from a feed whose i
   const resultNumber = Buffer.alloc(16, 1)
   const held = hold([{ name: 'A', offerId }], {}, resultNumber)
   const packed = packReceipt({ ...held, resultNumber })
-  const told = async () => {
+  const offers = async () => {
     const result = { pub_id: publisher.pub_id, auction_id: auctionId, packed }
     return (await readReceipt(db, { result, resultNumber, merchIds: new Set() })).offers
   }
-  assert.deepEqual(await told(), [{ offer_id: offerId, title: 'A blue mug', url: link }])
+  assert.deepEqual(await offers(), [{ offer_id: offerId, title: 'A blue mug', url: link }])
   const bowl = JSON.stringify({ id: 'mug', title: 'A green bowl', link, price: '49.99 USD' })
   const content = Buffer.from(`${bowl}\n{"id":"of no product"}`)
   const importing = importFeed(db, {
@@ -42,5 +42,5 @@ test('a receipt shows product names as readers saw them, not from a feed whose i
     onRejects: () => Promise.reject(new Error('the disk is full')),
   })
   await assert.rejects(importing, /the disk is full/)
-  assert.deepEqual(await told(), [{ offer_id: offerId, title: 'A blue mug', url: link }])
+  assert.deepEqual(await offers(), [{ offer_id: offerId, title: 'A blue mug', url: link }])
 })

@@ -75,16 +75,19 @@ test('a publisher can read why its click was reversed, by the click’s id', asy
   const click = await paidClick()
   const read = async (sent: string, id = click) =>
     api.call(`/api/v1/auction_results/${id}/`, { key: sent })
-  const told = async (sent: string) =>
+  const reversals = async (sent: string) =>
     (await read(sent)).entry<{ clicks: { click_id: string; reverse_reason: string | null }[] }>()
       .clicks
   const { key: publisherKey } = market.account
   assert.deepEqual(
-    (await told(publisherKey)).map(({ click_id, reverse_reason }) => [click_id, reverse_reason]),
+    (await reversals(publisherKey)).map(({ click_id, reverse_reason }) => [
+      click_id,
+      reverse_reason,
+    ]),
     [[click, null]],
   )
   assert.equal((await reverse({ click, reason: 'bought traffic' })).status, 201)
-  assert.equal((await told(publisherKey))[0]?.reverse_reason, 'bought traffic')
+  assert.equal((await reversals(publisherKey))[0]?.reverse_reason, 'bought traffic')
   const shop = await createUser(api.db, {
     email: 'shop@kettles.example',
     password: 'a long password',
@@ -93,7 +96,7 @@ test('a publisher can read why its click was reversed, by the click’s id', asy
   await updateMerchant(api.db, { merchId: market.kettles, changes: { uid: shop.uid } })
   const wanted = { uid: shop.uid, description: 'shop', expiresAt: null, now: new Date() }
   const { key: shopKey } = await createApiKey(api.db, wanted)
-  const [own] = await told(shopKey)
+  const [own] = await reversals(shopKey)
   assert.equal(own?.reverse_reason, 'bought traffic')
   assert.ok(own !== undefined && !('publisher_earns' in own))
   const { key: strangers } = await api.account({})

@@ -90,7 +90,7 @@ const reversedAlready = (field: ReversalField): Fault => ({
   rule: 'was reversed before; at most once per click',
 })
 
-interface ToldReversal {
+interface ReversalRequest {
   readonly click?: unknown
   readonly result?: unknown
   readonly reason?: unknown
@@ -100,8 +100,8 @@ interface ToldReversal {
  * Faults that schemas cannot express: exactly one of two fields is required, and text must not be
  * blank.
  */
-export function reversalFaults(told: ToldReversal | null): Fault[] {
-  const { click = null, result = null, reason } = told ?? {}
+export function reversalFaults(request: ReversalRequest | null): Fault[] {
+  const { click = null, result = null, reason } = request ?? {}
   const blank = typeof reason === 'string' ? textFaults('reason', reason, REASON_LENGTH_MAX) : []
   // Neither would reverse nothing, and with both one would be ignored.
   if ((click === null) !== (result === null)) return blank

@@ -12,14 +12,14 @@ import { formatTimestampOrNull } from '../platform/time/timestamp.ts'
 import { ALERT_KINDS, alertFaults, EMAILS_MAX } from './alert.ts'
 import { type AlertRow, readAlerts, saveAlerts } from './alert-store.ts'
 
-const KINDS_TOLD =
+const KINDS_DESCRIPTION =
   '`link_stopped`: a link that earned stops earning; `merchant_trouble`: a merchant is out of ' +
   'stock, or owes for more than 30 days; `payout_ready`; `no_tag_traffic`: no page view for 24 ' +
   'hours; `key_from_new_place`: an API key is used from a new place'
 
 export const AlertsBody = Type.Object({
   kinds: Type.Array(Type.Enum([...ALERT_KINDS]), {
-    description: KINDS_TOLD,
+    description: KINDS_DESCRIPTION,
     maxItems: ALERT_KINDS.length,
   }),
   emails: Type.Optional(

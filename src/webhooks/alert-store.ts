@@ -104,7 +104,7 @@ export function takeAlertEvents(tx: Db, pubId: number): Promise<AlertEvent[]> {
 }
 
 /** Events that have not been sent lately; they count as sent from now on. */
-export async function takeUntold(
+export async function takeUnsent(
   tx: Db,
   {
     pubId,
@@ -116,10 +116,10 @@ export async function takeUntold(
   if (events.length === 0) return []
   const before = new Date(now.getTime() - quietDaysOf(kind) * DAY_MS)
   const rows = await tx.rows<{ key: string }>(sql`
-    insert into alert_told as told (pub_id, kind, key, at)
+    insert into sent_alert as sent (pub_id, kind, key, at)
     select distinct ${pubId}::int, ${kind}, key, ${now}::timestamptz
     from unnest(${events.map(({ key }) => key)}::text[]) as event (key)
-    on conflict (pub_id, kind, key) do update set at = excluded.at where told.at <= ${before}
+    on conflict (pub_id, kind, key) do update set at = excluded.at where sent.at <= ${before}
     returning key`)
   const fresh = new Set(rows.map(({ key }) => key))
   return events.filter(({ key }) => fresh.delete(key))

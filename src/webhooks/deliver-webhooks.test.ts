@@ -28,14 +28,14 @@ async function start(t: TestContext) {
   const db = await testDatabase(t)
   const [slow, fast] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const held: ServerResponse[] = []
-  const told = Promise.withResolvers<void>()
+  const heardBoth = Promise.withResolvers<void>()
   let heardFast = 0
   const { url: base } = await startServer(t, (request, response) => {
     if (request.url === '/slow') held.push(response)
     else {
       response.end()
       heardFast += 1
-      if (heardFast === 2) told.resolve()
+      if (heardFast === 2) heardBoth.resolve()
     }
   })
   const agent = guardedAgent({ allowPrivate: true })
@@ -46,14 +46,14 @@ async function start(t: TestContext) {
   ] as const
   for (const { owner, path, notices, at } of owners) {
     await createWebhook(db, { owner, url: base + path, events: ['order.locked'] })
-    const told = Array.from({ length: notices }, (_, n) => ({
+    const queued = Array.from({ length: notices }, (_, n) => ({
       ...{ event: 'order.locked' as const, key: `${n}`, merchId: null, payload: {} },
       pubId: owner.pubId,
     }))
-    await queueNotices(db, told, at)
+    await queueNotices(db, queued, at)
   }
   const [slowPubId, fastPubId] = [slow.publisher.pub_id, fast.publisher.pub_id]
-  return { db, agent, base, held, untilFast: told.promise, slowPubId, fastPubId }
+  return { db, agent, base, held, untilFast: heardBoth.promise, slowPubId, fastPubId }
 }
 
 test("a slow receiver does not delay another publisher's deliveries", async (t) => {
@@ -216,8 +216,8 @@ test("a silent webhook leaves its owner's other webhooks a slot", async (t) => {
   await queueNotices(db, notices, NOW)
   const delivered = deliverWebhooks({ db, agent, now: () => NOW, onDisabled: () => undefined })
   await until(async () => {
-    const told = await listDeliveries(db, { webhookId: webhook.webhook_id, owner: null })
-    return told.every(({ delivered_at }) => delivered_at !== null)
+    const deliveries = await listDeliveries(db, { webhookId: webhook.webhook_id, owner: null })
+    return deliveries.every(({ delivered_at }) => delivered_at !== null)
   })
   const failures = (await listWebhooks(db, null)).map((one) => one.failures)
   assert.deepEqual(failures, [0, 0, 0], 'nobody was given up for it')
@@ -231,8 +231,8 @@ test("an error message does not reveal names of the operator's network", async (
   const owner = { pubId: publisher.pub_id }
   const url = 'http://localhost:9/'
   const { webhook } = await createWebhook(db, { owner, url, events: ['order.locked'] })
-  const told = { event: 'order.locked' as const, key: 'k', merchId: null, payload: {}, ...owner }
-  await queueNotices(db, [told], NOW)
+  const notice = { event: 'order.locked' as const, key: 'k', merchId: null, payload: {}, ...owner }
+  await queueNotices(db, [notice], NOW)
   const isNowhere = Object.assign(new Error('getaddrinfo ENOTFOUND db'), { code: 'ENOTFOUND' })
   const lookup: LookupFunction = (_host, _options, done) => done(isNowhere, [])
   for (const agent of [guardedAgent({ allowPrivate: false }), new Agent({ connect: { lookup } })]) {

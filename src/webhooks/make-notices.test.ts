@@ -19,14 +19,14 @@ import { listDeliveries, queueNotices } from './webhook-store.ts'
 /** A publisher's article with a link, a merchant, and helpers that send and fold events of both. */
 async function start(t: TestContext) {
   const db = await testDatabase(t)
-  const { tell } = openFoldedLog(t, db)
+  const { record } = openFoldedLog(t, db)
   const { publisher, merchant, addArticle } = await makePublisherWorld(db)
   const { auctionId } = await addArticle('Ten mugs')
-  return { db, tell, pubId: publisher.pub_id, merchId: merchant.merch_id, auctionId }
+  return { db, record, pubId: publisher.pub_id, merchId: merchant.merch_id, auctionId }
 }
 
 test('a webhook created during a run is notified of later events', async (t) => {
-  const { db, tell, pubId, merchId, auctionId } = await start(t)
+  const { db, record, pubId, merchId, auctionId } = await start(t)
   const events = new MoneyEvents()
   let isMade = false
   const meanwhile: Db = {
@@ -36,7 +36,7 @@ test('a webhook created during a run is notified of later events', async (t) => 
         isMade = true
         const url = 'https://hooks.example/'
         await createWebhook(db, { owner: { pubId }, url, events: ['order.attributed'] })
-        await tell(events.click('a', START_MS, { merchId, pubId, auctionId }), {
+        await record(events.click('a', START_MS, { merchId, pubId, auctionId }), {
           ...events.order('o1', START_MS, { click: 'a' }),
           merchId,
         })
@@ -48,7 +48,7 @@ test('a webhook created during a run is notified of later events', async (t) => 
 })
 
 test('a lock notifies each side of the final amounts; every event has its described data', async (t) => {
-  const { db, tell, pubId, merchId, auctionId } = await start(t)
+  const { db, record, pubId, merchId, auctionId } = await start(t)
   const url = 'https://hooks.example/'
   const all = ['order.attributed', 'order.locked', 'order.returned']
   for (const owner of [{ pubId }, { merchId }]) {
@@ -57,7 +57,7 @@ test('a lock notifies each side of the final amounts; every event has its descri
   const events = new MoneyEvents()
   const own = (event: StoredEvent) => ({ ...event, merchId })
   const revised = { updated_at_ms: START_MS + 1, lines: [orderLine('A1', 10_000, 3)] }
-  await tell(
+  await record(
     events.click('a', START_MS, { merchId, pubId, auctionId, sharePpm: 800_000 }),
     own(events.order('o1', START_MS, { click: 'a' })),
     own(
@@ -69,12 +69,12 @@ test('a lock notifies each side of the final amounts; every event has its descri
     own(events.goodsBack('o1', START_MS + DAY_MS, { quantity: 1 })),
   )
   await makeNotices(db, new Date(START_MS + 91 * DAY_MS))
-  const told = await db.rows(sql`
+  const queued = await db.rows(sql`
     select pub_id, payload->>'net_revenue_usd' as revenue, payload->>'net_earnings_usd' as earns,
       payload->>'net_commission_usd' as owes
     from webhook_delivery join webhook using (webhook_id)
     where event = 'order.locked' order by pub_id`)
-  assert.deepEqual(told, [
+  assert.deepEqual(queued, [
     { pub_id: pubId, revenue: '200.00', earns: '16.00', owes: null },
     { pub_id: null, revenue: '200.00', earns: null, owes: '20.00' },
   ])
@@ -102,7 +102,7 @@ async function startLocks(t: TestContext) {
   await createWebhook(db, { owner: { pubId }, url, events: ['order.locked'] })
   const lock = ({ orders, at }: { orders: number; at: number }) =>
     db.run(sql`
-      insert into merchant_order (merch_id, order_id, told, is_posted, event_id, pub_id, article_id,
+      insert into merchant_order (merch_id, order_id, account, is_posted, event_id, pub_id, article_id,
         click_id, locks_at)
       select ${merchId}, n::text, '{}', true, n, ${pubId}, ${articleId}, '\\x00', ${new Date(at)}
       from generate_series(1, ${orders}::int) as n`)
@@ -110,7 +110,7 @@ async function startLocks(t: TestContext) {
 }
 
 test('a return is notified with its own order, and never for a time before the webhook existed', async (t) => {
-  const { db, tell, pubId, merchId, auctionId } = await start(t)
+  const { db, record, pubId, merchId, auctionId } = await start(t)
   const hook = { owner: { pubId }, url: 'https://hooks.example/', events: ['order.returned'] }
   const listen = () => createWebhook(db, hook)
   const returned = (webhookId: number) =>
@@ -123,11 +123,12 @@ test('a return is notified with its own order, and never for a time before the w
       ...{ click: 'a' },
       report: { lines: [orderLine('A1', cents, 3)], value_micros: cents * 30_000, ...report },
     })
-  const tellOwn = (...all: StoredEvent[]) => tell(...all.map((event) => ({ ...event, merchId })))
+  const recordOwn = (...all: StoredEvent[]) =>
+    record(...all.map((event) => ({ ...event, merchId })))
   const later = new Date(START_MS + DAY_MS)
 
   const first = await listen()
-  await tellOwn(
+  await recordOwn(
     events.click('a', START_MS, { pubId, auctionId }),
     ...[order('o1', 10_000), order('o2', 20_000)],
     ...[events.goodsBack('o1', START_MS + 1, { return_id: 'r1', quantity: 1 })],
@@ -142,7 +143,7 @@ test('a return is notified with its own order, and never for a time before the w
 
   // A person's decision makes it count; by then it has a return.
   const second = await listen()
-  await tellOwn(
+  await recordOwn(
     order('o3', 30_000, { hold: 'review' }),
     events.goodsBack('o3', START_MS + 2, { return_id: 'r1', quantity: 1 }),
     events.decision('o3', START_MS + 3, { kind: 'approve' }),
@@ -171,28 +172,31 @@ test('any number of locks is notified in batches, and an interrupted run continu
   await assert.rejects(makeNotices(db, now), { constraint: 'cut' })
   await db.run(sql`alter table webhook_delivery drop constraint cut`)
   assert.equal(await makeNotices(db, now), 500)
-  const told = sql`select count(*)::int as orders from webhook_delivery`
-  assert.deepEqual(await db.row(told), { orders: 2500 })
+  const counted = sql`select count(*)::int as orders from webhook_delivery`
+  assert.deepEqual(await db.row(counted), { orders: 2500 })
 })
 
 test('an order that never locks notifies no lock, and a revision no second sale', async (t) => {
-  const { db, tell, pubId, merchId, auctionId } = await start(t)
+  const { db, record, pubId, merchId, auctionId } = await start(t)
   const wanted = ['order.attributed', 'order.returned', 'order.locked'] as const
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
   const events = new MoneyEvents()
-  const told = (id: string, report = {}, click = 'a') =>
+  const orderOf = (id: string, report = {}, click = 'a') =>
     events.order(id, START_MS, { click, report })
   const all = [
     events.click('a', START_MS, { pubId, auctionId }),
-    ...[told('plain'), told('plain', { updated_at_ms: START_MS + 1, value_micros: 300_000_000 })],
-    ...[told('cancelled'), told('cancelled', { is_cancelled: true }), told('rejected')],
-    ...[told('again'), told('again', { is_cancelled: true, updated_at_ms: START_MS + 1 })],
-    told('again', { updated_at_ms: START_MS + 2 }),
+    ...[
+      orderOf('plain'),
+      orderOf('plain', { updated_at_ms: START_MS + 1, value_micros: 300_000_000 }),
+    ],
+    ...[orderOf('cancelled'), orderOf('cancelled', { is_cancelled: true }), orderOf('rejected')],
+    ...[orderOf('again'), orderOf('again', { is_cancelled: true, updated_at_ms: START_MS + 1 })],
+    orderOf('again', { updated_at_ms: START_MS + 2 }),
     events.decision('rejected', START_MS + 1, { kind: 'reject', reason: 'fraud' }),
-    ...[told('held', { hold: 'review' }), told('nobody', {}, 'unknown')],
+    ...[orderOf('held', { hold: 'review' }), orderOf('nobody', {}, 'unknown')],
     events.goodsBack('plain', START_MS + DAY_MS, { return_id: 'too many', quantity: 9 }),
   ]
-  await tell(...all.map((event) => ({ ...event, merchId })))
+  await record(...all.map((event) => ({ ...event, merchId })))
   await makeNotices(db, new Date(START_MS + 91 * DAY_MS))
   const rows = await db.rows(sql`
     select event, payload->>'checkout_id' as id from webhook_delivery order by 1, 2`)
@@ -203,7 +207,7 @@ test('an order that never locks notifies no lock, and a revision no second sale'
 })
 
 test("an order that moves to a click and locks at once is notified as that click's, and as locked", async (t) => {
-  const { db, tell, pubId, merchId, auctionId } = await start(t)
+  const { db, record, pubId, merchId, auctionId } = await start(t)
   const wanted = ['order.attributed', 'order.locked'] as const
   await createWebhook(db, { owner: { pubId }, url: 'https://hooks.example/', events: wanted })
   const events = new MoneyEvents()
@@ -217,18 +221,18 @@ test("an order that moves to a click and locks at once is notified as that click
   const later = new Date(START_MS + DAY_MS)
   assert.equal(await makeNotices(db, later), 1)
   // Accepted right after the first report, but in a spool for a day.
-  await tell(order(START_MS + 2, { exact: 'named' }))
+  await record(order(START_MS + 2, { exact: 'named' }))
   assert.equal(await makeNotices(db, later), 2)
-  const told = await db.rows(sql`
+  const queued = await db.rows(sql`
     select event, payload->>'click_id' as click from webhook_delivery order by 1, 2`)
   const [guessed, named] = ['guessed', 'named'].map(clickId)
   const clicks = [guessed, named].sort()
-  assert.deepEqual(told, [
+  assert.deepEqual(queued, [
     ...clicks.map((click) => ({ event: 'order.attributed', click })),
     { event: 'order.locked', click: named },
   ])
   const revised = { exact: 'named', report: { updated_at_ms: START_MS + 3, value_micros: 1 } }
-  await tell(order(START_MS + 3, revised))
+  await record(order(START_MS + 3, revised))
   await db.run(sql`delete from webhook_delivery`) // As after a month.
   assert.equal(await makeNotices(db, later), 0, 'no news')
 })

@@ -57,16 +57,16 @@ async function queueLocks(
   { after, until, now }: { after: NoticePosition; until: Date; now: Date },
 ): Promise<number> {
   let queued = 0
-  let told = after
+  let position = after
   do {
     const orders = (await hasWebhooks(db))
-      ? await listLockedOrders(db, { after: told, until, limit: PER_ROUND })
+      ? await listLockedOrders(db, { after: position, until, limit: PER_ROUND })
       : []
     queued += await queueNotices(db, orders.flatMap(lockNotices), now)
     const last = orders.length < PER_ROUND ? undefined : orders.at(-1)
-    told = { changeId: last?.event_id ?? MAX_ID, at: last?.locks_at ?? until }
-    await moveNoticePosition(db, 'locks', told)
-  } while (told.at < until)
+    position = { changeId: last?.event_id ?? MAX_ID, at: last?.locks_at ?? until }
+    await moveNoticePosition(db, 'locks', position)
+  } while (position.at < until)
   return queued
 }
 
@@ -95,11 +95,11 @@ function orderNotices(order: ChangedOrder): Notice[] {
   const isReturn = order.cause === 'return'
   // One attribution per click: a cancelled or rejected sale may become valid again.
   const by = isReturn ? order.event_id : order.click_id.toString('hex')
-  const told = {
+  const head = {
     event: isReturn ? 'order.returned' : 'order.attributed',
     key: `${isReturn ? 'returned' : 'attributed'}:${by}:${order.order_event_id}`,
   } as const
-  return toBothSides(order, told, {
+  return toBothSides(order, head, {
     all: { event_id: order.event_id, revenue_usd: formatExact(order.change_revenue) },
     publisher: { earnings_usd: formatExact(order.change_earnings) },
     merchant: { commission_usd: formatExact(order.change_commission) },
@@ -108,8 +108,8 @@ function orderNotices(order: ChangedOrder): Notice[] {
 
 /** A revision or cancellation has no notification; the lock's contains the final amounts. */
 function lockNotices(order: LockedOrder): Notice[] {
-  const told = { event: 'order.locked', key: `locked:${order.order_event_id}` } as const
-  return toBothSides(order, told, {
+  const head = { event: 'order.locked', key: `locked:${order.order_event_id}` } as const
+  return toBothSides(order, head, {
     all: {
       locked_at: formatTimestamp(order.locks_at),
       net_revenue_usd: formatExact(order.net_revenue_micros),
@@ -122,14 +122,14 @@ function lockNotices(order: LockedOrder): Notice[] {
 /** Each side learns its own money: the publisher its earnings, the merchant its cost. */
 function toBothSides(
   order: Omit<ChangedOrder, keyof Change>,
-  told: Pick<Notice, 'event' | 'key'>,
+  head: Pick<Notice, 'event' | 'key'>,
   data: { readonly all: object; readonly publisher: object; readonly merchant: object },
 ): Notice[] {
   const { pub_id: pubId, merch_id: merchId } = order
   const shared = { ...orderPayload(order), ...data.all }
   return [
-    { ...told, pubId, merchId: null, payload: { ...shared, ...data.publisher } },
-    { ...told, pubId: null, merchId, payload: { ...shared, ...data.merchant } },
+    { ...head, pubId, merchId: null, payload: { ...shared, ...data.publisher } },
+    { ...head, pubId: null, merchId, payload: { ...shared, ...data.merchant } },
   ]
 }
 

@@ -96,7 +96,7 @@ export async function listChangedOrders(
     where change_id > ${after} and change_id <= ${lastId} and bought.pub_id = change.pub_id
       and (cause in ('order', 'return') or (cause = 'revision' and (
         change.sales > 0 -- It came back, or moved here from another article.
-        or to_timestamp((bought.told->>'attributedAtMs')::float8 / 1000) = event.at -- or only click
+        or to_timestamp((bought.account->>'attributedAtMs')::float8 / 1000) = event.at -- or only click
       )))
     order by change_id, event.id`)
   return { orders, lastId }

@@ -110,7 +110,7 @@ test('a merchant without stock, or that owes for more than 30 days, is announced
   const model = MODEL.cpc
   const own = { pubId, merchId, auctionId, model, campaignId: await world.addCampaign() }
   const events = new MoneyEvents()
-  await log.tell(events.click('late', start - 40 * DAY_MS, own), events.click('now', start, own))
+  await log.record(events.click('late', start - 40 * DAY_MS, own), events.click('now', start, own))
   await db.run(sql`update merchant set feed_imported_at = now() where merch_id = ${merchId}`)
   const settings = {
     ...{ kinds: ['merchant_trouble'] as const, emails: ['bo@daily.example'], webhookUrl: null },

@@ -20,7 +20,7 @@ import {
   type Subscriber,
   takeAlertEvents,
   takeDuePosts,
-  takeUntold,
+  takeUnsent,
 } from './alert-store.ts'
 
 /** A merchant that owes something for longer is late. */
@@ -43,23 +43,23 @@ export async function makeAlerts(
     const found = await gather(db, subscriber, now)
     messages += await db.transaction(async (tx) => {
       const events = [...found, ...(await takeAlertEvents(tx, subscriber.pub_id))]
-      return tell(tx, subscriber, { events, now, baseUrl })
+      return queueAlerts(tx, subscriber, { events, now, baseUrl })
     })
   }
   return messages
 }
 
-async function tell(
+async function queueAlerts(
   tx: Db,
   subscriber: Subscriber,
-  told: { readonly events: readonly AlertEvent[]; readonly now: Date; readonly baseUrl: string },
+  batch: { readonly events: readonly AlertEvent[]; readonly now: Date; readonly baseUrl: string },
 ): Promise<number> {
   const { pub_id: pubId, name: publisherName, webhook_url, emails } = subscriber
-  const { now, baseUrl } = told
+  const { now, baseUrl } = batch
   let messages = 0
   for (const kind of ALERT_KINDS.filter((one) => subscriber.kinds.includes(one))) {
-    const ofKind = told.events.filter((event) => event.kind === kind)
-    const fresh = await takeUntold(tx, { pubId, kind, events: ofKind, now })
+    const ofKind = batch.events.filter((event) => event.kind === kind)
+    const fresh = await takeUnsent(tx, { pubId, kind, events: ofKind, now })
     if (fresh.length === 0) continue
     const lines = fresh.map(({ line }) => line)
     const message = { kind, publisherName, lines, baseUrl, pubId }

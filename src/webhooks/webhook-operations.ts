@@ -13,7 +13,7 @@ import { createWebhook } from './create-webhook.ts'
 import { DELIVERY_DAYS, TEST_EVENT, type WebhookOwner, webhookFaults } from './webhook.ts'
 import {
   CreatedWebhook,
-  DELIVERIES_TOLD,
+  DELIVERIES_DESCRIPTION,
   DeliveryRecord,
   deliveryId,
   EVENTS_MAX,
@@ -65,7 +65,7 @@ export const createWebhookOf = (path: OrganizationPath) =>
     method: 'POST',
     path: `${path.base}/webhooks/`,
     summary: 'Create a webhook; the answer alone shows its secret',
-    description: DELIVERIES_TOLD,
+    description: DELIVERIES_DESCRIPTION,
     status: 201,
     secretFields: ['secret'],
     params: paramsOf(path, {}),

@@ -48,7 +48,7 @@ export const CreatedWebhook = Type.Object({
 })
 
 /** The description for receivers (deliver-webhooks.ts). */
-export const DELIVERIES_TOLD = [
+export const DELIVERIES_DESCRIPTION = [
   'A delivery is a POST of JSON with event, delivery_id, created_at and data.',
   'X-Souk-Timestamp is the Unix time in whole seconds, X-Souk-Signature the lower-case hex of',
   'HMAC-SHA256 over that timestamp, a dot and the bytes of the body, keyed with the text of the',
@@ -61,7 +61,7 @@ export const DELIVERIES_TOLD = [
 ].join(' ')
 
 /** The contents of notifications (make-notices.ts, key-notices.ts). */
-const DATA_TOLD = [
+const DATA_DESCRIPTION = [
   'order.*: order_id, checkout_id, merch_id, pub_id, article_id, click_id and locks_at;',
   'order.attributed and order.returned also event_id, revenue_usd and, for a publisher,',
   'earnings_usd, for a merchant commission_usd, which it owes;',
@@ -82,7 +82,7 @@ export const DeliveryRecord = Type.Object({
   next_attempt_at: TimeOrNull,
   status: orNull(Type.Integer(), 'Of the last answer'),
   error: TextOrNull,
-  data: Type.Unknown({ description: DATA_TOLD }),
+  data: Type.Unknown({ description: DATA_DESCRIPTION }),
   datetime_created: Time,
   datetime_updated: Type.String({
     format: 'date-time',

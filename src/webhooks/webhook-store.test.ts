@@ -77,7 +77,7 @@ const LATER = new Date('2026-03-03T12:00:00Z')
 async function makeWaiting(t: TestContext) {
   const db = await testDatabase(t)
   const owner = { pubId: (await makePublisherWorld(db)).publisher.pub_id }
-  const tell = (key: string) => {
+  const notify = (key: string) => {
     const payout = { event: 'payout.ready', merchId: null, payload: {} } as const
     return queueNotices(db, [{ ...payout, ...owner, key }], NOW)
   }
@@ -87,8 +87,8 @@ async function makeWaiting(t: TestContext) {
     return webhook.webhook_id
   }
   const hooks = [await make(), await make()] as const
-  await tell('a')
-  await tell('b')
+  await notify('a')
+  await notify('b')
   const shown = async (webhookId: number) => {
     const rows = await listDeliveries(db, { webhookId, owner })
     return rows.map(({ attempts, due_at, delivered_at }) => ({ attempts, due_at, delivered_at }))
@@ -101,7 +101,7 @@ async function makeWaiting(t: TestContext) {
     const result = { deliveryId, webhookId, takenUntil: LATER, now: NOW, status: null, error }
     return recordAttempt(db, { ...result, dueAt: null })
   }
-  return { db, owner, tell, hooks, shown, ids, attempt }
+  return { db, owner, notify, hooks, shown, ids, attempt }
 }
 
 test('an enabled webhook restarts with the events that it missed', async (t) => {
@@ -124,11 +124,11 @@ test('an enabled webhook restarts with the events that it missed', async (t) => 
 })
 
 test('a disabled webhook is not notified, and its due deliveries are not sent', async (t) => {
-  const { db, tell, hooks, ids } = await makeWaiting(t)
+  const { db, notify, hooks, ids } = await makeWaiting(t)
   const [webhookId, other] = hooks
   const [b = ''] = await ids(webhookId)
   await disableWebhook(db, { webhookId, notice: 'down' })
-  assert.equal(await tell('c'), 1)
+  assert.equal(await notify('c'), 1)
   const due = await listDueDeliveries(db, { now: LATER, limit: 10 })
   assert.deepEqual([...new Set(due.map(({ webhook_id }) => webhook_id))], [other])
   assert.equal(await takeDelivery(db, { deliveryId: b, now: LATER, until: LATER }), null)

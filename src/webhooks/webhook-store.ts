@@ -152,7 +152,7 @@ export async function queueNotices(db: Db, notices: readonly Notice[], now: Date
     ) as notice (event, notice_key, pub_id, merch_id, payload)
     join webhook on event = any (webhook.events) and state = 'active'
       and (webhook.pub_id = notice.pub_id or webhook.merch_id = notice.merch_id)
-    -- One that is just being deleted is waited for: it must not keep the others from being told.
+    -- Waits for a webhook that is just being deleted, so that the others still get their notices.
     for key share of webhook
     on conflict (webhook_id, notice_key) do nothing`)
 }

@@ -67,7 +67,7 @@ async function start(t: TestContext) {
     own: <T extends StoredEvent>(event: T) => ({ ...event, merchId }),
     click: (name: string, fields: Partial<StoredEvent> = {}) =>
       events.click(name, START_MS, { merchId, pubId, auctionId: article.auctionId, ...fields }),
-    tell: log.tell,
+    record: log.record,
     deliver: () =>
       deliverWebhooks({
         db,
@@ -84,7 +84,7 @@ test('a sale, its return and its lock are notified once each, signed for each we
   const { secret } = await createWebhook(s.db, { owner, url: s.url, events: [...WEBHOOK_EVENTS] })
   const forMerchant = { merchId: s.merchant.merch_id }
   await createWebhook(s.db, { owner: forMerchant, url: s.url, events: ['order.returned'] })
-  await s.tell(
+  await s.record(
     s.click('a', { sharePpm: 800_000 }),
     s.own(s.events.order('o1', START_MS, { click: 'a' })),
     s.own(s.events.goodsBack('o1', START_MS + DAY_MS, { quantity: 2 })),
@@ -93,9 +93,9 @@ test('a sale, its return and its lock are notified once each, signed for each we
   assert.equal(await makeNotices(s.db, s.clock.now), 0)
   assert.equal(await s.deliver(), 3)
   assert.equal(await s.deliver(), 0)
-  const told = s.heard.map(({ body }) => JSON.parse(body.toString()))
+  const notices = s.heard.map(({ body }) => JSON.parse(body.toString()))
   assert.deepEqual(
-    told.map(({ event, data }) => [event, data.earnings_usd, data.commission_usd]).sort(),
+    notices.map(({ event, data }) => [event, data.earnings_usd, data.commission_usd]).sort(),
     [
       ['order.attributed', '44.00', undefined],
       ['order.returned', undefined, '-20.00'],
@@ -128,15 +128,17 @@ test('a lock is notified even if a later report is held, or the order arrived la
   await s.tell(s.click('a', epp), s.own(s.events.order('o1', minute(1), { click: 'a' })))
   const doubtful = { source: 'import', currency: 'JPY', value_micros: null } as const
   const waits = { ...doubtful, hold: 'no_rate', updated_at_ms: minute(2) } as const
-  await s.tell(s.own(s.events.order('o2', minute(1), { click: 'a', report: { source: 'import' } })))
-  await s.tell(s.own(s.events.order('o2', minute(2), { click: 'a', report: waits })))
+  await s.record(
+    s.own(s.events.order('o2', minute(1), { click: 'a', report: { source: 'import' } })),
+  )
+  await s.record(s.own(s.events.order('o2', minute(2), { click: 'a', report: waits })))
   assert.equal(await noticesAt(10), 2)
-  await s.tell(s.own(s.events.order('late', minute(1), { click: 'a' })))
+  await s.record(s.own(s.events.order('late', minute(1), { click: 'a' })))
   assert.equal(await noticesAt(11), 1)
-  await s.tell(s.own(s.events.goodsBack('late', minute(12), {})))
-  assert.equal(await noticesAt(20), 0, 'told once')
+  await s.record(s.own(s.events.goodsBack('late', minute(12), {})))
+  assert.equal(await noticesAt(20), 0, 'reported once')
   await noticesAt(1_000_000)
-  await s.tell(s.own(s.events.order('o3', minute(22), { click: 'a' })))
+  await s.record(s.own(s.events.order('o3', minute(22), { click: 'a' })))
   assert.equal(await noticesAt(23), 0, 'by a clock that was ahead it had been locked')
   assert.equal(await noticesAt(30), 1)
 })
@@ -145,14 +147,14 @@ test('returns from before an order counted are notified with it', async (t) => {
   const s = await start(t)
   await createWebhook(s.db, { owner: { pubId: s.pubId }, url: s.url, events: [...WEBHOOK_EVENTS] })
   const early = s.own(s.events.goodsBack('o1', START_MS, { return_id: 'early' }))
-  await s.tell(s.click('a'), early)
+  await s.record(s.click('a'), early)
   assert.equal(await makeNotices(s.db, s.clock.now), 0)
-  await s.tell(s.own(s.events.order('o1', START_MS, { click: 'a' })))
-  await s.tell(s.own(s.events.goodsBack('o1', START_MS + 1, { return_id: 'late' })))
+  await s.record(s.own(s.events.order('o1', START_MS, { click: 'a' })))
+  await s.record(s.own(s.events.goodsBack('o1', START_MS + 1, { return_id: 'late' })))
   assert.equal(await makeNotices(s.db, s.clock.now), 3)
   await s.deliver()
-  const told = s.heard.map(({ body }) => JSON.parse(body.toString()))
-  assert.deepEqual(told.map(({ event, data }) => [event, data.earnings_usd]).sort(), [
+  const notices = s.heard.map(({ body }) => JSON.parse(body.toString()))
+  assert.deepEqual(notices.map(({ event, data }) => [event, data.earnings_usd]).sort(), [
     ['order.attributed', '55.00'],
     ['order.returned', '-10.00'],
     ['order.returned', '-10.00'],
@@ -167,15 +169,15 @@ test("an order that moves to another publisher's click is notified to that publi
   for (const owner of [{ pubId }, { merchId: s.merchant.merch_id }]) {
     await createWebhook(s.db, { owner, url: s.url, events: ['order.attributed'] })
   }
-  await s.tell(
+  await s.record(
     s.click('guessed'),
     s.click('named', { pubId, auctionId }),
     s.own(s.events.order('o1', START_MS, { click: 'guessed' })),
   )
   assert.equal(await makeNotices(s.db, s.clock.now), 1, 'the merchant')
-  await s.tell(s.own(s.events.order('o1', START_MS + 1, { exact: 'named' })))
+  await s.record(s.own(s.events.order('o1', START_MS + 1, { exact: 'named' })))
   assert.equal(await makeNotices(s.db, s.clock.now), 2, 'the new publisher, and the merchant')
-  await s.tell(
+  await s.record(
     s.own(s.events.order('o1', START_MS + 2, { exact: 'named', report: { value: '1' } })),
   )
   assert.equal(await makeNotices(s.db, s.clock.now), 0, 'a revision of it is nobody’s new sale')
@@ -186,7 +188,7 @@ test("nobody is notified of another publisher's sales", async (t) => {
   const other = await makePublisherWorld(s.db, 'other')
   const owner = { pubId: other.publisher.pub_id }
   await createWebhook(s.db, { owner, url: s.url, events: ['order.attributed'] })
-  await s.tell(s.click('a'), s.own(s.events.order('o1', START_MS, { click: 'a' })))
+  await s.record(s.click('a'), s.own(s.events.order('o1', START_MS, { click: 'a' })))
   assert.equal(await makeNotices(s.db, s.clock.now), 0)
 })
 

@@ -36,8 +36,8 @@ test('an unwritable SOUK_DATA is reported at once', async () => {
   const impossible = [join(file, 'below')]
   if (process.platform === 'linux') impossible.push('/proc/souk', '/proc/souk/data')
   for (const path of impossible) {
-    const told = await refusal({ SOUK_DATA: path })
-    assert.match(told, new RegExp(`SOUK_DATA: "${path}" cannot be used: `))
+    const message = await refusal({ SOUK_DATA: path })
+    assert.match(message, new RegExp(`SOUK_DATA: "${path}" cannot be used: `))
   }
 })
 
@@ -45,8 +45,8 @@ test('a spool that is no folder is reported before anything is opened', async (t
   const data = await temporaryFolder(scopeOf(t), 'souk data of a test ')
   const spool = join(data, 'spool')
   writeFileSync(spool, '')
-  const told = await refusal({ SOUK_DATA: data })
-  assert.match(told, new RegExp(`SOUK_DATA: "${spool}" cannot be used: ENOTDIR`))
+  const message = await refusal({ SOUK_DATA: data })
+  assert.match(message, new RegExp(`SOUK_DATA: "${spool}" cannot be used: ENOTDIR`))
   assert.deepEqual(readdirSync(data), ['spool'])
 })
 
@@ -56,29 +56,33 @@ test('a port in use, and a foreign address, are reported before anything is open
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
   for (const command of ['serve', 'demo']) {
-    const told = await refusal({ PORT: String(port) }, command)
+    const message = await refusal({ PORT: String(port) }, command)
     assert.match(
-      told,
+      message,
       new RegExp(`PORT: another program listens on port ${port} of 127\\.0\\.0\\.1`),
     )
   }
   // TEST-NET-1, which no machine has; and a link-local address without its interface.
   for (const host of ['192.0.2.1', 'fe80::1']) {
-    const told = await refusal({ HOST: host, PORT: '0' })
-    assert.ok(told.includes(`HOST: "${host}" is no address`), told)
+    const message = await refusal({ HOST: host, PORT: '0' })
+    assert.ok(message.includes(`HOST: "${host}" is no address`), message)
   }
 })
 
 test('the demo says that it is starting before it can show anything', async () => {
-  const told = await refusal({ HOST: '192.0.2.1', PORT: '0' }, 'demo')
-  assert.match(told, /^Starting PostgreSQL and the demo network …$/m)
+  const message = await refusal({ HOST: '192.0.2.1', PORT: '0' }, 'demo')
+  assert.match(message, /^Starting PostgreSQL and the demo network …$/m)
 })
 
 test('an impossible folder is reported together with every other wrong value', async () => {
-  const told = await refusal({ PORT: 'many', SOUK_DATA: join(file, 'below'), RETENTION_DAYS: 'x' })
-  assert.match(told, /3 wrong value/)
+  const message = await refusal({
+    PORT: 'many',
+    SOUK_DATA: join(file, 'below'),
+    RETENTION_DAYS: 'x',
+  })
+  assert.match(message, /3 wrong value/)
   for (const name of ['PORT', 'SOUK_DATA', 'RETENTION_DAYS']) {
-    assert.match(told, new RegExp(`^ {2}${name}: `, 'm'))
+    assert.match(message, new RegExp(`^ {2}${name}: `, 'm'))
   }
 })
 
@@ -88,35 +92,35 @@ test('a port in use and an unwritable folder are reported together', async (t) =
   t.after(() => other.close())
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
-  const told = await refusal({ PORT: String(port), SOUK_DATA: '/proc/souk' })
-  assert.match(told, /2 wrong value/)
-  assert.match(told, /^ {2}PORT: another program/m)
-  assert.match(told, /^ {2}SOUK_DATA: "\/proc\/souk" cannot be used: /m)
+  const message = await refusal({ PORT: String(port), SOUK_DATA: '/proc/souk' })
+  assert.match(message, /2 wrong value/)
+  assert.match(message, /^ {2}PORT: another program/m)
+  assert.match(message, /^ {2}SOUK_DATA: "\/proc\/souk" cannot be used: /m)
 })
 
 test('a DATABASE_URL that the server refuses is reported with the reason', async () => {
   const { connection } = await testDatabase()
   const url = new URL(databaseUrl(connection))
   url.pathname = '/no such database'
-  const told = /^The database refuses DATABASE_URL: database "no such database" does not exist$/m
-  assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }), told)
-  assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }, 'migrate'), told)
+  const message = /^The database refuses DATABASE_URL: database "no such database" does not exist$/m
+  assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }), message)
+  assert.match(await refusal({ DATABASE_URL: url.href, PORT: '0' }, 'migrate'), message)
 })
 
 test('a cluster of another PostgreSQL version is left alone and reported', async () => {
   const made = join(folder, 'of seventeen')
   mkdirSync(join(made, 'postgres'), { recursive: true })
   writeFileSync(join(made, 'postgres/PG_VERSION'), '17\n')
-  const told = await refusal({ SOUK_DATA: made, PORT: '0' })
-  assert.match(told, /postgres was made by PostgreSQL 17, this is 18: dump it/)
+  const message = await refusal({ SOUK_DATA: made, PORT: '0' })
+  assert.match(message, /postgres was made by PostgreSQL 17, this is 18: dump it/)
 })
 
 test('every wrong line of a blocklist, and an invalid GEOIP_DB, are reported together', async () => {
-  const told = await refusal({ IP_BLOCKLIST: file, GEOIP_DB: file, RETENTION_DAYS: 'many' })
-  assert.match(told, /3 wrong value/)
-  assert.match(told, /IP_BLOCKLIST: .* line 2: "nobody" .*; line 4: "nowhere"/)
-  assert.match(told, /GEOIP_DB: .* is not a MaxMind database/)
-  assert.match(told, /RETENTION_DAYS: must be a whole number/)
+  const message = await refusal({ IP_BLOCKLIST: file, GEOIP_DB: file, RETENTION_DAYS: 'many' })
+  assert.match(message, /3 wrong value/)
+  assert.match(message, /IP_BLOCKLIST: .* line 2: "nobody" .*; line 4: "nowhere"/)
+  assert.match(message, /GEOIP_DB: .* is not a MaxMind database/)
+  assert.match(message, /RETENTION_DAYS: must be a whole number/)
 })
 
 test('ready names a URL that answers, for any HOST', async (t) => {
@@ -172,11 +176,11 @@ test('Ctrl-C during the very first start ends it cleanly', async (t) => {
   const env = { ...process.env, SOUK_DATA: dataDir, PORT: '0', LOG_LEVEL: 'error' }
   // In its own group, because a terminal signals a whole group.
   const child = spawn(process.execPath, [SOUK, 'serve'], { env, detached: true })
-  const told = text(child.stderr)
+  const errors = text(child.stderr)
   while (globSync(join(dataDir, 'postgres.new-*', 'base')).length === 0) await sleep(20)
   process.kill(-Number(child.pid), 'SIGINT')
   assert.deepEqual(await once(child, 'exit'), [0, null])
-  assert.equal(await told, '')
+  assert.equal(await errors, '')
 })
 
 test('the embedded PostgreSQL needs no shared memory of the system', async (t) => {
@@ -187,8 +191,8 @@ test('the embedded PostgreSQL needs no shared memory of the system', async (t) =
   if (spawnSync('unshare', [...disguise, hide]).status !== 0) return t.skip('no namespaces here')
   const args = [...disguise, `${hide} && exec "$0" "$1" migrate --json`, process.execPath, SOUK]
   const child = spawn('unshare', args, { env: { ...process.env, SOUK_DATA: '/mnt' } })
-  const [said, told] = await Promise.all([text(child.stdout), text(child.stderr)])
-  assert.equal(told, '')
+  const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  assert.equal(errors, '')
   assert.equal(JSON.parse(said).from, 0)
 })
 
@@ -198,8 +202,8 @@ test('under node --watch, which observes loaded files in threads, no error is lo
   // The environment of `npm run dev`, without its waiting for changes.
   const watching = { ...env, LOG_LEVEL: 'error', WATCH_REPORT_DEPENDENCIES: '1' }
   const child = spawn(process.execPath, [SOUK, 'serve'], { env: { ...process.env, ...watching } })
-  const told = text(child.stderr)
+  const errors = text(child.stderr)
   await readyUrl(child)
   child.kill('SIGTERM')
-  assert.equal(await told, '')
+  assert.equal(await errors, '')
 })

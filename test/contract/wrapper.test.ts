@@ -155,18 +155,18 @@ test('wrappers create no more links an hour than calls without a key, and reader
 })
 
 test('many readers who click the same new link at once create it once', async () => {
-  await api.db.run(sql`create table told_insert (told integer)`)
+  await api.db.run(sql`create table counted_insert (is_insert integer)`)
   await api.db.run(sql`
-    create function tell_insert() returns trigger language plpgsql as $$
-      begin insert into told_insert values (1); return null; end $$`)
+    create function count_insert() returns trigger language plpgsql as $$
+      begin insert into counted_insert values (1); return null; end $$`)
   await api.db.run(sql`
-    create trigger told_insert after insert on smart_link
-    for each statement execute function tell_insert()`)
+    create trigger counted_insert after insert on smart_link
+    for each statement execute function count_insert()`)
   const target = wrapper('https://kettles.example/p/1?from=newsletter')
   await Promise.all(Array.from({ length: 30 }, () => follow(api, target)))
   await recorded(target)
-  assert.equal((await api.db.rows(sql`select from told_insert`)).length, 1)
-  await api.db.run(sql`drop trigger told_insert on smart_link`)
+  assert.equal((await api.db.rows(sql`select from counted_insert`)).length, 1)
+  await api.db.run(sql`drop trigger counted_insert on smart_link`)
 })
 
 test('robots and prefetches of an existing wrapper link are recorded and never billed', async () => {

@@ -55,11 +55,11 @@ test('a thousand concurrent reports of one order give one commission, across kil
   await Promise.all(
     Array.from({ length: DUPLICATES }, (_none, index) => insist(second.url, merchant, index)),
   )
-  const told = await untilFolded(db)
+  const reports = await untilFolded(db)
   assert.equal(await second.stop(), 0)
   assert.ok(
-    told >= DUPLICATES + promised,
-    `${told} reports in the log, ${promised} promised before`,
+    reports >= DUPLICATES + promised,
+    `${reports} reports in the log, ${promised} promised before`,
   )
 
   const booked = await db.rows(sql`
@@ -132,11 +132,11 @@ async function report(url: string, merchant: Merchant, index: number): Promise<n
 /** Waits until every report is in the log and folded; returns how many there are. */
 async function untilFolded(db: Database): Promise<number> {
   for (;;) {
-    const row = await db.row<{ told: string; behind: string }>(sql`
-      select count(*) filter (where type = ${EVENT_TYPE.order}) as told,
+    const row = await db.row<{ reports: string; behind: string }>(sql`
+      select count(*) filter (where type = ${EVENT_TYPE.order}) as reports,
         count(*) filter (where seq > (select position from lane where lane = 0)) as behind
       from event where lane = 0`)
-    if (row?.behind === '0') return Number(row.told)
+    if (row?.behind === '0') return Number(row.reports)
     await sleep(100)
   }
 }

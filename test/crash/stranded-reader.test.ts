@@ -107,7 +107,7 @@ test('a link that this node saw created redirects at once, before it was ever se
   await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
   logLines.length = 0
   for (let click = 0; click < 20; click++) await follow(api, `/${own}`)
-  const told = logLines.filter((line) => line.includes('a click was not recorded'))
+  const lines = logLines.filter((line) => line.includes('a click was not recorded'))
   const clicks = [
     await timed(() => follow(api, `/${own}`)),
     await timed(() => follow(api, `/${bare}`)),
@@ -120,7 +120,7 @@ test('a link that this node saw created redirects at once, before it was ever se
     [302, 'https://daily.example/bare'],
   ])
   for (const { ms } of clicks) assert.ok(ms < SOON_MS, `${ms} ms`)
-  assert.equal(told.length, 1, 'an outage is no news at each click')
+  assert.equal(lines.length, 1, 'an outage is no news at each click')
 })
 
 test('with the database busy, the first click on a link after a start is still recorded', async () => {
@@ -202,8 +202,8 @@ test('with the database down a node is alive, reports not ready, and logs the re
     for (let asked = 0; asked < 3; asked++) {
       assert.deepEqual(await answer('/readyz'), [503, { ok: false }])
     }
-    const told = logLines.filter((line) => line.includes('not ready'))
-    assert.ok(told.length <= 2, `an outage is no news at each question: ${told}`)
+    const lines = logLines.filter((line) => line.includes('not ready'))
+    assert.ok(lines.length <= 2, `an outage is no news at each question: ${lines}`)
     database('pass')
     await until(async () => (await fetch(`${api.url}/readyz`)).ok)
   }

@@ -64,7 +64,7 @@ const order = {
   cids: clickIds[0],
   is_new_customer: true,
 }
-const told = { click_id: clickIds[0], ordered_at: '2026-03-01', updated_at: '2026-03-01' }
+const dates = { click_id: clickIds[0], ordered_at: '2026-03-01', updated_at: '2026-03-01' }
 const product = {
   id: 'p',
   name: 'P',
@@ -100,7 +100,7 @@ const endpoints: readonly SentEndpoint[] = [
   {
     path: `/api/v1/merchants/${market.kettles}/orders/`,
     schema: OrdersBody,
-    good: { orders: [{ order: { ...order, ...told, status: 'placed' }, products: [product] }] },
+    good: { orders: [{ order: { ...order, ...dates, status: 'placed' }, products: [product] }] },
     isSigned: true,
   },
   {

@@ -26,7 +26,7 @@ export async function foldBusyLog(scope: Scope, db: Database) {
   const [one, other] = [await makePublisherWorld(db), await makePublisherWorld(db, 'other')]
   const log = openFoldedLog(scope, db)
   const events = await makeBusyLog(one, other)
-  await log.tell(...events)
+  await log.record(...events)
   return { one, other, log, events }
 }
 
@@ -37,7 +37,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   const { merch_id: merchId } = one.merchant
   const [campaignId, rivalId] = [await one.addCampaign(), await other.addCampaign()]
   const log: StoredEvent[] = []
-  const tell = (event: StoredEvent, own: Partial<StoredEvent> = { merchId }) =>
+  const add = (event: StoredEvent, own: Partial<StoredEvent> = { merchId }) =>
     log.push({ ...event, ...own })
   const cpc = { model: MODEL.cpc, termsAmount: 542_235, reservedMicros: 542_235, sharePpm: 750_000 }
   const place = (world: PublisherWorld) => ({
@@ -49,7 +49,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   })
   const visitor = { visitorKey: Buffer.from('visitor'.padEnd(16)) }
   const click = (name: string, world = one, fields: Partial<StoredEvent> = {}, atMs = START_MS) =>
-    tell(events.click(name, atMs, { ...place(world), ...fields }), {})
+    add(events.click(name, atMs, { ...place(world), ...fields }), {})
 
   // Clicks: one result twice, a visitor who repeats, robots, and clicks without a budget.
   click('a', one, cpc)
@@ -69,10 +69,10 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   click('epp', other, { model: MODEL.epp, termsAmount: 1_500_001, sharePpm: 333_333 })
 
   // Orders: from several sources, moved to another publisher, odd amounts, held and decided.
-  const order = (id: string, atMs: number, told: Parameters<MoneyEvents['order']>[2]) =>
-    tell(events.order(id, atMs, told))
-  const back = (id: string, atMs: number, told: Parameters<MoneyEvents['goodsBack']>[2]) =>
-    tell(events.goodsBack(id, atMs, told))
+  const order = (id: string, atMs: number, fields: Parameters<MoneyEvents['order']>[2]) =>
+    add(events.order(id, atMs, fields))
+  const back = (id: string, atMs: number, fields: Parameters<MoneyEvents['goodsBack']>[2]) =>
+    add(events.goodsBack(id, atMs, fields))
   back('early', START_MS, { quantity: 1 })
   order('plain', START_MS + MINUTE_MS, { click: 'cpa' })
   order('plain', START_MS + MINUTE_MS, { click: 'cpa' })
@@ -106,8 +106,8 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   order('bad', START_MS + MINUTE_MS, { click: 'bad' })
   order('undone', START_MS + MINUTE_MS, { click: 'csv' })
   order('undone', START_MS + DAY_MS, { click: 'csv', report: { is_cancelled: true } })
-  tell(events.decision('held', START_MS + DAY_MS, { kind: 'approve' }))
-  tell(events.decision('plain', START_MS + 91 * DAY_MS, { kind: 'reject', reason: 'too late' }))
+  add(events.decision('held', START_MS + DAY_MS, { kind: 'approve' }))
+  add(events.decision('plain', START_MS + 91 * DAY_MS, { kind: 'reject', reason: 'too late' }))
 
   // Returns, small and too large, before and after the lock; reversals.
   back('plain', START_MS + DAY_MS, { return_id: 'r1', quantity: 1 })
@@ -123,7 +123,7 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   })
   for (const name of ['visit 0', 'bad', 'a again', 'bad']) {
     const body = JSON.stringify({ click_id: clickId(name), reason: 'bought' })
-    tell(events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }))
+    add(events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }))
   }
 
   // Payments, one repeated and one reversed; another network, replaced once.
@@ -136,15 +136,15 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
   ] as const) {
     const body = { reference, paid_on: '2026-03-05', amount_micros: micros }
     const type = EVENT_TYPE.payment
-    tell(events.at(START_MS + day * DAY_MS, { type, body: JSON.stringify(body) }))
+    add(events.at(START_MS + day * DAY_MS, { type, body: JSON.stringify(body) }))
   }
   const bounced = JSON.stringify({ reference: 'gone', reason: 'bounced' })
-  tell(events.at(START_MS + 100 * DAY_MS, { type: EVENT_TYPE.paymentReversal, body: bounced }))
-  for (const importId of ['1', '2']) tellNetwork(importId)
-  tellViews()
+  add(events.at(START_MS + 100 * DAY_MS, { type: EVENT_TYPE.paymentReversal, body: bounced }))
+  for (const importId of ['1', '2']) addNetwork(importId)
+  addViews()
   return log
 
-  function tellNetwork(import_id: string): void {
+  function addNetwork(import_id: string): void {
     const type = EVENT_TYPE.networkRow
     const shared = { import_id, report_date: '2026-03-03' }
     const row = { kind: 'row', ...shared, row: 0, article_id: 0, advertiser: 'x', clicks: 1 }
@@ -154,11 +154,11 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
     const end = { kind: 'partition', ...shared, network: 'n', account: '', rows: 1 }
     const pubId = one.publisher.pub_id
     const body = JSON.stringify({ ...row, ...amounts, ...stated })
-    tell(events.at(START_MS, { type, body }), { pubId })
-    tell(events.at(START_MS, { type, body: JSON.stringify({ ...end, rows_hash: '00' }) }), {})
+    add(events.at(START_MS, { type, body }), { pubId })
+    add(events.at(START_MS, { type, body: JSON.stringify({ ...end, rows_hash: '00' }) }), {})
   }
 
-  function tellViews(): void {
+  function addViews(): void {
     const pubId = one.publisher.pub_id
     const shared = { lane: viewLane(pubId), pubId, auctionId: first.auctionId }
     const urlKey = keyOfUrl(new URL(first.url))
@@ -169,11 +169,11 @@ export async function makeBusyLog(one: PublisherWorld, other: PublisherWorld): P
       const page = { ...shared, sessionKey, urlKey, reason }
       const seen = { ...page, type: EVENT_TYPE.pageImpression, auctionId: null }
       // A session that a robot reports as well, before its reader does.
-      if (session === 2) tell(events.at(atMs, { ...seen, reason: REASON.robot }), {})
-      tell(events.at(atMs, seen), {})
-      tell(events.at(atMs, { ...page, type: EVENT_TYPE.linkImpression }), {})
-      tell(events.at(atMs, { ...page, type: EVENT_TYPE.linkViewable }), {})
-      tell(events.at(atMs, { ...page, type: EVENT_TYPE.placement, merchId }), {})
+      if (session === 2) add(events.at(atMs, { ...seen, reason: REASON.robot }), {})
+      add(events.at(atMs, seen), {})
+      add(events.at(atMs, { ...page, type: EVENT_TYPE.linkImpression }), {})
+      add(events.at(atMs, { ...page, type: EVENT_TYPE.linkViewable }), {})
+      add(events.at(atMs, { ...page, type: EVENT_TYPE.placement, merchId }), {})
     }
   }
 }

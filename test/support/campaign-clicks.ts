@@ -44,7 +44,7 @@ export async function addOrder(
   micros: { sold: number; kept: number },
 ) {
   await db.run(sql`
-    insert into merchant_order (merch_id, order_id, told, is_posted, day, click_id, pub_id,
+    insert into merchant_order (merch_id, order_id, account, is_posted, day, click_id, pub_id,
       revenue_micros, net_revenue_micros, net_sales)
     select 1, ${orderId}, '{}', true, day, click_id, pub_id, ${micros.sold}, ${micros.kept}, 1
     from click order by at, event_id limit 1`)

@@ -11,7 +11,7 @@ import type { Scope } from './database.ts'
 export interface FoldedLog {
   append(events: readonly LogEvent[]): Promise<void>
   /** Appends and folds. */
-  tell(...events: readonly LogEvent[]): Promise<void>
+  record(...events: readonly LogEvent[]): Promise<void>
   /** Folds everything in the log. */
   fold(): Promise<void>
 }
@@ -50,6 +50,6 @@ export function openFoldedLog(scope: Scope, db: Database): FoldedLog {
       for (const lane of behind) await foldBatch(lane)
     }
   }
-  const tell = (...events: readonly LogEvent[]) => append(events).then(fold)
-  return { append, fold, tell }
+  const record = (...events: readonly LogEvent[]) => append(events).then(fold)
+  return { append, fold, record }
 }

@@ -33,7 +33,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export interface Told {
+export interface Answer {
   readonly status: number
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of its answer.
@@ -50,7 +50,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Management {
   readonly http: Http
   readonly clock: { now: Date }
-  call(method: Method, url: string, asked?: Asked): Promise<Told>
+  call(method: Method, url: string, asked?: Asked): Promise<Answer>
 }
 
 interface GuardDeps {
@@ -87,12 +87,12 @@ export async function serveOperations(
         ...{ method, url, ...(body === undefined ? {} : { payload: body as object }) },
         headers: { ...authorization, ...headers },
       })
-      return toTold(answer.statusCode, answer.body)
+      return toAnswer(answer.statusCode, answer.body)
     },
   }
 }
 
-function toTold(status: number, text: string): Told {
+function toAnswer(status: number, text: string): Answer {
   const isJson = text.startsWith('{')
   const { data = [], error = null, next_cursor = null } = isJson ? JSON.parse(text) : {}
   const faults = Array.isArray(error?.data) ? error.data : []

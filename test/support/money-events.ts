@@ -45,7 +45,7 @@ export class MoneyEvents {
   order(
     orderId: string,
     atMs: number,
-    told: {
+    fields: {
       click?: string
       postImpression?: OrderBody['post_impression']
       exact?: string
@@ -56,10 +56,10 @@ export class MoneyEvents {
     const cents = 55_000
     const body: OrderBody = {
       order_id: orderId,
-      exact_click_id: told.exact === undefined ? null : clickId(told.exact),
-      remembered_click_ids: told.click === undefined ? [] : [clickId(told.click)],
+      exact_click_id: fields.exact === undefined ? null : clickId(fields.exact),
+      remembered_click_ids: fields.click === undefined ? [] : [clickId(fields.click)],
       window_days: 30,
-      ...(told.postImpression === undefined ? {} : { post_impression: told.postImpression }),
+      ...(fields.postImpression === undefined ? {} : { post_impression: fields.postImpression }),
       report: {
         source: 's2s',
         updated_at_ms: atMs,
@@ -72,14 +72,14 @@ export class MoneyEvents {
         is_new_customer: null,
         is_cancelled: false,
         hold: null,
-        ...told.report,
+        ...fields.report,
       },
     }
     const type = EVENT_TYPE.order
-    return this.at(atMs, { type, merchId: told.merchId ?? 3, body: JSON.stringify(body) })
+    return this.at(atMs, { type, merchId: fields.merchId ?? 3, body: JSON.stringify(body) })
   }
 
-  goodsBack(orderId: string, atMs: number, told: Partial<ReturnBody>): StoredEvent {
+  goodsBack(orderId: string, atMs: number, fields: Partial<ReturnBody>): StoredEvent {
     const body: ReturnBody = {
       order_id: orderId,
       return_id: 'r1',
@@ -87,7 +87,7 @@ export class MoneyEvents {
       product_id: 'A1',
       quantity: 1,
       returned_at_ms: atMs,
-      ...told,
+      ...fields,
     }
     const type = EVENT_TYPE.orderReturn
     return this.at(atMs, { type, merchId: 3, body: JSON.stringify(body) })

@@ -80,7 +80,7 @@ const paymentReversalArbitrary = fc.record({
   kind: fc.constant('paymentReversal'),
   reference: fc.constantFrom('p1', 'p2'),
 })
-export type Told =
+export type Step =
   | Item<typeof clickArbitrary>
   | Item<typeof orderArbitrary>
   | Item<typeof viewArbitrary>
@@ -92,12 +92,12 @@ export type Told =
 /** The type of an arbitrary's values. */
 type Item<A> = A extends fc.Arbitrary<infer T> ? T : never
 
-export type History = readonly { readonly afterHours: number; readonly told: Told }[]
+export type History = readonly { readonly afterHours: number; readonly step: Step }[]
 
 export const historyArbitrary = fc.array(
   fc.record({
     afterHours: fc.constantFrom(0, 0, 0.2, 1, 30, 2000),
-    told: fc.oneof(
+    step: fc.oneof(
       { arbitrary: clickArbitrary, weight: 5 },
       { arbitrary: orderArbitrary, weight: 5 },
       { arbitrary: viewArbitrary, weight: 3 },
@@ -106,7 +106,7 @@ export const historyArbitrary = fc.array(
       { arbitrary: reversalArbitrary, weight: 1 },
       { arbitrary: paymentArbitrary, weight: 1 },
       { arbitrary: paymentReversalArbitrary, weight: 1 },
-    ) as fc.Arbitrary<Told>,
+    ) as fc.Arbitrary<Step>,
   }),
   { minLength: 4, maxLength: 30 },
 )
@@ -115,15 +115,15 @@ const CLICK_A = {
   ...{ kind: 'click', name: 'a', world: 0, campaign: 0, isElsewhere: false },
   terms: { model: MODEL.cpa, termsAmount: 81_234 },
   ...{ sharePpm: 750_000, reason: REASON.ok, visitor: null, result: 'r1' },
-} satisfies Told
+} satisfies Step
 
 /** A reader clicks another shop's link, sees this one's, and buys there: rare by chance. */
 const SEEN_ONLY: History = [
-  { afterHours: 0, told: { ...CLICK_A, isElsewhere: true } },
-  { afterHours: 0.2, told: { kind: 'view', name: 'a', reason: REASON.ok } },
+  { afterHours: 0, step: { ...CLICK_A, isElsewhere: true } },
+  { afterHours: 0.2, step: { kind: 'view', name: 'a', reason: REASON.ok } },
   {
     afterHours: 1,
-    told: {
+    step: {
       ...{ kind: 'order', id: 'o1', source: 's2s', exact: null, remembered: 'a', lines: [] },
       ...{ paysForSeen: true, valueMicros: 550_000_000, updatedHours: 0 },
       ...{ isDatedByDay: false, isCancelled: false, isHeld: false, isElsewhere: false },
@@ -137,7 +137,7 @@ const WAITING_ORDER = {
   ...{ paysForSeen: false, isDatedByDay: false, updatedHours: 0 },
   ...{ isCancelled: false, isHeld: false, isElsewhere: false },
   ...{ isTest: false, isNet: false, currency: 'USD' },
-} satisfies Partial<Told>
+} satisfies Partial<Step>
 
 const BASKET: Item<typeof linesArbitrary> = [
   ['A1', 1000, 1],
@@ -146,14 +146,14 @@ const BASKET: Item<typeof linesArbitrary> = [
 
 /** An order that only the merchant's tag connects to a click: some runs have none. */
 const REMEMBERED: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 1, told: { ...WAITING_ORDER, remembered: 'a', valueMicros: 550_000_000 } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 1, step: { ...WAITING_ORDER, remembered: 'a', valueMicros: 550_000_000 } },
 ]
 
 /** Orders with a plain date: their clicks are after its midnight. */
 function datedByDay(history: History): History {
-  return history.map(({ told, afterHours }) => ({
-    told: told.kind === 'order' ? { ...told, isDatedByDay: true } : told,
+  return history.map(({ step, afterHours }) => ({
+    step: step.kind === 'order' ? { ...step, isDatedByDay: true } : step,
     afterHours,
   }))
 }
@@ -165,17 +165,17 @@ const SAME_NUMBER: History = [
   ...SEEN_ONLY,
   {
     afterHours: 0,
-    told: { ...WAITING_ORDER, isElsewhere: true, exact: 'a', valueMicros: 550_000_000 },
+    step: { ...WAITING_ORDER, isElsewhere: true, exact: 'a', valueMicros: 550_000_000 },
   },
-  { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
+  { afterHours: 1, step: { kind: 'reversal', name: 'a' } },
 ]
 
 const WAITED_FOR_NOBODY: History = [
-  { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: null } },
-  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
+  { afterHours: 0, step: { ...WAITING_ORDER, valueMicros: null } },
+  { afterHours: 1, step: { ...WAITING_ORDER, valueMicros: 10_000 } },
   {
     afterHours: 1,
-    told: { kind: 'decision', id: 'o1', decision: { kind: 'reject', reason: 'fraud' } },
+    step: { kind: 'decision', id: 'o1', decision: { kind: 'reject', reason: 'fraud' } },
   },
 ]
 
@@ -190,7 +190,7 @@ const HELD_WHEN_LOCKED: History = [
   { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: null } },
   {
     afterHours: 1,
-    told: {
+    step: {
       ...{ kind: 'return', id: 'o1', returnId: 'r1' },
       ...{ product: null, line: 0, quantity: 1, amount: null, currency: null },
     },
@@ -198,48 +198,48 @@ const HELD_WHEN_LOCKED: History = [
 ]
 const RELEASED_WHEN_LOCKED: History = [
   ...HELD_WHEN_LOCKED,
-  { afterHours: 2000, told: { ...WAITING_ORDER, valueMicros: 10_000 } },
+  { afterHours: 2000, step: { ...WAITING_ORDER, valueMicros: 10_000 } },
 ]
 
 /** The merchant cancels, the click is found invalid, and the order is reported again. */
 const CANCELLED_AND_REVERSED: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000 } },
-  { afterHours: 1, told: { ...WAITING_ORDER, isCancelled: true, valueMicros: 550_000_000 } },
-  { afterHours: 1, told: { kind: 'reversal', name: 'a' } },
-  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 1, step: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000 } },
+  { afterHours: 1, step: { ...WAITING_ORDER, isCancelled: true, valueMicros: 550_000_000 } },
+  { afterHours: 1, step: { kind: 'reversal', name: 'a' } },
+  { afterHours: 1, step: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
 ]
 
 /**
  * Goods are returned, and the order is reported again by its value alone; an older report arrives
  * late.
  */
-const TOLD_BY_VALUE: History = [
-  { afterHours: 0, told: CLICK_A },
+const REPORTED_BY_VALUE: History = [
+  { afterHours: 0, step: CLICK_A },
   {
     afterHours: 0,
-    told: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000, lines: BASKET },
+    step: { ...WAITING_ORDER, exact: 'a', valueMicros: 550_000_000, lines: BASKET },
   },
   {
     afterHours: 1,
-    told: {
+    step: {
       ...{ kind: 'return', id: 'o1', returnId: 'r1' },
       ...{ product: 'A1', line: null, quantity: 1, amount: null, currency: null },
     },
   },
-  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: 123_456_789 } },
+  { afterHours: 1, step: { ...WAITING_ORDER, valueMicros: 123_456_789 } },
   {
     afterHours: 1,
-    told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2, lines: BASKET.toReversed() },
+    step: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2, lines: BASKET.toReversed() },
   },
-  { afterHours: 0, told: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2 } },
+  { afterHours: 0, step: { ...WAITING_ORDER, valueMicros: 10_000, updatedHours: -2 } },
 ]
 
 /** Amounts may no longer change, except those of a held report. */
 const HELD_FOR_LONG: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: null } },
-  { afterHours: 3000, told: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 1, step: { ...WAITING_ORDER, exact: 'a', valueMicros: null } },
+  { afterHours: 3000, step: { ...WAITING_ORDER, valueMicros: 550_000_000 } },
 ]
 
 /** Prepaid, and in the log when its month has its statement. */
@@ -255,34 +255,34 @@ const TOLD_LATE: History = [
 
 /** Its payment bounced; the next payment covers that before the later click. */
 const TAKEN_BACK: History = [
-  { afterHours: 0, told: PAID_CLICK },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
-  { afterHours: 1, told: { kind: 'paymentReversal', reference: 'p1' } },
-  { afterHours: 1, told: { kind: 'paymentReversal', reference: 'p1' } },
-  { afterHours: 30, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
+  { afterHours: 0, step: PAID_CLICK },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 1, step: { kind: 'paymentReversal', reference: 'p1' } },
+  { afterHours: 1, step: { kind: 'paymentReversal', reference: 'p1' } },
+  { afterHours: 30, step: { ...PAID_CLICK, name: 'b', result: 'r2' } },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
 ]
 
 const BASKET_ORDER = {
   ...{ ...WAITING_ORDER, valueMicros: 550_000_000, lines: BASKET },
-} satisfies Partial<Told>
+} satisfies Partial<Step>
 
 /** Half of what two publishers sold is returned, unpaid or partly paid; so is a click. */
 const BACK_UNPAID: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 0, told: { ...CLICK_A, name: 'b', world: 1, result: 'r2' } },
-  { afterHours: 0, told: { ...PAID_CLICK, name: 'c', result: 'r3' } },
-  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
-  { afterHours: 1, told: { ...BASKET_ORDER, id: 'o 2', exact: 'b' } },
-  { afterHours: 2200, told: goodsBack('o 2', 'r1', 'A1') },
-  { afterHours: 1, told: { kind: 'reversal', name: 'c' } },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 45_000_000 } },
-  { afterHours: 1, told: goodsBack('o 2', 'r2', 'B 1') },
-  { afterHours: 1, told: goodsBack('o1', 'r3', 'B 1') },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 0, step: { ...CLICK_A, name: 'b', world: 1, result: 'r2' } },
+  { afterHours: 0, step: { ...PAID_CLICK, name: 'c', result: 'r3' } },
+  { afterHours: 1, step: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 1, step: { ...BASKET_ORDER, id: 'o 2', exact: 'b' } },
+  { afterHours: 2200, step: goodsBack('o 2', 'r1', 'A1') },
+  { afterHours: 1, step: { kind: 'reversal', name: 'c' } },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p1', micros: 45_000_000 } },
+  { afterHours: 1, step: goodsBack('o 2', 'r2', 'B 1') },
+  { afterHours: 1, step: goodsBack('o1', 'r3', 'B 1') },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p2', micros: 60_000_000 } },
 ]
 
-function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1' | 'B 1'): Told {
+function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1' | 'B 1'): Step {
   return {
     ...{ kind: 'return', id, returnId, product, line: null, quantity: 1 },
     ...{ amount: null, currency: null },
@@ -291,36 +291,36 @@ function goodsBack(id: 'o1' | 'o 2', returnId: 'r1' | 'r2' | 'r3', product: 'A1'
 
 const REFUND = {
   ...{ kind: 'return', id: 'o1', product: null, line: null, quantity: 1, currency: null },
-} satisfies Partial<Told>
+} satisfies Partial<Step>
 
 /** A part is refunded, then reported as a net value; more is refunded before and after the lock. */
 const REFUNDED_AND_NET: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
-  { afterHours: 1, told: { ...REFUND, returnId: 'r1', amount: '246.91' } },
-  { afterHours: 1, told: { ...BASKET_ORDER, lines: [], valueMicros: 123_456_789, isNet: true } },
-  { afterHours: 1, told: goodsBack('o1', 'r2', 'B 1') },
-  { afterHours: 2200, told: { ...REFUND, returnId: 'r3', amount: '33.33' } },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 1, step: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 1, step: { ...REFUND, returnId: 'r1', amount: '246.91' } },
+  { afterHours: 1, step: { ...BASKET_ORDER, lines: [], valueMicros: 123_456_789, isNet: true } },
+  { afterHours: 1, step: goodsBack('o1', 'r2', 'B 1') },
+  { afterHours: 2200, step: { ...REFUND, returnId: 'r3', amount: '33.33' } },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
 ]
 
 /** Units and amounts of one line and of the whole order, to the last cent. */
 const REFUNDED_WHOLE: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
-  { afterHours: 1, told: { ...REFUND, returnId: 'r1', amount: '100' } },
-  { afterHours: 1, told: goodsBack('o1', 'r2', 'B 1') },
-  { afterHours: 2200, told: { ...REFUND, returnId: 'r3', amount: '214.28' } },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 1, step: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 1, step: { ...REFUND, returnId: 'r1', amount: '100' } },
+  { afterHours: 1, step: goodsBack('o1', 'r2', 'B 1') },
+  { afterHours: 2200, step: { ...REFUND, returnId: 'r3', amount: '214.28' } },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
 ]
 
 /** A browser reports other goods than a person has approved. */
-const DOUBTFUL_ORDER = { ...BASKET_ORDER, source: 'pixel', isHeld: true } satisfies Partial<Told>
+const DOUBTFUL_ORDER = { ...BASKET_ORDER, source: 'pixel', isHeld: true } satisfies Partial<Step>
 const APPROVED_AND_CHANGED: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 1, told: { ...DOUBTFUL_ORDER, remembered: 'a' } },
-  { afterHours: 1, told: { kind: 'decision', id: 'o1', decision: { kind: 'approve' } } },
-  { afterHours: 1, told: { ...DOUBTFUL_ORDER, lines: BASKET.slice(1) } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 1, step: { ...DOUBTFUL_ORDER, remembered: 'a' } },
+  { afterHours: 1, step: { kind: 'decision', id: 'o1', decision: { kind: 'approve' } } },
+  { afterHours: 1, step: { ...DOUBTFUL_ORDER, lines: BASKET.slice(1) } },
 ]
 
 /** A purchase that pays at once; its first report is a cancellation. */
@@ -330,17 +330,17 @@ const NEVER_BOUGHT: History = [
   { afterHours: 1, told: { ...BASKET_ORDER, source: 'pixel', remembered: 'a' } },
 ]
 
-const CANCELLED_BEFORE_ITS_CLICK: History = NEVER_BOUGHT.map(({ told, afterHours }) => ({
-  told: told.kind === 'order' ? { ...told, exact: null } : told,
+const CANCELLED_BEFORE_ITS_CLICK: History = NEVER_BOUGHT.map(({ step, afterHours }) => ({
+  step: step.kind === 'order' ? { ...step, exact: null } : step,
   afterHours,
 }))
 
 /** The tag knows a paid click, then the server names one of another publisher. */
 const GUESSED_FIRST: History = [
-  { afterHours: 0, told: CLICK_A },
-  { afterHours: 0, told: { ...PAID_CLICK, name: 'b', world: 1, result: 'r2' } },
-  { afterHours: 1, told: { ...BASKET_ORDER, source: 'pixel', remembered: 'b' } },
-  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a' } },
+  { afterHours: 0, step: CLICK_A },
+  { afterHours: 0, step: { ...PAID_CLICK, name: 'b', world: 1, result: 'r2' } },
+  { afterHours: 1, step: { ...BASKET_ORDER, source: 'pixel', remembered: 'b' } },
+  { afterHours: 1, step: { ...BASKET_ORDER, exact: 'a' } },
 ]
 
 /** Each with the number of its events that precede the first statements. */
@@ -354,9 +354,9 @@ export const RARE_HISTORIES: [History, number][] = [
   [HELD_WHEN_LOCKED, 30],
   [RELEASED_WHEN_LOCKED, 30],
   [CANCELLED_AND_REVERSED, 30],
-  [TOLD_BY_VALUE, 30],
+  [REPORTED_BY_VALUE, 30],
   [HELD_FOR_LONG, 30],
-  [TOLD_LATE, 2],
+  [REPORTED_LATE, 2],
   [TAKEN_BACK, 3],
   [BACK_UNPAID, 30],
   [BACK_UNPAID, 7],

@@ -68,12 +68,12 @@ export function goodsBack(changes: Partial<ReportedReturn> = {}): ReportedReturn
 }
 
 /** One report about an order, in any order of arrival. */
-export type Told =
+export type Input =
   | { report: OrderReport; attribution: OrderAttribution | null }
   | { back: ReportedReturn }
 
-export function tell(told: readonly Told[], atMs = NOW_MS): OrderAccount {
-  return told.reduce<OrderAccount>(
+export function accountOf(inputs: readonly Input[], atMs = NOW_MS): OrderAccount {
+  return inputs.reduce<OrderAccount>(
     (account, item) =>
       'back' in item
         ? addReturn(account, item.back)

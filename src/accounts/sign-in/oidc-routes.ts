@@ -26,7 +26,7 @@ export interface OidcDeps {
 /** Why nobody was signed in; the log-in page explains it. */
 type Refusal = 'failed' | 'unverified' | 'unknown'
 
-const BEGIN_TOLD =
+const START_DESCRIPTION =
   'For browsers: leads to the provider, and from there to the callback, which also accepts the ' +
   'invitation.'
 
@@ -51,7 +51,7 @@ export const oidcRoutes =
         ...options,
         schema: {
           ...{ operationId: 'beginOidc', summary: 'Sign in through the identity provider' },
-          description: BEGIN_TOLD,
+          description: START_DESCRIPTION,
           querystring: BeginQuery,
           ...shared,
         },

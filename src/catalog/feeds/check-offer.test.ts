@@ -346,8 +346,8 @@ test('reads words for nothing as an empty cell in every column', () => {
       ...{ ...all, imageLink: word, description: word, salePrice: word, salePriceDates: word },
       ...{ saleStart: word, saleEnd: word, currency: word, category: word, availability: word },
     })
-    const told = [brand, color, size, itemGroupId, mpn, gtinText, imageUrl, description]
-    assert.deepEqual(told, Array(8).fill(null), word)
+    const texts = [brand, color, size, itemGroupId, mpn, gtinText, imageUrl, description]
+    assert.deepEqual(texts, Array(8).fill(null), word)
     assert.equal(reason({ id: word }), 'id_missing')
     assert.equal(reason({ title: word }), 'title_missing')
     assert.equal(reason({ link: word }), 'link_missing')

@@ -98,8 +98,8 @@ function checkRead({ entries, isCut }: { entries: FeedEntry[]; isCut: boolean },
   for (const row of rows) {
     assert.ok(idsIn(Object.values(row).join(' ')).size <= 2, what)
     const { link, title, price, imageLink, description } = row
-    const told = idsIn([link, title, price, imageLink].join(' '))
-    assert.ok(told.size <= 1 && idsIn(description).size <= 1, `${what}: ${JSON.stringify(row)}`)
+    const ids = idsIn([link, title, price, imageLink].join(' '))
+    assert.ok(ids.size <= 1 && idsIn(description).size <= 1, `${what}: ${JSON.stringify(row)}`)
   }
   // At most the item with the wrong byte differs; a byte between two may cost both.
   const whole = rows.filter(({ id, title, link, price, imageLink, description }) => {

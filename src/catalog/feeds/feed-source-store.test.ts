@@ -98,7 +98,7 @@ test('what is noted of a feed is of its merchant alone, and of the address it ha
   ])
   const [one, other] = feeds
   assert.ok(one && other)
-  const told = async () => {
+  const sources = async () => {
     const both = [
       await requireMerchant(db, one.merch_id),
       await requireMerchant(db, other.merch_id),
@@ -106,14 +106,14 @@ test('what is noted of a feed is of its merchant alone, and of the address it ha
     return both.map(({ feed_url, feed_error }) => [feed_url, feed_error])
   }
   await noteFeedError(db, { ...one, error: 'gone' })
-  assert.deepEqual(await told(), [
+  assert.deepEqual(await sources(), [
     [one.url, 'gone'],
     [other.url, null],
   ])
   const moved = { ...one, url: 'https://moved.example/feed', format: 'xml' as const }
   await keepFeedSource(db, { ...moved, at: NOON })
   await noteFeedError(db, { ...one, error: 'of the address before' })
-  assert.deepEqual(await told(), [
+  assert.deepEqual(await sources(), [
     [moved.url, null],
     [other.url, null],
   ])

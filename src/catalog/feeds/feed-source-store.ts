@@ -119,9 +119,9 @@ export async function noteFeedError(
     error,
   }: Pick<FeedSource, 'merch_id' | 'url'> & { readonly error: string | null },
 ): Promise<void> {
-  const told = error?.replaceAll('\0', ' ') ?? null
+  const message = error?.replaceAll('\0', ' ') ?? null
   await db.run(sql`
-    update feed_source set error = ${told} where merch_id = ${merch_id} and url = ${url}`)
+    update feed_source set error = ${message} where merch_id = ${merch_id} and url = ${url}`)
 }
 
 /** The lock of the worker that fetches feeds. */

@@ -224,17 +224,17 @@ class FeedImport {
           waiting = []
         }
       } else await this.#take(entries, this.#currency)
-      this.#tellProgress()
+      this.#reportProgress()
     }
     if (this.#currency === null) await this.#takeFirst(waiting)
-    this.#tellProgress()
+    this.#reportProgress()
     // Most likely not a feed, rather than an empty one: an import would retire every offer.
     if (this.#result.rows === 0) throw new FeedError('the feed has no rows; nothing was changed')
     this.#result.truncated = reading.isCut || file.isCut
     if (this.#result.truncated) this.#result.read_whole = false
   }
 
-  #tellProgress(): void {
+  #reportProgress(): void {
     const { file, onProgress } = this.#options
     const { readBytes: bytes, totalBytes } = file
     onProgress?.({ rows: this.#result.rows, bytes, totalBytes })

@@ -172,10 +172,10 @@ test('reads the currency of a price from its column name or its attribute', asyn
 })
 
 test('where a surer name says nothing in a row, the next one counts, in every format', async () => {
-  const told = { gtin: '', ean: '', upc: '036000291452', brand: '', manufacturer: 'Thé & Co' }
-  const header = [...Object.keys(TEA), ...Object.keys(told)]
-  const csv = `${header.join(',')}\n${[...Object.values(TEA), ...Object.values(told)].join(',')}\n`
-  const jsonl = `${JSON.stringify({ ...TEA, ...told })}\n`
+  const fields = { gtin: '', ean: '', upc: '036000291452', brand: '', manufacturer: 'Thé & Co' }
+  const header = [...Object.keys(TEA), ...Object.keys(fields)]
+  const csv = `${header.join(',')}\n${[...Object.values(TEA), ...Object.values(fields)].join(',')}\n`
+  const jsonl = `${JSON.stringify({ ...TEA, ...fields })}\n`
   for (const feed of [csv, jsonl]) {
     const [row] = rows((await read(feed)).entries)
     assert.deepEqual([row?.gtin, row?.brand], ['036000291452', 'Thé & Co'], feed)
@@ -291,8 +291,8 @@ test('only the own children of an item are read', async () => {
 test('Google’s name is surer than the plain one, the surer of two names whichever has the prefix', async () => {
   const two = ['<id>tag:1</id>', '<g:id>7</g:id>', '<name>N</name>', '<g:title>T</g:title>']
   const crossed = ['<g:sku>S</g:sku>', '<id>7</id>', '<g:name>N</g:name>', '<title>T</title>']
-  for (const told of [two, crossed]) {
-    for (const fields of [told, told.toReversed()]) {
+  for (const pair of [two, crossed]) {
+    for (const fields of [pair, pair.toReversed()]) {
       const [row] = rows((await read(rss(`<item>${fields.join('')}</item>`))).entries)
       assert.deepEqual([row?.id, row?.title], ['7', 'T'], fields.join(''))
     }
@@ -427,8 +427,8 @@ test('finds the repeated element of any XML by its children, or by --element', a
     for (const pieceBytes of [7, 1 << 16]) {
       const { entries, isCut } = await read(feed, { pieceBytes })
       const wanted = name === 'single' ? ['1 T1'] : ['1 T1', '2 T2']
-      const told = rows(entries).map(({ id, title }) => `${id} ${title}`)
-      assert.deepEqual([told, faults(entries), isCut], [wanted, [], false], name)
+      const titles = rows(entries).map(({ id, title }) => `${id} ${title}`)
+      assert.deepEqual([titles, faults(entries), isCut], [wanted, [], false], name)
     }
   }
   const odd = '<a><b><nr>1</nr><was>Tea</was><wo>https://s.example/1</wo><kostet>9</kostet></b></a>'
@@ -458,8 +458,8 @@ test('a map names columns in every format, and overrides known names', async () 
   ]
   for (const feed of feeds) {
     const [row] = rows((await read(feed, { map })).entries)
-    const told = [row?.id, row?.title, row?.price, row?.mpn]
-    assert.deepEqual(told, ['X7', 'Tee', '9 EUR', 'X7'], feed)
+    const cells = [row?.id, row?.title, row?.price, row?.mpn]
+    assert.deepEqual(cells, ['X7', 'Tee', '9 EUR', 'X7'], feed)
   }
 })
 

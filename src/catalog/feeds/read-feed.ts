@@ -54,12 +54,12 @@ export function readFeed(
   { format = 'auto', servedAs, map, element = null, onColumns = ignore }: ReadOptions = {},
 ): FeedReading {
   const fieldOf = fieldFinder(map ?? {})
-  let isTold = false
-  const tell = (columns: readonly FoundColumn[]) => {
-    isTold = true
+  let isReported = false
+  const reportColumns = (columns: readonly FoundColumn[]) => {
+    isReported = true
     onColumns(columns)
   }
-  const common = { format, element, map: map ?? {}, fieldOf, onColumns: tell }
+  const common = { format, element, map: map ?? {}, fieldOf, onColumns: reportColumns }
   let parser: FeedParser | null = null
   return {
     get isCut() {
@@ -85,7 +85,7 @@ export function readFeed(
         parser = chosen.parser
         yield parser.push(chosen.rest, true)
       } else yield parser.push(decoder.end(), true)
-      if (!isTold) onColumns(columnsMet(fieldOf))
+      if (!isReported) onColumns(columnsMet(fieldOf))
     },
   }
 }

@@ -51,7 +51,10 @@ export class RecordedRun {
     this.#db = db
     this.#importId = importId
     this.#state = state
-    this.#life = startPulse(() => this.#tell(), { everyMs: ALIVE_MS, onError: () => undefined })
+    this.#life = startPulse(() => this.#saveProgress(), {
+      everyMs: ALIVE_MS,
+      onError: () => undefined,
+    })
   }
 
   /** What the run does from now on, and how far it is. */
@@ -69,7 +72,7 @@ export class RecordedRun {
   async received(): Promise<void> {
     this.handOver()
     this.#state = 'waiting'
-    await this.#tell()
+    await this.#saveProgress()
   }
 
   fail(message: string): Promise<void> {
@@ -123,7 +126,7 @@ export class RecordedRun {
     await insertRejects(this.#db, this.#importId, rejects)
   }
 
-  async #tell(): Promise<void> {
+  async #saveProgress(): Promise<void> {
     const [importId, state, progress] = [this.#importId, this.#state, this.#progress]
     await updateRun(this.#db, { importId, state, progress })
   }
@@ -131,7 +134,7 @@ export class RecordedRun {
   async #end(result: ImportResult | null, error: string | null): Promise<void> {
     clearInterval(this.#life)
     await this.#flush()
-    await this.#tell()
+    await this.#saveProgress()
     const rejectsStored = Math.min(this.#rejected, REJECTS_STORED_MAX)
     const [importId, columns] = [this.#importId, this.#columns]
     await endRun(this.#db, { importId, result, error, rejectsStored, columns })

@@ -264,7 +264,7 @@ export async function decide(
   const key = { merchId, orderId: order.orderId }
   const db = stage.past.node.database
   const known = await requireOrder(db, { ...key, now: now(stage) })
-  const standing = { ...known, isTold: known.accepted_at !== null }
+  const standing = { ...known, isReported: known.accepted_at !== null }
   const order_id = await findOrderId(db, key)
   if (order_id === null || decisionRefusal(standing, decision.kind) !== null) return
   await run(stage, {

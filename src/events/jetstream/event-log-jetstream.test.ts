@@ -182,8 +182,8 @@ test('any server of a cluster that answers will do, and errors of all are report
       async () => 0,
     )
   assert.equal(await facts([...dead, nats.url]), null, 'it answers that there is no stream')
-  const told = await facts(dead).catch(errorWords)
-  assert.equal(told, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
+  const fault = await facts(dead).catch(errorWords)
+  assert.equal(fault, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
 })
 
 test('a server named by its address is verified by a certificate for that address', async (t) => {

@@ -5,7 +5,7 @@ import { startPulse } from './pulse.ts'
 test('polling continues beside one hanging call, but not beside two', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const asked: PromiseWithResolvers<void>[] = []
-  const told: unknown[] = []
+  const errors: unknown[] = []
   const tick = async (times: number) => {
     for (let n = 0; n < times; n += 1) {
       t.mock.timers.tick(500)
@@ -16,7 +16,7 @@ test('polling continues beside one hanging call, but not beside two', async (t) 
     asked.push(Promise.withResolvers())
     return asked.at(-1)?.promise ?? Promise.resolve()
   }
-  const pulse = startPulse(ask, { everyMs: 500, onError: (error) => told.push(error) })
+  const pulse = startPulse(ask, { everyMs: 500, onError: (error) => errors.push(error) })
   t.after(() => clearInterval(pulse))
 
   await tick(20)
@@ -28,5 +28,5 @@ test('polling continues beside one hanging call, but not beside two', async (t) 
   asked[2]?.reject('away')
   await tick(20)
   assert.equal(asked.length, 4)
-  assert.deepEqual(told, ['away'])
+  assert.deepEqual(errors, ['away'])
 })

@@ -47,18 +47,18 @@ const FIELD_LENGTH_MAX = 200
  */
 export function unknownFields(schema: PartSchema, value: unknown): string[] {
   const found: string[] = []
-  const look = (part: PartSchema, told: unknown, path: string): void => {
-    if (typeof told !== 'object' || told === null || found.length >= UNKNOWN_FIELDS_MAX) return
-    const type = Array.isArray(told) ? 'array' : 'object'
+  const look = (part: PartSchema, value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null || found.length >= UNKNOWN_FIELDS_MAX) return
+    const type = Array.isArray(value) ? 'array' : 'object'
     const { maxItems, items, properties } = part.anyOf?.find((one) => one.type === type) ?? part
-    if (Array.isArray(told)) {
-      for (const [index, item] of told.slice(0, maxItems).entries()) {
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.slice(0, maxItems).entries()) {
         if (items !== undefined) look(items, item, `${path}[${index}]`)
       }
       return
     }
     if (properties === undefined) return
-    for (const [name, child] of Object.entries(told)) {
+    for (const [name, child] of Object.entries(value)) {
       const field = path === '' ? name : `${path}.${name}`
       const known = Object.hasOwn(properties, name) ? properties[name] : undefined
       if (known !== undefined) look(known, child, field)

@@ -115,9 +115,9 @@ test('fields that a schema does not name are left out, at every depth', () => {
     one: Type.Union([entry, Type.Null()]),
     words: Type.Record(Type.String(), Type.Integer()),
   })
-  const told = { id: '1', owner: 2 }
+  const sent = { id: '1', owner: 2 }
   const body = JSON.parse('{"__proto__":{"owner":2},"words":{"a":1}}')
-  const found = knownFields(schema, { ...body, owner: 2, entries: [told], one: told })
+  const found = knownFields(schema, { ...body, owner: 2, entries: [sent], one: sent })
   assert.deepEqual(found, { entries: [{ id: '1' }], one: { id: '1' }, words: { a: 1 } })
 })
 

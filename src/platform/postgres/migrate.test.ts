@@ -111,7 +111,7 @@ test('a migration that waits for a lock lets other sessions through', async (t) 
   await until(() => Promise.resolve(lines.length > 1))
   await reader.run(sql`rollback`)
   assert.deepEqual(await migrating, { from: 1, to: 3 })
-  assert.match(lines.join('\n'), /^migrating [^\n]*\na migration waits [^\n]*$/, 'told once')
+  assert.match(lines.join('\n'), /^migrating [^\n]*\na migration waits [^\n]*$/, 'reported once')
   assert.equal(await readVersion(db, folder), 3)
 })
 

@@ -34,7 +34,7 @@ const TABLE = 'migration'
 const LOCK = [PG_MIGRATE_LOCK_ID]
 
 /** Receives each line once: what the migration waits for, and what the operator should check. */
-export type TellWait = (line: string) => void
+export type LogWait = (line: string) => void
 const ANOTHER_MIGRATES = 'waiting for another process that migrates this database'
 // Two million paid clicks took four minutes on two busy cores. An interrupted file starts again.
 const TAKES_MINUTES = 'big tables take minutes: let it finish'
@@ -52,7 +52,7 @@ const TABLE_IS_HELD = 'a migration waits for a table that another session holds,
 export async function migrate(
   connection: Connection,
   folder: string,
-  tellWait: TellWait = () => undefined,
+  logWait: LogWait = () => undefined,
 ): Promise<Migrated> {
   const faults = databaseFaults(await readDatabaseFacts(connection))
   if (faults.length > 0) throw new Refusal(`DATABASE_URL: ${faults.join('\n  ')}`)
@@ -60,15 +60,15 @@ export async function migrate(
   const numbers = names.map(numberOf)
   const to = numbers.at(-1) ?? 0
   const client = newClient(connection, 'souk: migrate')
-  const told: Error[] = []
-  client.on('error', (error) => told.push(error))
-  client.connection.on('errorMessage', (error: Error) => told.push(error))
+  const errors: Error[] = []
+  client.on('error', (error) => errors.push(error))
+  client.connection.on('errorMessage', (error: Error) => errors.push(error))
   await client.connect()
   try {
     await client.query(sessionSettings())
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_ours', LOCK)
     if (!rows[0].is_ours) {
-      tellWait(ANOTHER_MIGRATES)
+      logWait(ANOTHER_MIGRATES)
       await client.query('select pg_advisory_lock($1)', LOCK)
     }
     const had = numbersApplied(await listApplied(client), names)
@@ -80,13 +80,13 @@ export async function migrate(
     }
     const from = completeUpTo(numbers, had)
     if (found > 0 && from < to) {
-      tellWait(`migrating from ${from} to ${to}: ${TAKES_MINUTES}`)
-      if (await areNodesAtWork(client)) tellWait(OLDER_NODES_RUN)
+      logWait(`migrating from ${from} to ${to}: ${TAKES_MINUTES}`)
+      if (await areNodesAtWork(client)) logWait(OLDER_NODES_RUN)
     }
-    await runFiles(client, { folder, told, tellWait })
+    await runFiles(client, { folder, errors, logWait })
     return { from, to }
   } catch (error) {
-    throw told[0] ?? error // The library would put a stack trace inside its sentence.
+    throw errors[0] ?? error // The library would put a stack trace inside its sentence.
   } finally {
     await client.end()
   }
@@ -110,11 +110,11 @@ async function areNodesAtWork(client: pg.Client): Promise<boolean> {
  */
 async function runFiles(
   client: pg.Client,
-  options: { readonly folder: string; readonly told: Error[]; readonly tellWait: TellWait },
+  options: { readonly folder: string; readonly errors: Error[]; readonly logWait: LogWait },
 ): Promise<void> {
-  const { folder, told, tellWait } = options
+  const { folder, errors, logWait } = options
   const migrationsSchema = await schemaOfTables(client)
-  let isTold = false
+  let isLogged = false
   await client.query(`set lock_timeout to ${LOCK_TIMEOUT_MS}`)
   for (;;) {
     try {
@@ -133,11 +133,11 @@ async function runFiles(
       })
       return
     } catch (error) {
-      if (!told.some((one) => hasSqlState(one, LOCK_NOT_AVAILABLE))) throw error
+      if (!errors.some((one) => hasSqlState(one, LOCK_NOT_AVAILABLE))) throw error
     }
-    told.length = 0
-    if (!isTold) tellWait(TABLE_IS_HELD)
-    isTold = true
+    errors.length = 0
+    if (!isLogged) logWait(TABLE_IS_HELD)
+    isLogged = true
     await client.query('rollback')
     await sleep(LET_THROUGH_MS)
   }

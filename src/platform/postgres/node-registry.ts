@@ -170,21 +170,21 @@ export function listLostKeys(db: Db, withinMs: number): Promise<KeyGap[]> {
 export interface SettingGap {
   readonly name: string
   /** Each value, and the nodes that have it. */
-  readonly told: string
+  readonly differences: string
 }
 
 /** Settings that differ between live nodes. */
 export function listSettingGaps(db: Db): Promise<SettingGap[]> {
   return db.rows(sql`
-    with told as (
+    with value_nodes as (
       select name, value,
         string_agg(format('node %s (%s)', node_id, host), ', ' order by node_id) as nodes
       from node cross join jsonb_each_text(settings) as setting (name, value)
       where heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
       group by name, value
     )
-    select name, string_agg(format('%s at %s', value, nodes), '; ' order by value) as told
-    from told group by name having count(*) > 1 order by name`)
+    select name, string_agg(format('%s at %s', value, nodes), '; ' order by value) as differences
+    from value_nodes group by name having count(*) > 1 order by name`)
 }
 
 /** The id of this database's installation. */

@@ -60,7 +60,7 @@ export class LogStream {
         return
       }
       this.#rest = this.#rest.subarray(bytes)
-      if (this.#rest.length === 0) this.#tellLost()
+      if (this.#rest.length === 0) this.#reportLost()
       this.#writeNext()
     })
   }
@@ -75,7 +75,7 @@ export class LogStream {
     return this.#rest.length > 0
   }
 
-  #tellLost(): void {
+  #reportLost(): void {
     const lost = this.#lost
     this.#lost = 0
     if (lost > 0) this.#options.onLost(lost)

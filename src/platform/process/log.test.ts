@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorTeller, makeLogger } from './log.ts'
+import { errorLogger, makeLogger } from './log.ts'
 
 test('a line is one JSON value with its time, message and fields', () => {
   const [line] = linesOf((log) => log.info({ request_id: 'r-1', status: 200 }, 'answered'))
@@ -48,13 +48,13 @@ test('lines below the level are not written', () => {
 test('a repeated error is logged once a minute with its count, even if other errors occur between', () => {
   const lines = linesOf((log) => {
     let nowMs = 0
-    const tell = errorTeller(log, 'leases', () => nowMs)
+    const logError = errorLogger(log, 'leases', () => nowMs)
     for (; nowMs <= 60_000; nowMs += 1_000) {
-      tell(new Error('away'))
-      tell(new Error('late'))
+      logError(new Error('away'))
+      logError(new Error('late'))
     }
-    for (let count = 0; count < 10_000; count++) tell(new Error(`another ${count}`))
-    tell(new Error('away'))
+    for (let count = 0; count < 10_000; count++) logError(new Error(`another ${count}`))
+    logError(new Error('away'))
   })
   assert.deepEqual(
     [...lines.slice(0, 5), ...lines.slice(-1)].map(({ msg, err, repeats }) => [

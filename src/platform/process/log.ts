@@ -65,23 +65,23 @@ const REMEMBERED_MAX = 100
  * Logs errors, but the same one only once a minute, with the number of repetitions. An hour without
  * a database then gives dozens of lines instead of thousands.
  */
-export function errorTeller(
+export function errorLogger(
   log: Logger,
   what: string,
   nowMs: () => number = () => performance.now(),
 ): (error: unknown) => void {
-  const told = new Map<string, { readonly atMs: number; repeats: number }>()
+  const logged = new Map<string, { readonly atMs: number; repeats: number }>()
   return (error) => {
     const text = String(error)
-    const before = told.get(text)
+    const before = logged.get(text)
     if (before !== undefined && nowMs() - before.atMs < REPEAT_MS) {
       before.repeats += 1
       return
     }
     log.error({ err: error, ...(before && { repeats: before.repeats }) }, what)
-    told.delete(text) // Moves it to the end of the map.
-    told.set(text, { atMs: nowMs(), repeats: 0 })
-    const [oldest = ''] = told.keys()
-    if (told.size > REMEMBERED_MAX) told.delete(oldest)
+    logged.delete(text) // Moves it to the end of the map.
+    logged.set(text, { atMs: nowMs(), repeats: 0 })
+    const [oldest = ''] = logged.keys()
+    if (logged.size > REMEMBERED_MAX) logged.delete(oldest)
   }
 }

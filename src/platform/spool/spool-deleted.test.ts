@@ -7,7 +7,8 @@ import { openSpool } from './spool.ts'
 test('a deleted spool file is reported and no longer keeps the spool from being empty', async (t) => {
   const root = await temporaryFolder(t, 'spool-')
   const damage: string[] = []
-  const open = () => openSpool({ root, bytesMax: 1000, onDamage: (told) => damage.push(told) })
+  const open = () =>
+    openSpool({ root, bytesMax: 1000, onDamage: (problem) => damage.push(problem) })
   const drained: string[] = []
   const write = async (records: readonly Buffer[]) => void drained.push(...records.map(String))
   const deleteFiles = async () => {

@@ -7,19 +7,19 @@ import { openSpool } from './spool.ts'
 
 async function makeRoot(t: TestContext) {
   const root = await temporaryFolder(t, 'spool of two stores ')
-  const told: string[] = []
+  const problems: string[] = []
   const openFor = async (store: string) => {
     const isOurs = (owner: string) => owner === store
-    const onDamage = (problem: string) => void told.push(problem)
+    const onDamage = (problem: string) => void problems.push(problem)
     const spool = await openSpool({ root, bytesMax: 1_000, isOurs, onDamage })
     await spool.recordOwner(store)
     return spool
   }
-  return { root, told, openFor }
+  return { root, problems, openFor }
 }
 
 test("records of another store's process wait for its next process, even beside a running one", async (t) => {
-  const { told, openFor } = await makeRoot(t)
+  const { problems, openFor } = await makeRoot(t)
   const ours = await openFor('ours')
   const theirs = await openFor('theirs')
   await theirs.append([Buffer.from('theirs')])
@@ -28,8 +28,8 @@ test("records of another store's process wait for its next process, even beside 
   assert(!ours.hasForeign())
   for (const _ of ['found', 'found again']) await ours.adoptAbandoned()
   assert(ours.hasForeign() && !ours.hasWork())
-  assert.equal(told.length, 1)
-  assert.match(told.join(), /holds events of another database: they stay there$/)
+  assert.equal(problems.length, 1)
+  assert.match(problems.join(), /holds events of another database: they stay there$/)
 
   const next = await openFor('theirs')
   const drained: string[] = []
@@ -39,7 +39,7 @@ test("records of another store's process wait for its next process, even beside 
 })
 
 test("the death of another store's process is left for its own store, even with an empty spool", async (t) => {
-  const { root, told, openFor } = await makeRoot(t)
+  const { root, problems, openFor } = await makeRoot(t)
   const ours = await openFor('ours')
   const theirs = await openFor('theirs')
   await theirs.append([Buffer.from('theirs')])
@@ -52,7 +52,7 @@ test("the death of another store's process is left for its own store, even with 
     spool.drain({ write: async () => assert.fail('nothing was left'), onDrained })
   await ours.adoptAbandoned()
   await drain(ours)
-  assert.deepEqual([ended, told, ours.hasForeign()], [[], [], false])
+  assert.deepEqual([ended, problems, ours.hasForeign()], [[], [], false])
   const next = await openFor('theirs')
   await drain(next)
   assert.deepEqual(ended, ['theirs'])

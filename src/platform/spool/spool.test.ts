@@ -386,7 +386,7 @@ test('a process without free file handles refuses records and keeps running', as
   const node = [process.execPath, '--expose-gc', '--input-type=module', '-e', code]
   const run = 'ulimit -n 64; exec "$@"'
   const child = spawn('sh', ['-c', run, 'sh', ...node, await makeRoot(t)])
-  const told = text(child.stdout)
+  const printed = text(child.stdout)
   assert.deepEqual(await once(child, 'exit'), [0, null])
-  assert.equal(await told, 'EMFILE EMFILE b ')
+  assert.equal(await printed, 'EMFILE EMFILE b ')
 })

@@ -84,7 +84,7 @@ export class Spool {
   })
 
   constructor(options: SpoolOptions, own: Directory) {
-    this.#options = { ...options, onDamage: toldOnce(options.onDamage) }
+    this.#options = { ...options, onDamage: withoutRepeats(options.onDamage) }
     this.#own = own
   }
 
@@ -303,12 +303,12 @@ async function drainRecords(
 }
 
 /** Draining is tried several times a second, so each problem of a file is reported only once. */
-function toldOnce(tell: (problem: string) => void): (problem: string) => void {
-  const told = new Set<string>()
+function withoutRepeats(report: (problem: string) => void): (problem: string) => void {
+  const reported = new Set<string>()
   return (problem) => {
-    if (told.has(problem)) return
-    told.add(problem)
-    tell(problem)
+    if (reported.has(problem)) return
+    reported.add(problem)
+    report(problem)
   }
 }
 

@@ -115,15 +115,15 @@ test('whether cells behind the header’s last are taken depends on the rows, no
 test('of long rows no more is held back than one row may hold', () => {
   const reader = csvReader(',')
   const row = `1,${'x'.repeat(ROW_CHARACTERS_MAX - 1_000)},,\n`
-  const told = ['id,title\n', row, row].map((text) => reader.push(text, false).length)
-  assert.deepEqual(told, [0, 0, 3])
+  const counts = ['id,title\n', row, row].map((text) => reader.push(text, false).length)
+  assert.deepEqual(counts, [0, 0, 3])
 })
 
 test('of a feed of nothing but commas no more than some thousand rows are held back', () => {
   const reader = csvReader(',')
-  const told = ['id,title,link\n', ',\n'.repeat(10_000)].map((text) => reader.push(text, false))
+  const counts = ['id,title,link\n', ',\n'.repeat(10_000)].map((text) => reader.push(text, false))
   assert.deepEqual(
-    told.map(({ length }) => length),
+    counts.map(({ length }) => length),
     [0, 10_001],
   )
 })

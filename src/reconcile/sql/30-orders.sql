@@ -1,20 +1,20 @@
 -- Recomputes every order, event by event: which reports apply, whose click it is owed to, whether
 -- it was approved or rejected (docs/spec/orders-and-money.md).
 
-create temp table r_told on commit drop as
+create temp table r_order_event on commit drop as
 select seq, id, day, at, type, merch_id, body->>'order_id' as order_id, body
 from event
 where lane = 0 and type in (12, 13, 17) -- orders, returns, decisions
   and seq <= (select position from lane where lane = 0);
-analyze r_told (seq, type, merch_id, order_id);
+analyze r_order_event (seq, type, merch_id, order_id);
 
 -- Valid clicks that an order names, its own and those its tag remembers, folded before the order
 -- and not reversed by then.
 create temp table r_remembered on commit drop as
-select told.seq, named.is_exact, click.click_id, click.merch_id = told.merch_id as is_own, click.at,
-  session_key, ordered.at as ordered_at, ordered.touches_until,
+select logged.seq, named.is_exact, click.click_id, click.merch_id = logged.merch_id as is_own,
+  click.at, session_key, ordered.at as ordered_at, ordered.touches_until,
   (body->>'window_days')::int * interval '1 day' as reach
-from r_told told
+from r_order_event logged
 cross join lateral (
   select decode(body->>'exact_click_id', 'hex') as click_id, true as is_exact
   where body->>'exact_click_id' is not null
@@ -29,28 +29,28 @@ cross join lateral (
     timestamptz 'epoch'
       + coalesce(report->>'touches_until_ms', report->>'ordered_at_ms')::bigint
         * interval '1 millisecond' as touches_until -- the whole day of a plain date
-  from (select body->'report' as report) as told_now
+  from (select body->'report' as report) as reported
 ) as ordered
-join r_click click on click.click_id = named.click_id and click.seq < told.seq
+join r_click click on click.click_id = named.click_id and click.seq < logged.seq
   and click.reason in (0, 6, 12, 20, 21, 22, 24, 25)
-  and (click.reversal_seq is null or click.reversal_seq > told.seq)
-where told.type = 12 and (named.is_exact or click.at <= ordered.touches_until);
+  and (click.reversal_seq is null or click.reversal_seq > logged.seq)
+where logged.type = 12 and (named.is_exact or click.at <= ordered.touches_until);
 analyze r_remembered;
 
 -- Links that the visitor had only seen, if the merchant pays for those. The event names the
 -- viewable impressions; the log must contain them, in the session of a remembered click.
 create temp table r_seen_link on commit drop as
 select known.seq, known.click_id, seen.at, seen.impression_id,
-  (told.body->'post_impression'->>'rate_ppm')::numeric as rate
+  (logged.body->'post_impression'->>'rate_ppm')::numeric as rate
 from r_remembered known
-join r_told told using (seq)
+join r_order_event logged using (seq)
 cross join lateral (
   select (named->>'impression_id')::bigint as impression_id, decode(named->>'click_id', 'hex')
       as click_id,
     timestamptz 'epoch' + (named->>'at_ms')::bigint * interval '1 millisecond' as at
-  from jsonb_array_elements(told.body->'post_impression'->'seen') as listed (named)
+  from jsonb_array_elements(logged.body->'post_impression'->'seen') as listed (named)
 ) as seen
-where told.body ? 'post_impression' and not is_exact and seen.click_id = known.click_id
+where logged.body ? 'post_impression' and not is_exact and seen.click_id = known.click_id
   and seen.at between ordered_at - interval '1 day' and touches_until
   and (
     exists (
@@ -81,18 +81,18 @@ create unique index on r_found (seq);
 create temp table r_step_event on commit drop as
 select *, row_number() over (partition by merch_id, order_id order by seq) as n
 from (
-  select told.seq, id, day, at, merch_id, order_id,
+  select logged.seq, id, day, at, merch_id, order_id,
     case type when 12 then 'order' when 13 then 'return' else 'decision' end as kind,
     case when type = 12 then body->'report' || jsonb_build_object('event_id', id::text) end
       as report,
     case when type = 17 then body end as decision,
     found.click_id, found.sureness, found.rate
-  from r_told told left join r_found found using (seq)
+  from r_order_event logged left join r_found found using (seq)
   union all
   select distinct click.reversal_seq, click.reversal_id, click.reversal_day, click.reversed_at,
-    told.merch_id, told.order_id, 'reversal', null::jsonb, null::jsonb, click.click_id, null::int,
-    null::numeric
-  from r_found found join r_told told using (seq) join r_click click using (click_id)
+    logged.merch_id, logged.order_id, 'reversal', null::jsonb, null::jsonb, click.click_id,
+    null::int, null::numeric
+  from r_found found join r_order_event logged using (seq) join r_click click using (click_id)
   where click.reversal_seq is not null
 ) as every_event;
 create unique index on r_step_event (merch_id, order_id, n);
@@ -136,7 +136,7 @@ returns numeric language sql immutable as $$
 $$;
 
 -- The same with the highest value from its source in this currency, which interprets a net value.
-create or replace function pg_temp.told(report jsonb, known jsonb)
+create or replace function pg_temp.latest_with_peak(report jsonb, known jsonb)
 returns jsonb language sql stable as $$
   select case when known is null then latest else latest || jsonb_build_object('peak', greatest(
       pg_temp.most_in(latest->>'currency', report), pg_temp.most_in(latest->>'currency', known)))
@@ -163,7 +163,7 @@ create temp table r_state on commit drop as
 with recursive state as (
   select merch_id, order_id, 0::bigint as n, 0::bigint as seq, 0::bigint as id,
     null::date as day, null::text as kind, null::timestamptz as accepted_at,
-    null::jsonb as told_pixel, null::jsonb as told_import, null::jsonb as told_s2s,
+    null::jsonb as pixel_report, null::jsonb as import_report, null::jsonb as s2s_report,
     null::jsonb as pixel, null::jsonb as import, null::jsonb as s2s, null::bytea as click_id,
     null::int as sureness, null::numeric as rate, null::timestamptz as owed_since,
     null::timestamptz as locks_at,
@@ -173,10 +173,10 @@ with recursive state as (
   from r_step_event where n = 1
   union all
   select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
-    told.accepted_at, told.pixel, told.import, told.s2s,
-    case when stands then state.pixel else told.pixel end,
-    case when stands then state.import else told.import end,
-    case when stands then state.s2s else told.s2s end, owed.click_id, owed.sureness, owed.rate,
+    reported.accepted_at, reported.pixel, reported.import, reported.s2s,
+    case when stands then state.pixel else reported.pixel end,
+    case when stands then state.import else reported.import end,
+    case when stands then state.s2s else reported.s2s end, owed.click_id, owed.sureness, owed.rate,
     owed.owed_since,
     case when owed.click_id is not null and not (is_waiting_on and is_held)
       then greatest(locked.earliest, decided.waited_until) end,
@@ -188,8 +188,8 @@ with recursive state as (
   -- An order that only reports cancelled can be restored by reports until it would have locked.
   cross join lateral (
     select state.rejected_at is null or (
-      coalesce(
-        state.reject_reason = pg_temp.ended_by(coalesce(told_s2s, told_import, told_pixel)), false)
+      coalesce(state.reject_reason
+        = pg_temp.ended_by(coalesce(s2s_report, import_report, pixel_report)), false)
       and coalesce(step.at < state.locks_at, true)) as is_standing
     offset 0
   ) as standing
@@ -202,17 +202,20 @@ with recursive state as (
   cross join lateral (
     select case when counts then coalesce(state.accepted_at, step.at) else state.accepted_at end
         as accepted_at,
-      case when approves then pg_temp.passed(told_pixel)
-        when counts and report->>'source' = 'pixel' then pg_temp.told(report, told_pixel)
-        else told_pixel end as pixel,
-      case when approves then pg_temp.passed(told_import)
-        when counts and report->>'source' = 'import' then pg_temp.told(report, told_import)
-        else told_import end as import,
-      case when approves then pg_temp.passed(told_s2s)
-        when counts and report->>'source' = 's2s' then pg_temp.told(report, told_s2s)
-        else told_s2s end as s2s
+      case when approves then pg_temp.passed(pixel_report)
+        when counts and report->>'source' = 'pixel'
+          then pg_temp.latest_with_peak(report, pixel_report)
+        else pixel_report end as pixel,
+      case when approves then pg_temp.passed(import_report)
+        when counts and report->>'source' = 'import'
+          then pg_temp.latest_with_peak(report, import_report)
+        else import_report end as import,
+      case when approves then pg_temp.passed(s2s_report)
+        when counts and report->>'source' = 's2s'
+          then pg_temp.latest_with_peak(report, s2s_report)
+        else s2s_report end as s2s
     offset 0
-  ) as told
+  ) as reported
   cross join lateral (
     select counts and step.click_id is not null and (
       state.click_id is null
@@ -230,7 +233,7 @@ with recursive state as (
   ) as owed
   left join r_click click on click.click_id = owed.click_id
   cross join lateral (
-    select case when owed.click_id is not null then greatest(owed.owed_since, told.accepted_at
+    select case when owed.click_id is not null then greatest(owed.owed_since, reported.accepted_at
       + case when click.model = 3 and owed.sureness <> 1 then interval '0'
         else interval '90 days' end) end as earliest
     offset 0
@@ -238,7 +241,7 @@ with recursive state as (
   cross join lateral (
     select best->>'value_micros' is null
       or coalesce(best->>'hold' = 'review', false) as is_held
-    from (select coalesce(told.s2s, told.import, told.pixel) as best) as believed
+    from (select coalesce(reported.s2s, reported.import, reported.pixel) as best) as believed
     offset 0
   ) as held
   -- A hold that starts before the lock delays it until the hold ends.
@@ -256,13 +259,14 @@ with recursive state as (
   ) as decided
   cross join lateral (
     select case
-      when told.accepted_at is null then null
+      when reported.accepted_at is null then null
       -- A reversed click makes a cancellation by reports final.
       when state.rejected_at is not null and not counts
         and not (step.kind = 'reversal' and is_standing) then null
       when step.at >= state.locks_at then null -- A locked order stays locked.
-      when counts and pg_temp.ended_by(coalesce(told.s2s, told.import, told.pixel)) is not null
-        then pg_temp.ended_by(coalesce(told.s2s, told.import, told.pixel))
+      when counts
+        and pg_temp.ended_by(coalesce(reported.s2s, reported.import, reported.pixel)) is not null
+        then pg_temp.ended_by(coalesce(reported.s2s, reported.import, reported.pixel))
       when step.decision->>'kind' = 'reject' then step.decision->>'reason'
       when step.kind = 'reversal' and step.click_id = owed.click_id then 'click_reversed'
     end as reject_reason
@@ -280,7 +284,7 @@ with recursive state as (
 -- With all reports the rows would be so wide that PostgreSQL compresses them.
 select merch_id, order_id, n, seq, id, day, kind, accepted_at, click_id, sureness, rate, locks_at,
   rejected_at, reject_reason, coalesce(s2s, import, pixel) as best,
-  coalesce(told_s2s, told_import, told_pixel) as told,
+  coalesce(s2s_report, import_report, pixel_report) as latest_report,
   coalesce(pg_temp.listed(s2s)->'lines', pg_temp.listed(import)->'lines',
     pg_temp.listed(pixel)->'lines', '[{}]'::jsonb) as lines
 from state where n > 0;

@@ -83,7 +83,7 @@ create temp table r_return on commit drop as
 select distinct on (merch_id, order_id, body->>'return_id') seq, id, merch_id, order_id,
   body->>'return_id' as return_id, (body->>'line')::int as line, body->>'product_id' as product_id,
   (body->>'quantity')::int as quantity, body->>'amount' as amount, body->>'currency' as currency
-from r_told where type = 13
+from r_order_event where type = 13
 order by merch_id, order_id, body->>'return_id', seq;
 analyze r_return;
 
@@ -106,7 +106,7 @@ join r_state using (merch_id, order_id, n)
 cross join lateral (
   select coalesce((best->>'is_net')::boolean, false) as is_net,
     pg_temp.minor_of(best->>'value') as value
-) as told_value
+) as reported_value
 cross join lateral (
   select case when is_net then greatest(value, (best->>'peak')::numeric) else value end as gross
 ) as before_returns;
@@ -266,15 +266,15 @@ analyze r_last_line (merch_id, order_id, n, line);
 -- they move nothing.
 create temp table r_change on commit drop as
 with moved as (
-  select told.merch_id, told.order_id, told.seq, told.id, told.day, told.pub_id, told.article_id,
-    told.campaign_id, told.net_sales, told.net_revenue, told.net_commission, told.net_earnings,
-    told.is_counted and (before.is_counted is not true or (told.kind = 'return'
-      and (told.units_back > before.units_back or told.refunds_back > before.refunds_back)))
+  select after.merch_id, after.order_id, after.seq, after.id, after.day, after.pub_id,
+    after.article_id, after.campaign_id, after.net_sales, after.net_revenue, after.net_commission, after.net_earnings,
+    after.is_counted and (before.is_counted is not true or (after.kind = 'return'
+      and (after.units_back > before.units_back or after.refunds_back > before.refunds_back)))
       as is_news
-  from r_target told
-  left join r_target before on before.merch_id = told.merch_id
-    and before.order_id = told.order_id and before.n = told.n - 1
-  where told.pub_id is not null
+  from r_target after
+  left join r_target before on before.merch_id = after.merch_id
+    and before.order_id = after.order_id and before.n = after.n - 1
+  where after.pub_id is not null
   union all
   select before.merch_id, before.order_id, after.seq, after.id, after.day, before.pub_id,
     before.article_id, before.campaign_id, -before.net_sales, -before.net_revenue,

@@ -48,10 +48,10 @@ with latest as (
   from standing
   window own as (partition by merch_id, order_id, place order by m)
 )
-select counted.*, told.at as accepted_at
+select counted.*, logged.at as accepted_at
 from counted
 join r_return goods using (merch_id, order_id, return_id)
-join r_told told on told.seq = goods.seq
+join r_order_event logged on logged.seq = goods.seq
 where units > units_before or refunded > refunded_before;
 
 -- Returns before the lock lower the debt; later ones reverse it.
@@ -203,9 +203,9 @@ select pub_id, due_at, earnings from r_debt where cost < 0 or (cost = 0 and earn
 -- fraction of a cent.
 create temp table r_statement on commit drop as
 with relined as (
-  select distinct sold.pub_id, locks_at, told.seq
-  from r_sale_line sold join r_told told using (merch_id, order_id)
-  where sold.model = 3 and told.type in (12, 17) and told.at > locks_at
+  select distinct sold.pub_id, locks_at, logged.seq
+  from r_sale_line sold join r_order_event logged using (merch_id, order_id)
+  where sold.model = 3 and logged.type in (12, 17) and logged.at > locks_at
 ), moved as (
   select pub_id, date_trunc('month', at at time zone 'UTC')::date as month,
     coalesce(sum(earnings) filter (where earnings > 0), 0) as released,
@@ -216,35 +216,36 @@ with relined as (
       select from event
       where lane = 0 and day < month + interval '1 month' and seq > run.position
         and seq <= (select position from lane where lane = 0)
-    ) as is_told_more
+    ) as has_later_events
   from (select distinct month, position from statement) as run
 ), issued as (
   select *, coalesce(lag(closing_micros) over own, 0) as opening,
-    lead(month) over own is null and not is_told_more and not exists (
+    lead(month) over own is null and not has_later_events and not exists (
       select from relined
       where relined.pub_id = statement.pub_id and relined.seq > run.position
         and locks_at < month + interval '1 month'
-    ) as is_told,
+    ) as is_current,
     sum(released_micros - taken_back_micros) over own
-      - (released_micros - taken_back_micros) as told_before
+      - (released_micros - taken_back_micros) as issued_before
   from statement join run using (month)
   where statement.position is not distinct from run.position
   window own as (partition by pub_id order by month)
 ), moved_before as (
   select pub_id, sum(released - taken_back) as net
   from issued join moved using (pub_id)
-  where is_told and moved.month < issued.month
+  where is_current and moved.month < issued.month
   group by pub_id
 ), due as (
   select issued.pub_id, issued.month, opening,
-    case when is_told then coalesce(released, 0) + greatest(late, 0) else released_micros end
+    case when is_current then coalesce(released, 0) + greatest(late, 0) else released_micros end
       as released,
-    case when is_told then coalesce(taken_back, 0) + greatest(-late, 0) else taken_back_micros end
+    case when is_current then coalesce(taken_back, 0) + greatest(-late, 0)
+      else taken_back_micros end
       as taken_back
   from issued
   left join moved using (pub_id, month)
   left join moved_before using (pub_id)
-  cross join lateral (select coalesce(net, 0) - told_before as late) as earlier
+  cross join lateral (select coalesce(net, 0) - issued_before as late) as earlier
 )
 select pub_id, month, opening, released, taken_back, payout, balance - payout as closing
 from due

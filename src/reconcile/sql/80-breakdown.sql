@@ -12,10 +12,10 @@ with click as (
   left join clicked_offer offer on offer.offer_id = stored.offer_id
     and offer.from_generation = stored.offer_generation
 ), ordered as (
-  select step.at, step.merch_id as seller, step.order_id, step.n, told.click_id,
+  select step.at, step.merch_id as seller, step.order_id, step.n, target.click_id,
     net_sales, net_revenue, net_earnings
-  from r_target told join r_step_event step using (merch_id, order_id, n)
-  where told.click_id is not null
+  from r_target target join r_step_event step using (merch_id, order_id, n)
+  where target.click_id is not null
   union all
   select step.at, step.merch_id, step.order_id, step.n, before.click_id,
     -net_sales, -net_revenue, -net_earnings

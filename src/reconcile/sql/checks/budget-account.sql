@@ -14,7 +14,7 @@ with sold as (
   from r_click where reversal_id is not null
   union all
   select campaign_id, day, micros, is_of_day from sold
-), told as (
+), logged as (
   -- A campaign that a restored database has lost has no budget.
   select campaign_id, null::date as day, sum(micros) as spent, 0 as given_back
   from spending join campaign using (campaign_id) group by campaign_id
@@ -27,14 +27,14 @@ with sold as (
   select campaign_id, day, settled_micros from budget_account
   where day is null or day between pg_temp.day_from() and pg_temp.day_to()
 )
-select 'campaign ' || coalesce(told.campaign_id, found.campaign_id)
-    || coalesce(' ' || coalesce(told.day, found.day), '') as key,
+select 'campaign ' || coalesce(logged.campaign_id, found.campaign_id)
+    || coalesce(' ' || coalesce(logged.day, found.day), '') as key,
   'settled_micros' as column_name,
   coalesce(spent, 0)::text as expected, coalesce(settled_micros, 0)::text as found,
-  'paid clicks and sales of campaign ' || coalesce(told.campaign_id, found.campaign_id) as cause
-from told
-full join found on found.campaign_id = told.campaign_id
-  and coalesce(found.day, 'infinity') = coalesce(told.day, 'infinity')
+  'paid clicks and sales of campaign ' || coalesce(logged.campaign_id, found.campaign_id) as cause
+from logged
+full join found on found.campaign_id = logged.campaign_id
+  and coalesce(found.day, 'infinity') = coalesce(logged.day, 'infinity')
 where coalesce(spent, 0) <> coalesce(settled_micros, 0)
   -- A day that ended before a reversal was folded has nothing left to give back.
   and coalesce(settled_micros, 0) - coalesce(spent, 0) not between 1 and coalesce(given_back, 0)

@@ -2,7 +2,7 @@
 select 'merchant ' || merch_id || ' publisher ' || pub_id || ' ' || day || ' of ' || click_day as key,
   compared.name as column_name, wanted::text as expected, had::text as found,
   'paid clicks of ' || click_day as cause
-from r_click_debt told
+from r_click_debt owed
 full join click_debt found using (merch_id, pub_id, day, click_day)
 cross join lateral (
   values ('cost_micros', cost, cost_micros),

@@ -11,7 +11,8 @@ from (
     target.net_commission, target.net_earnings,
     timestamptz 'epoch' + (best->>'ordered_at_ms')::bigint * interval '1 millisecond'
       as ordered_at,
-    case when told->>'value_micros' is null then 'no_rate' else told->>'hold' end as hold
+    case when latest_report->>'value_micros' is null then 'no_rate'
+      else latest_report->>'hold' end as hold
   from r_state state
   join (
     select merch_id, order_id, max(n) as n from r_state group by merch_id, order_id

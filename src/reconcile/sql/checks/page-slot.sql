@@ -1,17 +1,17 @@
 -- Page views by quarter of an hour. Signed totals of deleted views have no time of day: on their
 -- days the sums are compared.
 select slot || ' publisher ' || pub_id || ' page ' || encode(url_key, 'hex') as key,
-  'impressions' as column_name, coalesce(told.impressions, 0)::text as expected,
+  'impressions' as column_name, coalesce(logged.impressions, 0)::text as expected,
   coalesce(found.impressions, 0)::text as found, 'page impressions of ' || slot as cause
 from (
   select pub_id, url_key, quarter_hour(at) as slot, count(*) as impressions from r_session
   where day between pg_temp.day_from() and pg_temp.day_to()
   group by 1, 2, 3
-) as told
+) as logged
 full join (
   select * from page_slot where slot >= pg_temp.time_from() and slot < pg_temp.time_to()
 ) as found using (pub_id, url_key, slot)
-where told.impressions is distinct from found.impressions
+where logged.impressions is distinct from found.impressions
   and (slot at time zone 'UTC')::date not in (select day from r_totalled)
 union all
 select day || ' publisher ' || pub_id || ' page ' || encode(url_key, 'hex'), 'impressions',
