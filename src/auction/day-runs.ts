@@ -1,7 +1,7 @@
 /** Reruns publishers' days, each on a separate thread and a few at a time. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { FairTurns } from '../platform/concurrency/turns.ts'
+import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
 import type { Fault } from '../platform/errors/api-errors.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { parseTimestamp } from '../platform/time/timestamp.ts'

@@ -10,7 +10,7 @@ import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { Rounds } from '../platform/concurrency/rounds.ts'
+import { Rounds } from '../platform/concurrency/coalesced-task.ts'
 import { replaceFile } from '../platform/files/whole-file.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
 

@@ -6,7 +6,7 @@
  * stale entries keep serving (I5).
  */
 import { LRUCache } from 'lru-cache'
-import { OutOfPatience, withPatience } from '../platform/concurrency/patience.ts'
+import { OutOfPatience, withPatience } from '../platform/concurrency/timeout.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
 import type { LinkData } from './link-store.ts'
 

@@ -3,7 +3,7 @@
  * whose job ends soon gets its result at once, any other the URL of the job.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPulse } from '../platform/concurrency/pulse.ts'
+import { startPulse } from '../platform/concurrency/poller.ts'
 import { ApiError } from '../platform/errors/api-errors.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import type { DayRuns } from './day-runs.ts'

@@ -6,8 +6,8 @@
  * spending), lease-store.ts (grants) and pacing.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OutOfPatience, withPatience } from '../platform/concurrency/patience.ts'
-import { Rounds } from '../platform/concurrency/rounds.ts'
+import { Rounds } from '../platform/concurrency/coalesced-task.ts'
+import { OutOfPatience, withPatience } from '../platform/concurrency/timeout.ts'
 import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { ClockSteps } from '../platform/time/clock-steps.ts'

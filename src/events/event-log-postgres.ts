@@ -8,7 +8,7 @@
  */
 import pg from 'pg'
 import { GroupCommit, type Writer } from '../platform/concurrency/group-commit.ts'
-import { withPatience } from '../platform/concurrency/patience.ts'
+import { withPatience } from '../platform/concurrency/timeout.ts'
 import {
   type Connection,
   clientConfig,

@@ -5,7 +5,7 @@
  * past day only costs readers a look into it.
  */
 
-import { startPulse } from '../platform/concurrency/pulse.ts'
+import { startPulse } from '../platform/concurrency/poller.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, HOUR_MS, utcDay } from '../platform/time/timestamp.ts'

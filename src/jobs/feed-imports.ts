@@ -2,7 +2,7 @@
 import { RecordedRun } from '../catalog/feeds/record-import.ts'
 import type { FeedImportOrder } from '../catalog/feeds/run-feed-import.ts'
 import type { Node } from '../node/node.ts'
-import { Turns } from '../platform/concurrency/turns.ts'
+import { Turns } from '../platform/concurrency/concurrency-limiter.ts'
 import { errorLogger } from '../platform/process/log.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 

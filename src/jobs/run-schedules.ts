@@ -3,8 +3,8 @@
  * it runs. A failed job is retried. A missed one runs once, at the next start.
  */
 import type { Node } from '../node/node.ts'
-import { withPatience } from '../platform/concurrency/patience.ts'
-import { startPulse } from '../platform/concurrency/pulse.ts'
+import { startPulse } from '../platform/concurrency/poller.ts'
+import { withPatience } from '../platform/concurrency/timeout.ts'
 import { errorWords } from '../platform/errors/error-words.ts'
 import { databaseTime, msAhead } from '../platform/postgres/database-clock.ts'
 import { errorLogger } from '../platform/process/log.ts'

@@ -14,8 +14,8 @@ import {
   needPermission,
 } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { SharedWork } from '../platform/concurrency/shared-work.ts'
-import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/turns.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/concurrency-limiter.ts'
+import { SharedWork } from '../platform/concurrency/single-flight.ts'
 import { type Fault, notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/http/idempotency-key.ts'

@@ -3,7 +3,7 @@
  * database (docs/spec/links-and-tags.md#unattributed-wrapper-redirects).
  */
 
-import { startPulse } from '../platform/concurrency/pulse.ts'
+import { startPulse } from '../platform/concurrency/poller.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import { addUnattributed, NO_NAMES, type UnattributedNames } from './unattributed-store.ts'

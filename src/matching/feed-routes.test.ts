@@ -8,7 +8,7 @@ import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { FairTurns } from '../platform/concurrency/turns.ts'
+import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { feedRoutes } from './feed-routes.ts'
 

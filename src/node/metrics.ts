@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { listLanesBehind } from '../fold/lane-store.ts'
 import { countUnfolded } from '../fold/unfolded-store.ts'
-import { withPatience } from '../platform/concurrency/patience.ts'
+import { withPatience } from '../platform/concurrency/timeout.ts'
 import type { Answer } from '../platform/http/hot-http.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { latestReconciliation } from '../reconcile/reconciliation-store.ts'

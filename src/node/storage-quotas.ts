@@ -1,6 +1,6 @@
 /** The storage quotas of a node: how much anonymous clients can make it store. */
 
-import { startPulse } from '../platform/concurrency/pulse.ts'
+import { startPulse } from '../platform/concurrency/poller.ts'
 import { type QuotaTerms, StorageQuotas } from '../platform/limits/storage-quota.ts'
 import { addStoredBytes, listStoredBytes } from '../platform/limits/storage-quota-store.ts'
 import type { Database } from '../platform/postgres/postgres.ts'

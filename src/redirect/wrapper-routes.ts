@@ -11,8 +11,8 @@ import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import { readMark } from '../links/linkmate.ts'
 import type { UnattributedNames } from '../links/unattributed-store.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
-import { withPatience } from '../platform/concurrency/patience.ts'
-import { SharedWork } from '../platform/concurrency/shared-work.ts'
+import { SharedWork } from '../platform/concurrency/single-flight.ts'
+import { withPatience } from '../platform/concurrency/timeout.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/http/hot-http.ts'
 import {
   fitsUrlLimits,

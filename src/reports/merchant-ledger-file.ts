@@ -1,7 +1,7 @@
 /** A merchant's account as a file. */
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
-import { type FairTurns, unlessBegun } from '../platform/concurrency/turns.ts'
+import { type FairTurns, unlessBegun } from '../platform/concurrency/concurrency-limiter.ts'
 import { begunStream } from '../platform/http/begun-stream.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'

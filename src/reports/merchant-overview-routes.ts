@@ -9,7 +9,7 @@ import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-ke
 import { MerchantParams, requireMerchantRight } from '../catalog/own-merchant.ts'
 import { listRefusals } from '../orders/intake-store.ts'
 import { RefusalRecord, toRefusalRecord } from '../orders/schema.ts'
-import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/turns.ts'
+import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { PAGE_DAYS_MAX, RangeQuery } from '../stats/dashboard-schema.ts'

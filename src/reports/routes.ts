@@ -6,7 +6,11 @@ import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
-import { CLIENT_PATIENCE_MS, FairTurns, unlessBegun } from '../platform/concurrency/turns.ts'
+import {
+  CLIENT_PATIENCE_MS,
+  FairTurns,
+  unlessBegun,
+} from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { begunStream } from '../platform/http/begun-stream.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'

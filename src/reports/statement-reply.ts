@@ -1,7 +1,7 @@
 /** A month's statement as a response: for a program with a key, or a browser with a session. */
 import Type, { type Static } from 'typebox'
 import { findPublisher } from '../accounts/publisher-store.ts'
-import type { FairTurns } from '../platform/concurrency/turns.ts'
+import type { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'

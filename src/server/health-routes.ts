@@ -1,7 +1,7 @@
 /** Endpoints for an operator's systems: liveness, readiness, metrics. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from '../node/node.ts'
-import { withPatience } from '../platform/concurrency/patience.ts'
+import { withPatience } from '../platform/concurrency/timeout.ts'
 import { UNCACHED } from '../platform/http/hot-http.ts'
 import { ping } from '../platform/postgres/postgres.ts'
 import { errorLogger } from '../platform/process/log.ts'

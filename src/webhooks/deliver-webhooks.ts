@@ -9,7 +9,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../orders/signed-request.ts'
-import { FairTurns } from '../platform/concurrency/turns.ts'
+import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
 import { errorWords } from '../platform/errors/error-words.ts'
 import { PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import type { Db } from '../platform/postgres/postgres.ts'

@@ -1,7 +1,7 @@
 /** For tests of queue timeouts: shortens them so that the test does not wait. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { CLIENT_PATIENCE_MS, Turns } from '../../src/platform/concurrency/turns.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../../src/platform/concurrency/concurrency-limiter.ts'
 
 const HASTE = 500
 

@@ -7,7 +7,7 @@
  * attacker can use it up and keep a user from signing in, but sessions and API keys keep working.
  */
 
-import { CLIENT_PATIENCE_MS, Turns } from '../../platform/concurrency/turns.ts'
+import { CLIENT_PATIENCE_MS, Turns } from '../../platform/concurrency/concurrency-limiter.ts'
 import { TokenBuckets } from '../../platform/limits/token-bucket.ts'
 import { addressUnit } from '../../platform/net/client-address.ts'
 

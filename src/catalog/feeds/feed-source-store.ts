@@ -1,6 +1,6 @@
 /** The sources of merchants' feeds: feeds with a URL are fetched repeatedly. */
 
-import { startPulse } from '../../platform/concurrency/pulse.ts'
+import { startPulse } from '../../platform/concurrency/poller.ts'
 import { type Database, type Db, ping } from '../../platform/postgres/postgres.ts'
 import { withSessionLocks } from '../../platform/postgres/session-locks.ts'
 import { type Sql, sql } from '../../platform/postgres/sql.ts'

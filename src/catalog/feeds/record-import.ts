@@ -3,7 +3,7 @@
  *
  * Commands, schedules and the API all import through here, so a merchant's list shows every import.
  */
-import { startPulse } from '../../platform/concurrency/pulse.ts'
+import { startPulse } from '../../platform/concurrency/poller.ts'
 import type { Database, Db } from '../../platform/postgres/postgres.ts'
 import { cutText } from '../../platform/text/characters.ts'
 import type { FoundColumn } from './feed-columns.ts'

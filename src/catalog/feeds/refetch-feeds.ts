@@ -1,6 +1,6 @@
 /** Fetches feeds again from their URLs, before their offers are too old to bid. */
 
-import { Turns } from '../../platform/concurrency/turns.ts'
+import { Turns } from '../../platform/concurrency/concurrency-limiter.ts'
 import { withoutPassword } from '../../platform/net/fetch-guard.ts'
 import type { Database } from '../../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'

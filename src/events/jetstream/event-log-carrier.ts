@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { withPatience } from '../../platform/concurrency/patience.ts'
+import { withPatience } from '../../platform/concurrency/timeout.ts'
 import { type Connection, newClient } from '../../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
 import type { LogEvent } from '../event.ts'

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import type { CountryResponse, Reader } from 'maxmind'
-import { startPulse } from '../concurrency/pulse.ts'
+import { startPulse } from '../concurrency/poller.ts'
 import { Refusal } from '../errors/refusal.ts'
 import { isCountry } from './countries.ts'
 

@@ -3,7 +3,7 @@
  * anything is created in it.
  */
 import type pg from 'pg'
-import { withPatience } from '../concurrency/patience.ts'
+import { withPatience } from '../concurrency/timeout.ts'
 import { type Connection, newClient } from './postgres.ts'
 
 export interface DatabaseFacts {

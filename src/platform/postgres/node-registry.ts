@@ -7,7 +7,7 @@
  * cannot reach the database keeps its number while any other is free.
  */
 
-import { startPulse } from '../concurrency/pulse.ts'
+import { startPulse } from '../concurrency/poller.ts'
 import { Refusal } from '../errors/refusal.ts'
 import type { Db } from './postgres.ts'
 import { sql } from './sql.ts'

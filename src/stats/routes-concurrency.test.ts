@@ -7,7 +7,7 @@ import { makePublisherWorld, type PublisherWorld } from '../../test/support/publ
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { FairTurns } from '../platform/concurrency/turns.ts'
+import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { makeLogger } from '../platform/process/log.ts'
 import { statsRoutes } from './routes.ts'

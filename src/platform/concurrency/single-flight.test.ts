@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SharedWork } from './shared-work.ts'
+import { SharedWork } from './single-flight.ts'
 
 test('callers during a run share its result, and later callers start a new one', async () => {
   const shared = new SharedWork<number>()

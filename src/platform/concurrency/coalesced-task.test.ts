@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Rounds } from './rounds.ts'
+import { Rounds } from './coalesced-task.ts'
 
 test('requests during a run share the next run, and runs never overlap', async () => {
   const begun: PromiseWithResolvers<void>[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'
 import { test } from 'node:test'
-import { OutOfPatience, withPatience } from './patience.ts'
+import { OutOfPatience, withPatience } from './timeout.ts'
 
 const PATIENCE_MS = 20
 

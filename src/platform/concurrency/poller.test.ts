@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startPulse } from './pulse.ts'
+import { startPulse } from './poller.ts'
 
 test('polling continues beside one hanging call, but not beside two', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from '../errors/api-errors.ts'
-import { FairTurns, Turns, unlessBegun } from './turns.ts'
+import { FairTurns, Turns, unlessBegun } from './concurrency-limiter.ts'
 
 test('at most N calls run at once, in order of arrival, and a failure frees its slot', async () => {
   const turns = new Turns(2)
