@@ -4,7 +4,7 @@
  */
 
 import { EVENT_TYPE } from '../src/events/event.ts'
-import { lessonChange } from '../src/fold/order-lesson.ts'
+import { lessonChange } from '../src/fold/training-sample.ts'
 import { applyEvent, type OrderEvent } from '../src/orders/order-event.ts'
 import type { OrderRecord } from '../src/orders/order-store.ts'
 import { emptyOrder } from '../src/orders/order-store.ts'

@@ -7,11 +7,12 @@
  * clicks arrive where their auction was held, "any" clicks wherever a load balancer sends them.
  * Exits 1 above the goal. `node bench/small-budgets.ts [hours]`; seed printed.
  */
+
+import { type SettledClick, settleClicks } from '../src/budgets/book-spend.ts'
 import { openAccounts } from '../src/budgets/budget-account.ts'
 import { ALWAYS, LeaseBook } from '../src/budgets/lease.ts'
 import { requestLeases } from '../src/budgets/lease-store.ts'
 import { dayNumberOf, dayText } from '../src/budgets/lease-terms.ts'
-import { type SettledClick, settleClicks } from '../src/budgets/settle.ts'
 import type { Db } from '../src/platform/postgres/postgres.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { DAY_MS } from '../src/platform/time/timestamp.ts'

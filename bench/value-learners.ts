@@ -11,12 +11,12 @@ import {
   fitApprovals,
   type OrderAges,
 } from '../src/prediction/approval.ts'
+import { OutlookBook } from '../src/prediction/click-estimates.ts'
 import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../src/prediction/delay.ts'
 import { type DelayCurve, HALF_LIVES, type HalfLife, WAITS_MS } from '../src/prediction/evidence.ts'
 import { addToPairs, type PairEvidence } from '../src/prediction/evidence-store.ts'
 import { fitModel } from '../src/prediction/fit.ts'
 import { fitHalfLife, HALF_LIFE_DAYS } from '../src/prediction/half-life.ts'
-import { OutlookBook } from '../src/prediction/outlook.ts'
 import {
   gammaQuantile,
   type Prediction,

@@ -144,7 +144,7 @@ const MORE_SQL_FILES = [
   'src/auction/market.ts',
   'src/auction/receipt-queue.ts',
   'src/budgets/budget-account.ts',
-  'src/budgets/settle.ts',
+  'src/budgets/book-spend.ts',
   'src/demo/load.ts',
   'src/events/hash-keys.ts',
   'src/events/partitions.ts',

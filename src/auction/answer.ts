@@ -7,7 +7,7 @@
  */
 import { formatCents } from '../platform/money/money.ts'
 import { isOnDomain, parseWebUrl, unicodeHost } from '../platform/net/url.ts'
-import { type HeldAuction, trackersOf } from './hold-auction.ts'
+import { type HeldAuction, trackersOf } from './auction-result.ts'
 import type { OfferRow } from './link-store.ts'
 import type { Market, Merchant } from './market.ts'
 import { redirectQuery } from './redirect-query.ts'

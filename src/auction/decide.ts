@@ -10,8 +10,9 @@ import { roasCeiling } from '../budgets/roas.ts'
 import { NO_TERMS, type PayTerms } from '../events/pay-terms.ts'
 import { micros, PPM, publisherPart as partOf } from '../platform/money/money.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
-import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
+import type { OutlookBook, PairOutlook } from '../prediction/click-estimates.ts'
 import { orderTerms, perOrderMicros } from '../prediction/predict.ts'
+import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './auction-result.ts'
 import { standingsOf } from './auction-totals.ts'
 import {
   type CampaignFlight,
@@ -29,7 +30,6 @@ import {
   pairCandidates,
 } from './candidate-set.ts'
 import { type CategoryFloors, compileFloors } from './category-floors.ts'
-import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './hold-auction.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import type { Campaign, Market, Publisher } from './market.ts'
 import { createOutcome, type Outcome } from './outcome.ts'

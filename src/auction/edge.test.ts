@@ -14,7 +14,7 @@ import { keyOfUrl } from '../platform/net/url.ts'
 import { listen } from '../platform/postgres/listen.ts'
 import type { Database, Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { OutlookBook } from '../prediction/outlook.ts'
+import { OutlookBook } from '../prediction/click-estimates.ts'
 import { Edge } from './edge.ts'
 
 async function openEdge(t: TestContext, database: Database, book = new LeaseBook()): Promise<Edge> {

@@ -5,11 +5,11 @@ import { listAccounts } from '../../test/support/budget-accounts.ts'
 import { testDatabase } from '../../test/support/database.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
+import { closeLeases, leaseCloseBody } from './book-spend.ts'
 import { applyBudgets, lockBudgets, openAccounts } from './budget-account.ts'
 import { ALWAYS, LeaseBook } from './lease.ts'
 import { LeaseLoop } from './lease-loop.ts'
 import { requestLeases } from './lease-store.ts'
-import { closeLeases, leaseCloseBody } from './settle.ts'
 
 const PRICE = 100_000
 const NOON = Date.parse('2026-04-13T12:00:00Z')

@@ -5,10 +5,10 @@ import { testDatabase } from '../../test/support/database.ts'
 import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
+import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './book-spend.ts'
 import { applyBudgets, openAccounts, returnToBudget } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'
 import { LEASE_TTL_MS, type LeaseRequest } from './lease-terms.ts'
-import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './settle.ts'
 
 const DAY = '2026-04-13'
 const NOON = Date.parse(`${DAY}T12:00:00Z`)

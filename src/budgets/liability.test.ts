@@ -4,12 +4,12 @@ import { testDatabase } from '../../test/support/database.ts'
 import fc from '../../test/support/fast-check.ts'
 import { evenly } from '../../test/support/uniform-numbers.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { OutlookBook } from '../prediction/outlook.ts'
+import { OutlookBook } from '../prediction/click-estimates.ts'
 import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
+import { settleClicks } from './book-spend.ts'
 import { listSpending, openAccounts } from './budget-account.ts'
 import { findOverCap } from './liability.ts'
 import { loadOverCap } from './liability-store.ts'
-import { settleClicks } from './settle.ts'
 
 const NOON = Date.parse('2026-04-13T12:00:00Z')
 const HOUR = 3_600_000

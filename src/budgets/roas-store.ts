@@ -3,8 +3,8 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
+import { OutlookBook } from '../prediction/click-estimates.ts'
 import { curveText, IS_LED_BY_CLICK, waitingShare } from '../prediction/delay-store.ts'
-import { OutlookBook } from '../prediction/outlook.ts'
 import { RETURN_DAYS } from '../prediction/return-share.ts'
 import {
   lastingValue,

@@ -9,7 +9,7 @@
  * Pure: what was seen goes in, the next multiplier comes out.
  */
 import { estimateChangingRate, type Span } from '../prediction/changing-rate.ts'
-import type { PairOutlook } from '../prediction/outlook.ts'
+import type { PairOutlook } from '../prediction/click-estimates.ts'
 
 /** A goal is met on average over these days. */
 export const ROAS_DAYS = 14

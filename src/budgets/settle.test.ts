@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { listAccounts } from '../../test/support/budget-accounts.ts'
 import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../platform/postgres/sql.ts'
+import { closeLeases, leaseCloseBody, settleClicks } from './book-spend.ts'
 import { openAccounts } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'
-import { closeLeases, leaseCloseBody, settleClicks } from './settle.ts'
 
 const PRICE = 100_000
 const DAYS = ['2026-04-13', '2026-04-14'] as const

@@ -7,10 +7,15 @@ import { type TestContext, test } from 'node:test'
 import { listAccounts } from '../../test/support/budget-accounts.ts'
 import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { type Random, seededRandom } from '../../test/support/seeded-random.ts'
+import {
+  closeLeases,
+  leaseCloseBody,
+  type SettledClick,
+  settleClicks,
+} from '../budgets/book-spend.ts'
 import { openAccounts } from '../budgets/budget-account.ts'
 import { ALWAYS, LeaseBook } from '../budgets/lease.ts'
 import { requestLeases } from '../budgets/lease-store.ts'
-import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from '../budgets/settle.ts'
 import { type Micros, micros } from '../platform/money/money.ts'
 import type { Database, Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'

@@ -7,6 +7,7 @@
  * same function judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
+import { OutlookBook } from '../prediction/click-estimates.ts'
 import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../prediction/delay.ts'
 import {
   type Evidence,
@@ -19,7 +20,6 @@ import {
 import { addToPairs, type PairEvidence } from '../prediction/evidence-store.ts'
 import { fitModel } from '../prediction/fit.ts'
 import { fitHalfLife, HALF_LIFE_DAYS, type MerchantDay } from '../prediction/half-life.ts'
-import { OutlookBook } from '../prediction/outlook.ts'
 import { type RateEstimate, shown } from '../prediction/predict.ts'
 import { delayOf, type PredictionModel } from '../prediction/prediction-model.ts'
 import { type Bin, binsOf, type Metrics, measure, type Outcome } from './metrics.ts'

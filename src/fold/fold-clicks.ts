@@ -5,8 +5,8 @@
  * lane's position (I3): everything here happens once or not at all.
  */
 
+import { closeLostLeases, type LostLease, settleClicks } from '../budgets/book-spend.ts'
 import { type LateClick, noteLateClicks } from '../budgets/open-click-store.ts'
-import { closeLostLeases, type LostLease, settleClicks } from '../budgets/settle.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { clickEntry } from '../ledger/entries.ts'

@@ -6,7 +6,7 @@
  * the same order as in the views fold and neither can deadlock.
  */
 
-import { closeLeases } from '../budgets/settle.ts'
+import { closeLeases } from '../budgets/book-spend.ts'
 import { EVENT_TYPE, type EventType, type StoredEvent } from '../events/event.ts'
 import { clickIdsOf, type OrderBody } from '../orders/read-order.ts'
 import type { Db } from '../platform/postgres/postgres.ts'

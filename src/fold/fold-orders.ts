@@ -26,8 +26,8 @@ import { clickIdsOf, type OrderBody } from '../orders/read-order.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { addPairEvidence, type PairEvidence } from '../prediction/evidence-store.ts'
 import type { FigureChange } from './figures.ts'
-import { lessonChange } from './order-lesson.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
+import { lessonChange } from './training-sample.ts'
 
 export async function foldOrders(
   tx: Db,

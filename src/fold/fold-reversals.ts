@@ -15,8 +15,8 @@ import { sql } from '../platform/postgres/sql.ts'
 import { clickEvidence, negativeEvidence } from '../prediction/evidence.ts'
 import { addPairEvidence, type PairEvidence } from '../prediction/evidence-store.ts'
 import type { FigureChange } from './figures.ts'
-import { lessonChange } from './order-lesson.ts'
 import { noPostings, type Postings, postChange, writePostings } from './post-order.ts'
+import { lessonChange } from './training-sample.ts'
 
 /** The body of a reversal event. */
 export interface ReversalBody {

@@ -3,8 +3,8 @@
  * the statistics and the campaign's budget.
  */
 
+import { settleClicks } from '../budgets/book-spend.ts'
 import { returnToBudget } from '../budgets/budget-account.ts'
-import { settleClicks } from '../budgets/settle.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import {
   type Amounts,

@@ -13,8 +13,8 @@ import {
   unlessBegun,
 } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
-import { begunStream } from '../platform/http/begun-stream.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
+import { begunStream } from '../platform/http/started-stream.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
 import { acceptsMerchant } from './match.ts'

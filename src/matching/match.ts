@@ -9,7 +9,7 @@ import { roasBid, roasCeiling } from '../budgets/roas.ts'
 import { PLATFORM_RESERVE } from '../campaigns/campaign.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR, PPM } from '../platform/money/money.ts'
-import type { OutlookBook, PairOutlook } from '../prediction/outlook.ts'
+import type { OutlookBook, PairOutlook } from '../prediction/click-estimates.ts'
 import {
   type OfferedTerms,
   orderTerms,

@@ -8,7 +8,7 @@ import { declarePermission, type KeyGuard, type KeyHolder } from '../accounts/re
 import type { LeaseBook } from '../budgets/lease.ts'
 import { ApiError, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import type { OutlookBook } from '../prediction/outlook.ts'
+import type { OutlookBook } from '../prediction/click-estimates.ts'
 import { type Match, matchProducts } from './match.ts'
 import { isVariantB, matchFaults } from './match-query.ts'
 import { MatchQuery, MatchResponse } from './schema.ts'

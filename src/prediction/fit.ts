@@ -16,7 +16,7 @@ import {
   wholeClicks,
 } from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
-import { type Grid, likeliest } from './likeliest.ts'
+import { type Grid, likeliest } from './grid-search.ts'
 import { logGammaRise } from './log-gamma.ts'
 import { networkLogMean, networkRate } from './network-prior.ts'
 import {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addClicks, addOrder, makeCampaign } from '../../test/support/campaign-clicks.ts'
 import { sql } from '../platform/postgres/sql.ts'
+import { OutlookBook } from './click-estimates.ts'
 import { loadMerchantDays, loadWaits } from './delay-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
 import { fitNightly, isModelYoung } from './learn-store.ts'
 import { loadModel, saveModel } from './model-store.ts'
-import { OutlookBook } from './outlook.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const NOON = Date.parse('2026-04-13T12:00:00Z') // a Monday

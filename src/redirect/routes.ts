@@ -4,8 +4,8 @@
  * destination if known, else a plain page.
  */
 import { comesFromPublisher, isAllowedTarget } from '../auction/allowed-target.ts'
+import type { HeldAuction } from '../auction/auction-result.ts'
 import type { Edge } from '../auction/edge.ts'
-import type { HeldAuction } from '../auction/hold-auction.ts'
 import type { LinkData } from '../auction/link-store.ts'
 import { readRedirectQuery } from '../auction/redirect-query.ts'
 import { RESULT_AGE_MAX_MS, type Sealer } from '../auction/seal.ts'

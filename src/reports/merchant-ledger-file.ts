@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import Type from 'typebox'
 import { type FairTurns, unlessBegun } from '../platform/concurrency/concurrency-limiter.ts'
-import { begunStream } from '../platform/http/begun-stream.ts'
+import { begunStream } from '../platform/http/started-stream.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
 import { csvOfPages } from './export.ts'

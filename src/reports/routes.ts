@@ -12,8 +12,8 @@ import {
   unlessBegun,
 } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
-import { begunStream } from '../platform/http/begun-stream.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
+import { begunStream } from '../platform/http/started-stream.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'

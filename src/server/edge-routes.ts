@@ -4,7 +4,7 @@
  */
 import { findPublisher } from '../accounts/publisher-store.ts'
 import { isAllowedTarget } from '../auction/allowed-target.ts'
-import { ownDestination } from '../auction/hold-auction.ts'
+import { ownDestination } from '../auction/auction-result.ts'
 import { type AuctionDeps, auctionRoute, pixelRoute } from '../auction/routes.ts'
 import type { LogEvent } from '../events/event.ts'
 import { eventRoute } from '../events/routes.ts'

@@ -4,7 +4,7 @@
  * Part of src/budgets/budget-simulation.test.ts.
  */
 import assert from 'node:assert/strict'
-import { closeLeases, leaseCloseBody, settleClicks } from '../../src/budgets/settle.ts'
+import { closeLeases, leaseCloseBody, settleClicks } from '../../src/budgets/book-spend.ts'
 import type { Db } from '../../src/platform/postgres/postgres.ts'
 import { countPaid, countReserved, type World } from './budget-world.ts'
 import type { Random } from './seeded-random.ts'

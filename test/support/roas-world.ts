@@ -13,6 +13,7 @@ import {
   stepRoasMultiplier,
 } from '../../src/budgets/roas.ts'
 import { HOUR_MS } from '../../src/platform/time/timestamp.ts'
+import { OutlookBook } from '../../src/prediction/click-estimates.ts'
 import {
   addEvidence,
   clickEvidence,
@@ -22,7 +23,6 @@ import {
   shareWaiting,
   WAITS_MS,
 } from '../../src/prediction/evidence.ts'
-import { OutlookBook } from '../../src/prediction/outlook.ts'
 import { UNFITTED_MODEL } from '../../src/prediction/prediction-model.ts'
 import { beta, normal, poisson, type Random, seededRandom } from './seeded-random.ts'
 

@@ -19,7 +19,7 @@ import type { Node } from '../../node/node.ts'
 import type { IdSource } from '../../platform/ids.ts'
 import { StorageQuotas } from '../../platform/limits/storage-quota.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
-import { OutlookBook } from '../../prediction/outlook.ts'
+import { OutlookBook } from '../../prediction/click-estimates.ts'
 import { hotRoutes } from '../../server/hot-paths.ts'
 import { wakeFold } from './history-store.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { OutlookBook } from './click-estimates.ts'
 import { clickEvidence, type Evidence, noEvidence } from './evidence.ts'
-import { OutlookBook } from './outlook.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
 const DAY = 86_400_000
