@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path'
 import pg from 'pg'
-import { BEACON_PATIENCE_MS, DurableAppend } from '../src/events/durable-append.ts'
+import { BEACON_TIMEOUT_MS, DurableAppend } from '../src/events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../src/events/event.ts'
 import { openPostgresEventLog } from '../src/events/event-log-postgres.ts'
 import { ensureEventPartitions } from '../src/events/partitions.ts'
@@ -108,7 +108,7 @@ const appender = new DurableAppend({
 stack.defer(() => appender.close())
 
 const bare = (event: LogEvent) => pool.query({ ...BARE_INSERT, values: bareValues(event) })
-const durable = (event: LogEvent) => appender.append([event], { patienceMs: BEACON_PATIENCE_MS })
+const durable = (event: LogEvent) => appender.append([event], { timeoutMs: BEACON_TIMEOUT_MS })
 const whole = (value: number) => Math.round(value).toLocaleString('en')
 
 process.stdout.write('durable appends a second (medians of 5 interleaved rounds)\n')

@@ -61,7 +61,7 @@ async function runNode(nodeId: number, times: number[]): Promise<number> {
     }),
     onError: (error) => console.error(error),
   })
-  await loop.firstTurn
+  await loop.firstAnswer
   await sleep(1_000)
   isCounting = true
   const end = performance.now() + SECONDS * 1_000

@@ -13,7 +13,7 @@ import { sumOpenClicks } from '../src/budgets/open-click-store.ts'
 import type { Db } from '../src/platform/postgres/postgres.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
 import { DAY_MS } from '../src/platform/time/timestamp.ts'
-import { OutlookBook } from '../src/prediction/click-estimates.ts'
+import { ClickEstimates } from '../src/prediction/click-estimates.ts'
 import { UNFITTED_MODEL } from '../src/prediction/prediction-model.ts'
 import { openBenchDatabase } from './database.ts'
 import { median } from './median.ts'
@@ -28,9 +28,9 @@ const SLOW = { ...UNFITTED_MODEL, delayCurve: [0.3, 0.2, 0.1, 0.1, 0.2, 0.1] }
 await using stack = new AsyncDisposableStack()
 const { database } = await openBenchDatabase(stack)
 await fill(database)
-const outlooks = new OutlookBook()
-outlooks.take(SLOW, [], NOW_MS)
-const judge = () => loadOverCap(database, { outlooks, nowMs: NOW_MS })
+const estimates = new ClickEstimates()
+estimates.take(SLOW, [], NOW_MS)
+const judge = () => loadOverCap(database, { estimates, nowMs: NOW_MS })
 console.log(`reading all clicks: ${await medianMs(judge)} ms`)
 console.log(`the nightly job: ${await medianMs(() => sumOpenClicks(database, NOW_MS), 1)} ms`)
 const ms = await medianMs(judge)

@@ -4,7 +4,7 @@
  */
 
 import { EVENT_TYPE } from '../src/events/event.ts'
-import { lessonChange } from '../src/fold/training-sample.ts'
+import { sampleChange } from '../src/fold/training-sample.ts'
 import { applyEvent, type OrderEvent } from '../src/orders/order-event.ts'
 import type { OrderRecord } from '../src/orders/order-store.ts'
 import { emptyOrder } from '../src/orders/order-store.ts'
@@ -288,7 +288,7 @@ function orderHappenings(order: Order, index: number): Happening[] {
   })
   const reported: Happening = {
     ...{ kind: 'order', order, atMs },
-    samples: lessonChange(emptyOrder({ merchId, orderId }), pending),
+    samples: sampleChange(emptyOrder({ merchId, orderId }), pending),
   }
   if (!Number.isFinite(rejectedAtMs)) return [reported]
   const rejected = applyToRecord(pending, order, {
@@ -297,7 +297,7 @@ function orderHappenings(order: Order, index: number): Happening[] {
     type: EVENT_TYPE.orderDecision,
     body: { order_id: orderId, kind: 'reject', reason: 'returned' },
   })
-  const samples = lessonChange(pending, rejected)
+  const samples = sampleChange(pending, rejected)
   return [reported, { kind: 'rejection', order, atMs: rejectedAtMs, samples }]
 }
 

@@ -8,7 +8,7 @@
  * Exits 1 above the goal. `node bench/small-budgets.ts [hours]`; seed printed.
  */
 
-import { type SettledClick, settleClicks } from '../src/budgets/book-spend.ts'
+import { type BookedClick, bookSpend } from '../src/budgets/book-spend.ts'
 import { openAccounts } from '../src/budgets/budget-account.ts'
 import { ALWAYS, LeaseBook } from '../src/budgets/lease.ts'
 import { requestLeases } from '../src/budgets/lease-store.ts'
@@ -128,7 +128,7 @@ async function run(
       update node set heartbeat_at = ${new Date(nowMs)}
       where node_id = any(${nodes.map(({ nodeId }) => nodeId)}::int[])`)
     for (const node of nodes) await ask(db, node, nowMs)
-    const settled: SettledClick[] = []
+    const settled: BookedClick[] = []
     const due = coming.filter(({ atMs }) => atMs <= nowMs)
     coming = coming.filter(({ atMs }) => atMs > nowMs)
     for (const { world, node, wonAtMs } of due) {
@@ -158,7 +158,7 @@ async function run(
         })
       }
     }
-    await db.transaction((tx) => settleClicks(tx, settled))
+    await db.transaction((tx) => bookSpend(tx, settled))
     for (const world of worlds) {
       const views = (DEMAND * world.clicks) / CLICK_RATE / TICKS
       for (let view = poisson(random, views); view > 0; view--) {

@@ -11,7 +11,7 @@ import {
   fitApprovals,
   type OrderAges,
 } from '../src/prediction/approval.ts'
-import { OutlookBook } from '../src/prediction/click-estimates.ts'
+import { ClickEstimates } from '../src/prediction/click-estimates.ts'
 import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../src/prediction/delay.ts'
 import { type DelayCurve, HALF_LIVES, type HalfLife, WAITS_MS } from '../src/prediction/evidence.ts'
 import { addToPairs, type PairEvidence } from '../src/prediction/evidence-store.ts'
@@ -91,7 +91,7 @@ function oneExponential({ delayCurve }: PredictionModel): DelayCurve {
 export function ourLearner(variant: Variant = { name: 'ours' }): Learner {
   const { name, model: change, isSpreadOfNetwork, isMerchantRateKnown } = variant
   const pairs = new Map(HALF_LIVES.map((of) => [of, new Map<string, PairEvidence>()]))
-  const book = new OutlookBook()
+  const book = new ClickEstimates()
   const days = new Map<string, { merchId: number; day: number; clicks: number; orders: number }>()
   const dayOf = (merchId: number, atMs: number) => {
     const day = Math.floor(atMs / DAY_MS)
@@ -137,10 +137,10 @@ export function ourLearner(variant: Variant = { name: 'ours' }): Learner {
     forecast: (pubId, merchId, ratePpm) => {
       const known = book.of(pubId, merchId)
       const rate = { ...known.rate, ...(isMerchantRateKnown ? { merchantError: 0 } : {}) }
-      const outlook = { ...known, rate }
+      const estimate = { ...known, rate }
       return {
-        value: predictCpc({ model: 'cpa', ratePpm }, { ...outlook, share: 1, fundedShare: 1 }),
-        rate: predictPerOrder(shown(outlook.rate), { perOrderMicros: 1, logVariance: 0 }),
+        value: predictCpc({ model: 'cpa', ratePpm }, { ...estimate, share: 1, fundedShare: 1 }),
+        rate: predictPerOrder(shown(estimate.rate), { perOrderMicros: 1, logVariance: 0 }),
       }
     },
     model: () => model,

@@ -31,7 +31,7 @@ for (const organization of ORGANIZATIONS) {
 /** Some figures, so that pages draw more than their empty states. */
 const { auction_result } = await runAuction(api, await market.link())
 await follow(api, auction_result.redirect_url)
-await api.app.settled()
+await api.app.untilFolded()
 
 const LOOKS = [
   { width: 1440, colorScheme: 'light', rules: null },

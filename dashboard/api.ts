@@ -255,7 +255,7 @@ interface Envelope<T> {
 const ENDED = 'Your session had ended. Try again.'
 
 /** Longer than any page takes to load. It also ends a connection that broke silently. */
-const PATIENCE_MS = 20_000
+const TIMEOUT_MS = 20_000
 
 interface Sent {
   readonly method?: string
@@ -269,7 +269,7 @@ export async function call<T>(path: string, init: Sent = {}): Promise<T[]> {
 
 /** The rows of a list as a CSV file. */
 export async function readCsv(path: string): Promise<string> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(path, { headers: { accept: 'text/csv' }, signal }).catch(noAnswer)
   if (response.ok) return response.text()
   throw await errorOf(response)
@@ -286,7 +286,7 @@ export function outdated(): never {
 }
 
 async function ask<T>(path: string, init: Sent = {}): Promise<Envelope<T>> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
   const headers = { ...init.headers, ...(csrfToken && { 'x-souk-csrf': csrfToken }) }
   const response = await fetch(path, { ...init, headers, signal }).catch(noAnswer)
   if (!response.ok) throw await errorOf(response, path === SESSION && init.method === 'POST')

@@ -29,7 +29,7 @@ async function clickOnce(headers: Record<string, string> = {}, article?: string)
   await sleep(320) // The service rejects clicks within 300 ms as automatic.
   const { status } = await follow(api, auction_result.redirect_url, headers)
   assert.equal(status, 302)
-  await api.app.settled()
+  await api.app.untilFolded()
 }
 
 async function setShare(share_ppm: number): Promise<void> {
@@ -173,7 +173,7 @@ async function report(of: 'orders' | 'returns', body: object): Promise<void> {
     headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature },
   })
   assert.equal(status, 201, text)
-  await api.app.settled()
+  await api.app.untilFolded()
 }
 
 test('a smart link created in the dashboard leads to its product', async (t) => {

@@ -140,7 +140,7 @@ async function holdOrder(id: string): Promise<void> {
     headers: { origin: 'https://mugs.example' },
   })
   assert.ok(answer.status < 300, answer.text)
-  await api.app.settled()
+  await api.app.untilFolded()
 }
 
 test('an operator approves a held order in two clicks from the overview', async (t) => {

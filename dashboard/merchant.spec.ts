@@ -49,7 +49,7 @@ async function click(url: string): Promise<string> {
   await sleep(320) // The service rejects clicks within 300 ms as automatic.
   const { location } = await follow(api, entry.auction_result.redirect_url)
   await untilReceipt(api, entry)
-  await api.app.settled()
+  await api.app.untilFolded()
   return new URL(location).searchParams.get('cid') ?? ''
 }
 
@@ -63,7 +63,7 @@ async function report(merchId: number, order: object): Promise<number> {
     body,
     headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature.toString('hex') },
   })
-  await api.app.settled()
+  await api.app.untilFolded()
   return status
 }
 

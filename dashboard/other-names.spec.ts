@@ -223,7 +223,7 @@ test('a right-to-left name is correct on every page and reorders nothing else', 
     body: { url, ...article },
   })
   await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
-  await api.app.settled()
+  await api.app.untilFolded()
 
   const page = await visit(t, '/dashboard/developer', { account })
   await page.getByLabel('What is it for?').fill(MIXED)
@@ -273,7 +273,7 @@ test('the reason of a loss stays readable in one line beside a long merchant nam
   await market.campaign(market.kettles, { bid_micros: micros(500_000) })
   await market.campaign(market.pans, { bid_micros: micros(400_000) })
   await follow(api, `/${await market.link()}`)
-  await api.app.settled()
+  await api.app.untilFolded()
   const page = await visit(t, '/dashboard/clicks', { width: 360, account: market.account })
   await page.route('**/receipts/*/', async (route) => {
     const response = await route.fetch()
@@ -302,7 +302,7 @@ test('a receipt and the list of links use the same words for a locked link', asy
   }
   const made = await api.call('/api/v1/smart_links/', { key: account.key, body })
   await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
-  await api.app.settled()
+  await api.app.untilFolded()
   const page = await visit(t, '/dashboard/links', { account })
   await page.getByText('Locked to one merchant', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Clicks', exact: true }).click()
@@ -333,7 +333,7 @@ test('a click, its receipt and its order show the URL of an article without a na
     body: { url: KETTLE, ...article },
   })
   await follow(api, `/${made.entry<{ auction_id: string }>().auction_id}`)
-  await api.app.settled()
+  await api.app.untilFolded()
   const page = await visit(t, '/dashboard/clicks', { account })
   await page.getByText('daily.example/mugs', { exact: true }).waitFor()
   await page.getByRole('link', { name: 'Receipt' }).click()

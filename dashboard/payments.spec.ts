@@ -14,7 +14,7 @@ import { alter, visitAs } from './testing/visit.ts'
 // Over http, because on https the session's cookie would be Secure.
 const api = await startApi({ after }, { env: { BASE_URL: 'http://127.0.0.1' } })
 /** Longer than any write to the log takes. Events in the spool would be folded later. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 const { account, kettles, pans } = await makeMarket(api)
 
 test('payments show who owes since when, and a statement opens as a page and as a file', async (t) => {
@@ -31,8 +31,8 @@ test('payments show who owes since when, and a statement opens as a page and as 
     ...[click('a', kettles, 0), click('b', pans, 1), click('c', kettles, 2)],
     events.payment(START_MS + 5 * DAY_MS, 81, { merchId: kettles }),
   ]
-  await api.app.node.appender.append(logged, { patienceMs: PATIENCE_MS })
-  await api.app.settled()
+  await api.app.node.appender.append(logged, { timeoutMs: TIMEOUT_MS })
+  await api.app.untilFolded()
   await issueStatements(api.db, { now: new Date('2026-04-03T00:00:00Z') })
   await page.reload()
 

@@ -15,7 +15,7 @@ await market.campaign(market.kettles)
 const { auction_result } = await runAuction(api, await market.link())
 await sleep(320) // The service rejects clicks within 300 ms as automatic.
 await follow(api, auction_result.redirect_url)
-await api.app.settled()
+await api.app.untilFolded()
 
 test('a print includes every open day and the winner', async (t) => {
   const { page } = await visitPage(t, { service: api.url, path: '/dashboard/clicks' })

@@ -16,30 +16,30 @@ const TEXT_MIN = 2
 const FOUND_MAX = 6
 
 export function useRecordFinds(text: string) {
-  const settled = useSettled(text)
+  const debounced = useDebounced(text)
   const chosen = useChosen() ?? null
   const { data: me } = useMe()
   const isOperator =
     me?.memberships.some(({ permissions }) => permissions.includes('network.read')) ?? false
-  const isAsked = settled.length >= TEXT_MIN
+  const isAsked = debounced.length >= TEXT_MIN
   const found = useQuery({
-    queryKey: ['find', chosen && nameOf(chosen.organization), isOperator, settled],
-    queryFn: () => findRecords(settled, chosen, isOperator),
+    queryKey: ['find', chosen && nameOf(chosen.organization), isOperator, debounced],
+    queryFn: () => findRecords(debounced, chosen, isOperator),
     enabled: isAsked,
     placeholderData: (before) => (isAsked ? before : undefined),
   })
   const isSearching =
-    text.length >= TEXT_MIN && (settled !== text || found.isFetching) && found.error === null
+    text.length >= TEXT_MIN && (debounced !== text || found.isFetching) && found.error === null
   return { groups: isAsked ? (found.data ?? []) : [], isSearching, error: found.error }
 }
 
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
+function useDebounced(text: string): string {
+  const [debounced, setDebounced] = useState(text)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), TYPING_MS)
+    const timer = setTimeout(() => setDebounced(text), TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
-  return settled
+  return debounced
 }
 
 async function findRecords(

@@ -82,7 +82,7 @@ create table statement (
   month date not null check (extract(day from month) = 1),
   opening_micros bigint not null, -- carried over from the month before
   released_micros bigint not null,
-  taken_back_micros bigint not null, -- returns and reversals after the lock, not negative
+  reversed_micros bigint not null, -- returns and reversals after the lock, not negative
   payout_micros bigint not null, -- 0: below the minimum, carried over
   closing_micros bigint not null,
   issued_at timestamptz not null,
@@ -90,7 +90,7 @@ create table statement (
   -- delivers later are on the next statement. null: unknown.
   position bigint,
   primary key (pub_id, month),
-  check (closing_micros = opening_micros + released_micros - taken_back_micros - payout_micros)
+  check (closing_micros = opening_micros + released_micros - reversed_micros - payout_micros)
 );
 create trigger statement_append_only before update or delete on statement
   for each row execute function refuse_change();

@@ -1515,14 +1515,14 @@ create table statement (
   month date not null,
   opening_micros bigint not null,
   released_micros bigint not null,
-  taken_back_micros bigint not null,
+  reversed_micros bigint not null,
   payout_micros bigint not null,
   closing_micros bigint not null,
   issued_at timestamp with time zone not null,
   "position" bigint,
   constraint statement_pkey PRIMARY KEY (pub_id, month),
   constraint statement_pub_id_fkey FOREIGN KEY (pub_id) REFERENCES publisher(pub_id),
-  constraint statement_check CHECK ((closing_micros = (((opening_micros + released_micros) - taken_back_micros) - payout_micros))),
+  constraint statement_check CHECK ((closing_micros = (((opening_micros + released_micros) - reversed_micros) - payout_micros))),
   constraint statement_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric))
 );
 CREATE TRIGGER statement_append_only BEFORE DELETE OR UPDATE ON statement FOR EACH ROW EXECUTE FUNCTION refuse_change();

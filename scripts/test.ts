@@ -125,8 +125,8 @@ async function needPrograms(): Promise<void> {
 }
 
 function aptGet(...args: string[]): boolean {
-  const patience = ['-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`]
-  const { status } = spawnSync('apt-get', ['-qq', ...patience, ...args], {
+  const lockOptions = ['-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`]
+  const { status } = spawnSync('apt-get', ['-qq', ...lockOptions, ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     // Progress messages are not useful here, but errors are.
     stdio: ['ignore', 'ignore', 'inherit'],

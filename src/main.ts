@@ -24,7 +24,7 @@ export interface ServerOptions {
 }
 
 /** A running fold finishes much sooner. A missing one must not delay the start. */
-const FREED_PATIENCE_MS = 5_000
+const FREED_TIMEOUT_MS = 5_000
 
 /**
  * Opens everything and listens. Resolves when requests are answered. Retries once if the embedded
@@ -52,7 +52,7 @@ async function start(given: Config, options: ServerOptions): Promise<Server> {
       demo === null ? { node: own, screen: '' } : await addDemo(own, demo, opened)
     const app = await startApp(node)
     opened.defer(() => app.close())
-    await node.whenFreed(FREED_PATIENCE_MS)
+    await node.whenFreed(FREED_TIMEOUT_MS)
     return { url: app.url, screen, close }
   } catch (error) {
     await close().catch((cause) => options.log.error({ err: cause }, 'the start was not undone'))

@@ -105,7 +105,7 @@ test('the snippet "amp" leads a link of an AMP page to the shop, and leaves smar
   await page.goto(`${web.host('daily-cache')}/rewritten`)
   await page.locator('a').click()
   await page.waitForURL(/\/p\/1\?x=%C3%A4&y=a\+b&cid=[0-9a-f]{32}#part$/)
-  await network.app.settled()
+  await network.app.untilFolded()
   const clicks = await network.app.node.database.rows<{ reason: number }>(sql`
     select reason from event join smart_link using (auction_id) join article using (article_id)
     where type = ${EVENT_TYPE.click} and article.url = ${article}`)

@@ -44,7 +44,7 @@ const check = (url: string, more: Partial<Parameters<typeof checkPage>[0]> = {})
   })
 
 async function eventCount(): Promise<number> {
-  await app.settled()
+  await app.untilFolded()
   const row = await app.node.database.row<{ count: string }>(sql`select count(*) from event`)
   return Number(row?.count)
 }

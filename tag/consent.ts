@@ -18,7 +18,7 @@ export interface Consent {
 }
 
 /** How long the tag waits for consent tools and readers; no answer by then is a refusal. */
-const PATIENCE_MS = 1000
+const TIMEOUT_MS = 1000
 /** Tag managers load a consent tool seconds after the page, so the tag looks for one this long. */
 const LOOK_MS = 250
 const LOOKS_UNTIL_MS = 10_000
@@ -85,7 +85,7 @@ export const watchConsent = async (): Promise<() => Consent> => {
     ]).catch(() => 0)
   for (let ms = LOOK_MS; ms <= LOOKS_UNTIL_MS; ms += LOOK_MS) setTimeout(look, ms)
   await new Promise((resolve) => {
-    setTimeout(resolve, PATIENCE_MS)
+    setTimeout(resolve, TIMEOUT_MS)
     look().then(resolve)
   })
   return () => {

@@ -45,7 +45,7 @@ interface OrderBody {
 
 /** The orders of this id in the service's log. */
 async function orders(id: string): Promise<OrderBody[]> {
-  await app.settled()
+  await app.untilFolded()
   const rows = await app.node.database.rows<{ body: string }>(sql`
     select body::text as body from event
     where type = ${EVENT_TYPE.order} and merch_id = ${network.merchId} order by seq`)
@@ -90,11 +90,11 @@ test('reports page views after a click; a landing names its click, a view never 
     app.node.database.rows<Record<string, unknown>>(sql`
       select seq, body, url, referrer from event where type = ${EVENT_TYPE.shopView} order by seq`)
   await go(`/merchant-landing.html?cid=${earlier}`)
-  await app.settled()
+  await app.untilFolded()
   const before = await views()
   await go(`/merchant-landing.html?cid=${click}`)
   await go('/merchant-landing.html')
-  await app.settled()
+  await app.untilFolded()
   const site = { url: web.host('kettles'), referrer: null }
   assert.deepEqual(
     (await views()).slice(before.length).map(({ seq: _, ...view }) => view),

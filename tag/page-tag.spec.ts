@@ -167,7 +167,7 @@ test('a click on a rewritten link lands at the shop with a click id and is recor
   await page.locator('#query').click()
   await page.waitForURL(/\/p\/1\?cid=[0-9a-f]{32}$/)
   assert.equal(new URL(page.url()).origin, web.host('kettles'))
-  await network.app.settled()
+  await network.app.untilFolded()
   const clickId = new URL(page.url()).searchParams.get('cid')
   const click = await network.app.node.database.row<object>(sql`
     select auction_id, reason, merch_id, u1, utm_source, referrer from event

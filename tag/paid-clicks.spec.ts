@@ -79,7 +79,7 @@ async function openArticle(
   }
   const reasons = async (clicks: number) => {
     await until(async () => (await read()).length >= clicks)
-    await api.app.settled()
+    await api.app.untilFolded()
     return read()
   }
   return { page, context: page.context(), reasons }

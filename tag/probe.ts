@@ -4,7 +4,7 @@
  */
 
 /** The browser reports a violation in a separate task, soon after the blocked request. */
-const PATIENCE_MS = 500
+const TIMEOUT_MS = 500
 
 /** One sentence per violation, with the directive to extend. */
 export const probePolicy = async (base: string, auctionUrl: string): Promise<string[]> => {
@@ -34,7 +34,7 @@ export const probePolicy = async (base: string, auctionUrl: string): Promise<str
   } catch {
     // The page requires trusted types for scripts created by scripts; the tag creates none.
   }
-  await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))
+  await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS))
   script.remove()
   document.removeEventListener('securitypolicyviolation', listen)
   return [...found]

@@ -80,7 +80,7 @@ interface OrderBody {
 
 /** The bodies of the logged orders that mention this text, as stored. */
 async function ordersWith(text: string): Promise<OrderBody[]> {
-  await app.settled()
+  await app.untilFolded()
   const rows = await app.node.database.rows<{ body: string }>(sql`
     select body::text as body from event
     where type = ${EVENT_TYPE.order} and body::text like ${`%${text}%`}`)

@@ -101,7 +101,7 @@ for (const language of ['curl', 'TypeScript', 'Python'] as const) {
     assert.match(String(csv), /^click_id,click_timestamp,/)
     assert.ok('changes' in changes)
     assert.equal((await order).order_id, 'A-1001')
-    await api.app.settled()
+    await api.app.untilFolded()
     assert.equal((await first('list-orders')).checkout_id, 'A-1001')
     assert.equal((await first('send-return')).id, 'R-1')
   })

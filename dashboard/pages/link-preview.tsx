@@ -23,16 +23,16 @@ export interface Market {
 
 export function useMarket(url: string) {
   const { pub_id: pubId } = usePublisher()
-  const settled = useSettled(url.trim())
-  const isAsked = /^https?:\/\/./i.test(settled) && URL.canParse(settled)
+  const debounced = useDebounced(url.trim())
+  const isAsked = /^https?:\/\/./i.test(debounced) && URL.canParse(debounced)
   // Not a query: those repeat by themselves after a new log-in, still with the old session's token.
   const { mutate, data, error, variables } = useMutation({
     mutationFn: (wanted: string) => readMarket(pubId, wanted),
   })
   useEffect(() => {
-    if (isAsked) mutate(settled)
-  }, [isAsked, settled, mutate])
-  const isOfThis = isAsked && variables === settled
+    if (isAsked) mutate(debounced)
+  }, [isAsked, debounced, mutate])
+  const isOfThis = isAsked && variables === debounced
   return { data: isOfThis ? data : undefined, error: isOfThis ? error : null }
 }
 
@@ -51,13 +51,13 @@ async function readMarket(pubId: number, url: string): Promise<Market> {
   }
 }
 
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text)
+function useDebounced(text: string): string {
+  const [debounced, setDebounced] = useState(text)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), TYPING_MS)
+    const timer = setTimeout(() => setDebounced(text), TYPING_MS)
     return () => clearTimeout(timer)
   }, [text])
-  return settled
+  return debounced
 }
 
 /** One sentence about what a click earns. */

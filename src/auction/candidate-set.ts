@@ -272,12 +272,12 @@ function keepBest(
   const byBound = (a: Candidate, b: Candidate) =>
     (bounds.get(b) ?? 0) - (bounds.get(a) ?? 0) || compareIds(a, b)
   return [able, others]
-    .flatMap((some) => inTurn(some.toSorted(byBound), keptMerchId))
+    .flatMap((some) => fairOrder(some.toSorted(byBound), keptMerchId))
     .slice(0, CANDIDATES_MAX)
 }
 
 /** The kept merchant's, the first few of every other merchant, then the rest. */
-function inTurn(ranked: readonly Candidate[], keptMerchId: number): readonly Candidate[] {
+function fairOrder(ranked: readonly Candidate[], keptMerchId: number): readonly Candidate[] {
   const { kept = [], others = [] } = Object.groupBy(ranked, ({ merchId }) =>
     merchId === keptMerchId ? 'kept' : 'others',
   )

@@ -13,7 +13,7 @@ import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { FLOOR_MAX, LIST_LENGTH_MAX } from '../accounts/publisher.ts'
 import { holderOf, type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { CLIENT_PATIENCE_MS } from '../platform/concurrency/concurrency-limiter.ts'
+import { CLIENT_TIMEOUT_MS } from '../platform/concurrency/concurrency-limiter.ts'
 import { type Fault, notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { listOf } from '../platform/http/validation.ts'
@@ -142,7 +142,7 @@ const noFillRoute =
         await requireExistingOwnPublisher(db, request, pubId)
         const { reasons } = await days.run({
           ...{ pubId, day: request.query.date, run: { kind: 'noFill' } },
-          ...{ owner: `user ${holder.uid}`, patienceMs: CLIENT_PATIENCE_MS },
+          ...{ owner: `user ${holder.uid}`, timeoutMs: CLIENT_TIMEOUT_MS },
         })
         return ok(200, ...reasons)
       },

@@ -1,7 +1,7 @@
 /** Reruns publishers' days, each on a separate thread and a few at a time. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import type { Fault } from '../platform/errors/api-errors.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { parseTimestamp } from '../platform/time/timestamp.ts'
@@ -25,12 +25,12 @@ export interface DayWanted<Run extends DayRun> extends PublisherDay {
   readonly auctionsMax?: number
   readonly onProgress?: (progress: Progress) => void
   /** How long it may wait for its start; absent: for as long as it takes. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 export class DayRuns {
   readonly #db: Database
-  readonly #turns = new FairTurns(DAYS_AT_ONCE)
+  readonly #limiter = new FairLimiter(DAYS_AT_ONCE)
   readonly #threads = new Set<Worker>()
   #isClosed = false
 
@@ -40,8 +40,8 @@ export class DayRuns {
 
   /** Rejects with a 503 when its timeout passes before it could start. */
   run<Run extends DayRun>(wanted: DayWanted<Run>): Promise<DayReports[Run['kind']]> {
-    const { owner, patienceMs = null } = wanted
-    return this.#turns.run(owner, () => this.#runThread(wanted), patienceMs)
+    const { owner, timeoutMs = null } = wanted
+    return this.#limiter.run(owner, () => this.#runThread(wanted), timeoutMs)
   }
 
   /** Ends the runs, those that wait included: their callers learn that they failed. */

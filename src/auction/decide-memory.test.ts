@@ -7,7 +7,7 @@ import { LeaseBook } from '../budgets/lease.ts'
 import { PacingBook } from '../budgets/pacing-book.ts'
 import { CONSENT } from '../events/consent.ts'
 import { DEVICE } from '../events/user-agent.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { Decider } from './decide.ts'
 import type { LinkData } from './link-store.ts'
 import { indexMarket } from './market.ts'
@@ -28,7 +28,7 @@ if (isMainThread) {
 function decideAll(): number {
   const decider = new Decider(
     {
-      ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
+      ...{ book: new LeaseBook(), estimates: new ClickEstimates(), pacing: new PacingBook() },
       ...{ pricing: 'second_price', now: () => NOON_MS },
     },
     indexMarket({ version: 1, publishers: [], merchants: [], campaigns: [], disabledLinks: [] }),

@@ -8,7 +8,7 @@ import { HOURS_PER_WEEK } from '../budgets/traffic-curve.ts'
 import { CONSENT } from '../events/consent.ts'
 import { packTerms } from '../events/pay-terms.ts'
 import { DEVICE } from '../events/user-agent.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { heldAuction, NOBODY } from './auction-result.ts'
 import { Decider, type DeciderOptions } from './decide.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
@@ -58,7 +58,7 @@ function linkTo(offers: readonly OfferRow[], isExclusive: boolean): LinkData {
 
 function makeDecider(market: Market, some: Partial<DeciderOptions> = {}) {
   const options: DeciderOptions = {
-    ...{ book: new LeaseBook(), outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ book: new LeaseBook(), estimates: new ClickEstimates(), pacing: new PacingBook() },
     ...{ pricing: 'second_price', now: () => NOON_MS },
   }
   return new Decider({ ...options, ...some }, market)

@@ -10,7 +10,7 @@ import { roasCeiling } from '../budgets/roas.ts'
 import { NO_TERMS, type PayTerms } from '../events/pay-terms.ts'
 import { micros, PPM, publisherPart as partOf } from '../platform/money/money.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
-import type { OutlookBook, PairOutlook } from '../prediction/click-estimates.ts'
+import type { ClickEstimates, PairEstimate } from '../prediction/click-estimates.ts'
 import { orderTerms, perOrderMicros } from '../prediction/predict.ts'
 import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './auction-result.ts'
 import { standingsOf } from './auction-totals.ts'
@@ -59,7 +59,7 @@ interface LinkCandidates {
 
 export interface DeciderOptions {
   readonly book: LeaseBook
-  readonly outlooks: OutlookBook
+  readonly estimates: ClickEstimates
   readonly pacing: PacingBook
   readonly pricing: 'second_price' | 'first_price'
   readonly now: () => number
@@ -239,13 +239,13 @@ export class Decider {
 
   #estimate(pubId: number, { campaignId, merchId }: CampaignTerms): Estimate {
     const campaign = this.#compiled.market.campaigns.get(campaignId) as Campaign
-    const outlook = this.#options.outlooks.of(pubId, merchId)
+    const estimate = this.#options.estimates.of(pubId, merchId)
     return {
-      alpha: outlook.rate.alpha,
-      nEff: outlook.rate.nEff,
-      valuePerOrderMicros: perOrder(campaign, outlook),
-      quality: outlook.validShare,
-      ceilingMicros: roasCeiling(outlook, campaign.roas),
+      alpha: estimate.rate.alpha,
+      nEff: estimate.rate.nEff,
+      valuePerOrderMicros: perOrder(campaign, estimate),
+      quality: estimate.validShare,
+      ceilingMicros: roasCeiling(estimate, campaign.roas),
     }
   }
 }
@@ -281,9 +281,9 @@ function sealedTerms(campaign: Campaign, { priceMicros, ratePpm }: Outcome): Pay
     : { ...terms, paymentMicros: partOf(terms.paymentMicros, ratePpm) }
 }
 
-function perOrder(campaign: Campaign, outlook: PairOutlook): number {
+function perOrder(campaign: Campaign, estimate: PairEstimate): number {
   const { model } = campaign
-  return model === 'cpc' ? 0 : perOrderMicros(orderTerms(model, campaign), outlook)
+  return model === 'cpc' ? 0 : perOrderMicros(orderTerms(model, campaign), estimate)
 }
 
 interface Listing {

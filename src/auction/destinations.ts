@@ -10,7 +10,7 @@ import { createReadStream } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { Rounds } from '../platform/concurrency/coalesced-task.ts'
+import { CoalescedTask } from '../platform/concurrency/coalesced-task.ts'
 import { replaceFile } from '../platform/files/whole-file.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
 
@@ -34,7 +34,7 @@ export class Destinations {
   #fresh = new Set<string>() // Entries that are not in the file yet.
   #linesInFile = 0
   #timer: NodeJS.Timeout | null = null
-  readonly #saves = new Rounds(() => this.#save())
+  readonly #saves = new CoalescedTask(() => this.#save())
 
   constructor(path: string, onError: (error: unknown) => void, bytesMax = heapShare(ADDRESSES)) {
     this.#path = path

@@ -14,13 +14,13 @@ import { keyOfUrl } from '../platform/net/url.ts'
 import { listen } from '../platform/postgres/listen.ts'
 import type { Database, Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { Edge } from './edge.ts'
 
 async function openEdge(t: TestContext, database: Database, book = new LeaseBook()): Promise<Edge> {
   const nothing = () => undefined
   const edge = await Edge.open({
-    ...{ database, book, outlooks: new OutlookBook(), pacing: new PacingBook() },
+    ...{ database, book, estimates: new ClickEstimates(), pacing: new PacingBook() },
     ...{ geo: await openGeo({ header: null, database: null, onError: nothing }) },
     ...{
       pricing: 'second_price',

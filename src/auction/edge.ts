@@ -5,8 +5,8 @@
 import { loadOverCap } from '../budgets/liability-store.ts'
 import { consentOf } from '../events/consent.ts'
 import { readUserAgent } from '../events/user-agent.ts'
-import { Rounds } from '../platform/concurrency/coalesced-task.ts'
-import { startPulse } from '../platform/concurrency/poller.ts'
+import { CoalescedTask } from '../platform/concurrency/coalesced-task.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
 import { drawRandomBytes } from '../platform/crypto/random-bytes.ts'
 import type { HotRequest } from '../platform/http/hot-http.ts'
 import { addressUnit } from '../platform/net/client-address.ts'
@@ -32,7 +32,7 @@ const GATHER_MS = 50
 const PROBE_MS = 500
 const ANSWER_HOLDS_MS = 1_500
 /** Predictions change slowly, and each reload lays out all candidates again. */
-const OUTLOOK_MS = 60_000
+const ESTIMATES_MS = 60_000
 /** Tables whose changes affect cached links. */
 const LINK_TABLES = new Set(['merchant', 'merchant_domain', 'smart_link'])
 
@@ -55,12 +55,12 @@ export class Edge {
   #listener: Listener | null = null
   #gathering: NodeJS.Timeout | null = null
   /** One load at a time: of two, the older snapshot might arrive last and stay. */
-  readonly #reloads = new Rounds(() => this.#reload())
+  readonly #reloads = new CoalescedTask(() => this.#reload())
   /** Separate from reloads: it reads weeks of clicks, and no change must wait for that. */
-  readonly #judgings = new Rounds(() => this.#judgeBudgets().catch(this.#options.onError))
+  readonly #judgings = new CoalescedTask(() => this.#judgeBudgets().catch(this.#options.onError))
   #timers: NodeJS.Timeout[] = []
   #isLinkChange = false
-  #areOutlooksNew = false
+  #areEstimatesNew = false
   #overCap: ReadonlySet<number> = new Set()
   #answeredAtMs = performance.now()
 
@@ -76,7 +76,7 @@ export class Edge {
 
   /** Loads the market, then listens for changes. */
   static async open(options: EdgeOptions): Promise<Edge> {
-    await options.outlooks.refresh(options.database, options.now())
+    await options.estimates.refresh(options.database, options.now())
     await options.pacing.refresh(options.database)
     const edge = new Edge(options, await loadMarket(options.database, 1))
     await edge.#judgeBudgets()
@@ -90,9 +90,12 @@ export class Edge {
     edge.#timers = [
       setInterval(() => edge.#noteChange(false), POLL_MS),
       setInterval(() => edge.#decider.tick(), TICK_MS),
-      startPulse(() => edge.#refreshOutlooks(), { everyMs: OUTLOOK_MS, onError: options.onError }),
+      startPoller(() => edge.#refreshEstimates(), {
+        everyMs: ESTIMATES_MS,
+        onError: options.onError,
+      }),
       // Not reported: callers that need an answer do so. Here a missing answer is enough.
-      startPulse(() => edge.#probe(), { everyMs: PROBE_MS, onError: () => undefined }),
+      startPoller(() => edge.#probe(), { everyMs: PROBE_MS, onError: () => undefined }),
     ]
     return edge
   }
@@ -114,14 +117,14 @@ export class Edge {
 
   /** Reads predictions, market and links again at once, for a clock that skips the usual times. */
   async refresh(): Promise<void> {
-    await this.#refreshOutlooks()
+    await this.#refreshEstimates()
     this.#isLinkChange = true
     await this.#reloads.ask()
   }
 
   /** The link; null if there is none. Rejects if that cannot be found out in time. */
-  findLink(auctionId: string, patienceMs: number): Promise<LinkData | null> {
-    return this.#links.get(auctionId, patienceMs)
+  findLink(auctionId: string, timeoutMs: number): Promise<LinkData | null> {
+    return this.#links.get(auctionId, timeoutMs)
   }
 
   /** The link if this node holds it, without waiting. */
@@ -198,11 +201,11 @@ export class Edge {
     }
   }
 
-  async #refreshOutlooks(): Promise<void> {
-    const { outlooks, pacing, database, now } = this.#options
+  async #refreshEstimates(): Promise<void> {
+    const { estimates, pacing, database, now } = this.#options
     await pacing.refresh(database)
-    await outlooks.refresh(database, now())
-    this.#areOutlooksNew = true
+    await estimates.refresh(database, now())
+    this.#areEstimatesNew = true
     void this.#judgings.ask()
   }
 
@@ -213,8 +216,8 @@ export class Edge {
 
   /** Campaigns that pay per order have no leases; their pending orders decide. */
   async #judgeBudgets(): Promise<void> {
-    const { book, outlooks, database, now } = this.#options
-    this.#overCap = await loadOverCap(database, { outlooks, nowMs: now() })
+    const { book, estimates, database, now } = this.#options
+    this.#overCap = await loadOverCap(database, { estimates, nowMs: now() })
     book.setOverCap(this.#overCap, now())
   }
 
@@ -232,8 +235,8 @@ export class Edge {
     this.#isLinkChange = false
     try {
       const market = await loadMarket(this.#options.database, this.#market.version + 1)
-      if (this.#areOutlooksNew || market.fingerprint !== this.#market.fingerprint) {
-        this.#areOutlooksNew = false
+      if (this.#areEstimatesNew || market.fingerprint !== this.#market.fingerprint) {
+        this.#areEstimatesNew = false
         this.#decider.setMarket(market)
         this.#market = market
         void this.#judgings.ask()

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LinkCache } from './link-cache.ts'
 import type { LinkData } from './link-store.ts'
 
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 
 const link = (auction_id: string): LinkData => ({
   link: {
@@ -30,22 +30,22 @@ function makeCache() {
 
 test('cached links keep serving while they cannot be reloaded', async () => {
   const { links, seen } = makeCache()
-  const first = await links.get('1', PATIENCE_MS)
-  assert.equal(await links.get('1', PATIENCE_MS), first)
+  const first = await links.get('1', TIMEOUT_MS)
+  assert.equal(await links.get('1', TIMEOUT_MS), first)
   seen.isAway = true
   links.invalidate()
   assert.equal(links.peek('1'), undefined)
-  assert.equal(await links.get('1', PATIENCE_MS), first)
-  await assert.rejects(links.get('2', PATIENCE_MS), /away/)
+  assert.equal(await links.get('1', TIMEOUT_MS), first)
+  await assert.rejects(links.get('2', TIMEOUT_MS), /away/)
   assert.deepEqual(seen.loaded, ['1'])
 })
 
 test('data derived from a link is dropped when the cached link changes', async () => {
   const { links, seen } = makeCache()
-  const first = await links.get('1', PATIENCE_MS)
+  const first = await links.get('1', TIMEOUT_MS)
   assert.deepEqual(seen.dropped, [])
   links.invalidate()
-  const again = await links.get('1', PATIENCE_MS)
+  const again = await links.get('1', TIMEOUT_MS)
   assert.notEqual(again, first)
   assert.equal(seen.dropped.length, 1)
   assert.equal(seen.dropped[0], first)

@@ -6,7 +6,7 @@
  * stale entries keep serving (I5).
  */
 import { LRUCache } from 'lru-cache'
-import { OutOfPatience, withPatience } from '../platform/concurrency/timeout.ts'
+import { TimedOut, withTimeout } from '../platform/concurrency/timeout.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
 import type { LinkData } from './link-store.ts'
 
@@ -57,15 +57,15 @@ export class LinkCache {
 
   /**
    * A link, loaded if necessary; null if there is none. If the database does not answer within
-   * `patienceMs`, returns the stale entry, or rejects without one.
+   * `timeoutMs`, returns the stale entry, or rejects without one.
    */
-  async get(auctionId: string, patienceMs: number): Promise<LinkData | null> {
+  async get(auctionId: string, timeoutMs: number): Promise<LinkData | null> {
     const fresh = this.peek(auctionId)
     if (fresh !== undefined) return fresh
     const stale = this.#held.get(auctionId)?.data
     if (stale !== undefined && performance.now() < this.#awayUntilMs) return stale
     try {
-      return await withPatience(this.#request(auctionId), patienceMs)
+      return await withTimeout(this.#request(auctionId), timeoutMs)
     } catch (error) {
       this.#awayUntilMs = performance.now() + AWAY_MS
       if (stale !== undefined) return stale
@@ -77,7 +77,7 @@ export class LinkCache {
     const waiting = this.#waiting.get(auctionId)
     if (waiting !== undefined) return waiting.promise
     if (this.#waiting.size >= WAITING_MAX) {
-      return Promise.reject(new OutOfPatience('too many links wait to be loaded'))
+      return Promise.reject(new TimedOut('too many links wait to be loaded'))
     }
     const request = Promise.withResolvers<LinkData | null>()
     // A caller may time out before the load rejects; nobody handles the rejection then.

@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireOwnPublisher } from '../accounts/own-publisher.ts'
 import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { CLIENT_PATIENCE_MS } from '../platform/concurrency/concurrency-limiter.ts'
+import { CLIENT_TIMEOUT_MS } from '../platform/concurrency/concurrency-limiter.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../platform/time/timestamp.ts'
@@ -49,7 +49,7 @@ export const noFillSampleRoute =
         const keptFromMs = now().getTime() - receiptHours * HOUR_MS
         const { reasons, totals, auctions } = await days.run({
           ...{ pubId, day, auctionsMax: AUCTIONS_MAX, run: { kind: 'noFill' } },
-          ...{ owner: `publisher ${pubId}`, patienceMs: CLIENT_PATIENCE_MS },
+          ...{ owner: `publisher ${pubId}`, timeoutMs: CLIENT_TIMEOUT_MS },
         })
         return ok(200, {
           held: auctions,

@@ -71,7 +71,7 @@ test('a click whose receipt is gone is still explained to its parties', async ()
   const { id, redirect } = await held()
   await sleep(320)
   await follow(api, redirect)
-  await api.app.settled()
+  await api.app.untilFolded()
   const number = Buffer.from(id, 'base64url').subarray(2, 18)
   await api.db.run(sql`delete from receipt where result_number = ${number}`)
   const path = `/api/v1/auction_results/${id}/`
@@ -98,7 +98,7 @@ test('a click on a disabled link is explained: it ran no auction', async () => {
   await until(() => api.app.node.edge.market.disabledLinks.has(auctionId))
   const { auction_result } = await runAuction(api, auctionId)
   await follow(api, auction_result.redirect_url)
-  await api.app.settled()
+  await api.app.untilFolded()
   const answer = await api.call(`/api/v1/auction_results/${auction_result.id}/`, { key })
   const receipt = answer.entry<{ note: string; clicks: { reason: string; why: string }[] }>()
   assert.match(receipt.note, /a disabled link holds no auction/)
@@ -110,7 +110,7 @@ test('what-if returns what a day would have earned under other settings', async 
   const { redirect } = await held()
   await sleep(320)
   await follow(api, redirect)
-  await api.app.settled()
+  await api.app.untilFolded()
   const ask = (change: object) =>
     api.call('/api/v1/what_if/', { key, body: { pub_id: pubId, date: today(), ...change } })
   const same = (await ask({})).entry<{ clicks: number; difference: Record<string, number> }>()
@@ -164,7 +164,7 @@ test('what-if does not count a reversed click', async () => {
   await sleep(320)
   const before = await clicks()
   const { location } = await follow(api, redirect)
-  await api.app.settled()
+  await api.app.untilFolded()
   assert.equal(await clicks(), before + 1)
   const wanted = { email: 'operator@souk.example', password: 'a long password', isAdmin: true }
   const { uid } = await createUser(api.db, wanted)
@@ -174,7 +174,7 @@ test('what-if does not count a reversed click', async () => {
   const body = { click, reason: 'bought traffic' }
   const reversal = await api.call('/api/v1/reversals/', { key: operatorKey, body })
   assert.equal(reversal.status, 201, reversal.text)
-  await api.app.settled()
+  await api.app.untilFolded()
   assert.equal(await clicks(), before)
 })
 

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { CONSENT, CONSENT_WORDS, consentNow, isConsentSaid } from '../events/consent.ts'
-import { BEACON_PATIENCE_MS, type DurableAppend } from '../events/durable-append.ts'
+import { BEACON_TIMEOUT_MS, type DurableAppend } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
 import { REASON } from '../events/reason.ts'
@@ -25,7 +25,7 @@ import type { SealBinding, SealedResult, Sealer } from './seal.ts'
 
 const UUID = new RegExp(UUID_PATTERN)
 /** How long a page waits for a link that this node lacks; then it gets a 503. */
-const LINK_PATIENCE_MS = 2_000
+const LINK_TIMEOUT_MS = 2_000
 
 export interface AuctionDeps extends AnswerDeps {
   readonly now: () => number
@@ -73,7 +73,7 @@ export function auctionRoute(deps: AuctionDeps): HotRoute {
       }
       const held = deps.edge.peekLink(auctionId)
       return held === undefined
-        ? deps.findLink(auctionId, LINK_PATIENCE_MS).then(answer)
+        ? deps.findLink(auctionId, LINK_TIMEOUT_MS).then(answer)
         : answer(held)
     },
   }
@@ -134,7 +134,7 @@ export function pixelRoute(deps: AuctionDeps): HotRoute {
       if (result !== null && !request.isHead) {
         const seen = [placement(deps, { request, result, binding })]
         const isKept = deps.mayStore(request, result.pubId, seen)
-        if (isKept) await deps.append(seen, { patienceMs: BEACON_PATIENCE_MS })
+        if (isKept) await deps.append(seen, { timeoutMs: BEACON_TIMEOUT_MS })
       }
       return {
         status: 200,

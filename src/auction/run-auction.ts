@@ -100,7 +100,7 @@ export function runAuction(
   screenOffers(set, request, losses)
   scoreOffers(set, request, outcome)
   if (outcome.winner < 0) outcome.reason = closestReason(set.n, losses)
-  else settle(set, request, outcome)
+  else priceWinner(set, request, outcome)
   if (facts.isExploring) outcome.regretMicros = regret(outcome.winner)
 }
 
@@ -363,7 +363,7 @@ function readerPrice(set: CandidateSet, i: number): number {
 }
 
 /** The winner's price: docs/spec/auction.md#price-of-a-click. */
-function settle(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
+function priceWinner(set: CandidateSet, request: AuctionRequest, outcome: Outcome): void {
   const { winner, runnerUp, scores, weights, values } = outcome
   const value = values[winner] as number
   const reserve = reservePrice(set, request, winner)

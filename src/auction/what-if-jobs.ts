@@ -3,7 +3,7 @@
  * whose job ends soon gets its result at once, any other the URL of the job.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPulse } from '../platform/concurrency/poller.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
 import { ApiError } from '../platform/errors/api-errors.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import type { DayRuns } from './day-runs.ts'
@@ -41,7 +41,7 @@ export class WhatIfJobs {
   constructor(options: WhatIfJobsOptions) {
     this.#options = options
     const { onError } = options
-    this.#reports = startPulse(() => this.#report(), { everyMs: REPORT_MS, onError })
+    this.#reports = startPoller(() => this.#report(), { everyMs: REPORT_MS, onError })
   }
 
   /** The result if it comes soon, else the id of the job that will have it. */

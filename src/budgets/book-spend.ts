@@ -16,7 +16,7 @@ import { identifier, type Sql, sql } from '../platform/postgres/sql.ts'
 import { lockBudgets, openAccounts } from './budget-account.ts'
 
 /** A judged click: `paid` is its price or 0, `reserved` the amount the edge took from its lease. */
-export interface SettledClick {
+export interface BookedClick {
   readonly campaignId: number
   readonly day: string // UTC day of acceptance; counts for clicks without a lease
   readonly leaseId: string // '0': the campaign had no cap
@@ -29,7 +29,7 @@ export interface SettledClick {
  * lease counts as well, so that a cap set later includes it; one with a closed or lost lease must
  * be unpaid and changes nothing. Locks accounts before leases (lease-store).
  */
-export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Promise<void> {
+export async function bookSpend(tx: Db, judged: readonly BookedClick[]): Promise<void> {
   // A CPA or EPP click costs nothing yet, and its campaign's rows are as contended as any.
   const clicks = judged.filter(
     ({ leaseId, reservedMicros, merchantCostMicros }) =>
@@ -37,7 +37,7 @@ export async function settleClicks(tx: Db, judged: readonly SettledClick[]): Pro
   )
   if (clicks.length === 0) return
   await lockBudgets(tx)
-  const column = <T>(read: (click: SettledClick) => T): T[] => clicks.map(read)
+  const column = <T>(read: (click: BookedClick) => T): T[] => clicks.map(read)
   await openAccounts(
     tx,
     clicks.filter(({ leaseId }) => leaseId === '0'),

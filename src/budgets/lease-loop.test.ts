@@ -43,7 +43,7 @@ async function makeLoop(
     onError: (error) => errors.push(error),
   })
   t.after(() => loop.close())
-  await loop.firstTurn
+  await loop.firstAnswer
   const reserve = () => book.reserve(1, PRICE, clock.wallMs)
   /** Waits for the loop's next requests; fails with their error. */
   const until = async (isDone: () => boolean | Promise<boolean>) => {

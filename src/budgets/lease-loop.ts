@@ -6,8 +6,8 @@
  * spending), lease-store.ts (grants) and pacing.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Rounds } from '../platform/concurrency/coalesced-task.ts'
-import { OutOfPatience, withPatience } from '../platform/concurrency/timeout.ts'
+import { CoalescedTask } from '../platform/concurrency/coalesced-task.ts'
+import { TimedOut, withTimeout } from '../platform/concurrency/timeout.ts'
 import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { ClockSteps } from '../platform/time/clock-steps.ts'
@@ -49,11 +49,11 @@ export class LeaseLoop {
   readonly #monotonic: () => number
   readonly #clockSteps: ClockSteps
   /** Settles with the first answer, or its error: from then on capped campaigns can be funded. */
-  readonly firstTurn: Promise<void>
+  readonly firstAnswer: Promise<void>
   readonly #openedAccounts = new Set<string>()
   #openedDay = 0
   #timer: NodeJS.Timeout | null = null
-  readonly #turns = new Rounds(() => this.#runTurn())
+  readonly #requests = new CoalescedTask(() => this.#requestOrReport())
   #requestNo = 0
   #stuck = 0
   #isClosed = false
@@ -66,7 +66,7 @@ export class LeaseLoop {
     this.#clockSteps = new ClockSteps(options.now, this.#monotonic)
     options.book.onThirsty(() => this.wake())
     this.#tick()
-    this.firstTurn = this.#turns.ended()
+    this.firstAnswer = this.#requests.ended()
   }
 
   /**
@@ -87,16 +87,16 @@ export class LeaseLoop {
   async fund(campaignId: number, amountMicros: number): Promise<void> {
     const { book, now } = this.#options
     if (this.#isClosed || !book.want(campaignId, amountMicros, now())) return
-    await this.#turns.ask()
+    await this.#requests.ask()
   }
 
   /**
    * Resolves after the leases of ended nodes were released and requested, or after `timeoutMs`;
    * never rejects. A process that replaces another one finds every budget in that one's leases.
    */
-  async whenFreed(patienceMs: number): Promise<void> {
+  async whenFreed(timeoutMs: number): Promise<void> {
     const { db, book, onError } = this.#options
-    const untilMs = this.#monotonic() + patienceMs
+    const untilMs = this.#monotonic() + timeoutMs
     try {
       while (this.#monotonic() < untilMs && (await isAnyLastWordUnread(db))) {
         await sleep(FREED_POLL_MS)
@@ -105,7 +105,7 @@ export class LeaseLoop {
       onError(error)
     }
     book.retryDry()
-    await this.#turns.ask()
+    await this.#requests.ask()
   }
 
   /**
@@ -114,7 +114,7 @@ export class LeaseLoop {
    */
   async close(): Promise<void> {
     this.#stop()
-    await this.#turns.ended()
+    await this.#requests.ended()
   }
 
   #stop(): void {
@@ -134,10 +134,10 @@ export class LeaseLoop {
   #tick(): void {
     this.#schedule(TICK_MS)
     this.#checkClock()
-    void this.#turns.ask()
+    void this.#requests.ask()
   }
 
-  async #runTurn(): Promise<void> {
+  async #requestOrReport(): Promise<void> {
     if (this.#isClosed || this.#stuck >= STUCK_MAX) return
     try {
       await this.#ask()
@@ -184,9 +184,9 @@ export class LeaseLoop {
 
   async #inTime<T>(answer: Promise<T>): Promise<T> {
     try {
-      return await withPatience(answer, ANSWER_MS)
+      return await withTimeout(answer, ANSWER_MS)
     } catch (error) {
-      if (!(error instanceof OutOfPatience)) throw error
+      if (!(error instanceof TimedOut)) throw error
       this.#stuck += 1
       const ended = () => {
         this.#stuck -= 1

@@ -5,7 +5,7 @@ import { testDatabase } from '../../test/support/database.ts'
 import type { NodeIdentity } from '../platform/postgres/node-registry.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { closeLeases, leaseCloseBody, type SettledClick, settleClicks } from './book-spend.ts'
+import { type BookedClick, bookSpend, closeLeases, leaseCloseBody } from './book-spend.ts'
 import { applyBudgets, openAccounts, returnToBudget } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'
 import { LEASE_TTL_MS, type LeaseRequest } from './lease-terms.ts'
@@ -203,7 +203,7 @@ test('after a restore from a backup, no lease gets the number of one that clicks
 test('a lease that its node no longer knows after a restore holds its waiting clicks’ price', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
   const grant = await ask(db, 1, 1)
-  await db.transaction((tx) => settleClicks(tx, [click(grant?.leaseId ?? 0)]))
+  await db.transaction((tx) => bookSpend(tx, [click(grant?.leaseId ?? 0)]))
   assert.equal((await ask(db, 1, 2, [wish({ wantMicros: 0 })]))?.grantedMicros, PRICE)
   assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
 })
@@ -272,7 +272,7 @@ test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', 
 test('a click without a lease counts, so that a cap set later includes it', async (t) => {
   const db = await makeWorld(t, [{ daily: null, total: null }], 1)
   const day = '2026-04-14' // Its account is not open yet.
-  await settleClicks(db, [click(0, { day }), click(0, { day })])
+  await bookSpend(db, [click(0, { day }), click(0, { day })])
   assert.equal((await accounts(db)).life?.settled_micros, String(2 * PRICE))
   assert.equal((await accounts(db))[day]?.settled_micros, String(2 * PRICE))
 
@@ -280,7 +280,7 @@ test('a click without a lease counts, so that a cap set later includes it', asyn
   await applyBudgets(db, 1, day)
   assert.equal((await ask(db, 1, 1, [wish({ day })]))?.grantedMicros, PRICE)
   // A click accepted before the cap was known arrives late: paid, and nothing more is granted.
-  await settleClicks(db, [click(0, { day }), click(0, { day })])
+  await bookSpend(db, [click(0, { day }), click(0, { day })])
   const { life } = await accounts(db)
   assert.equal(life?.settled_micros, String(4 * PRICE))
   assert.equal(life?.pending_cap_micros, String(3 * PRICE))
@@ -289,7 +289,7 @@ test('a click without a lease counts, so that a cap set later includes it', asyn
 test('a node with a final record gets nothing more, and its unspent money is free', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 2)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  await settleClicks(db, [click(leaseId)])
+  await bookSpend(db, [click(leaseId)])
   for (let again = 0; again < 2; again++) {
     await db.transaction((tx) => closeLeases(tx, [{ body: leaseCloseBody(node(1)) }]))
     const { [DAY]: day } = await accounts(db)
@@ -383,7 +383,7 @@ test('money of a reversed click returns to its own budgets, while their period l
   const budget = { daily: 10 * PRICE, total: 10 * PRICE }
   const db = await makeWorld(t, [budget, budget], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  await settleClicks(db, [click(leaseId), click(leaseId), click(0, { campaignId: 2 })])
+  await bookSpend(db, [click(leaseId), click(leaseId), click(0, { campaignId: 2 })])
   const ofOther = await accounts(db, 2)
   const reversed = { campaignId: 1, day: DAY, micros: PRICE }
   await returnToBudget(db, reversed, DAY)

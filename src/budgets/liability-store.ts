@@ -4,7 +4,7 @@ import { micros } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
-import type { OutlookBook, PairOutlook } from '../prediction/click-estimates.ts'
+import type { ClickEstimates, PairEstimate } from '../prediction/click-estimates.ts'
 import { waitingAge } from '../prediction/delay.ts'
 import { WAITS_MS } from '../prediction/evidence.ts'
 import { perOrderMicros } from '../prediction/predict.ts'
@@ -14,11 +14,11 @@ import { findOpenClicks, WAITING_MIN } from './open-click-store.ts'
 /** Names the CPA and EPP campaigns whose expected orders use up their budgets. */
 export async function loadOverCap(
   db: Db,
-  { outlooks, nowMs }: { outlooks: OutlookBook; nowMs: number },
+  { estimates, nowMs }: { estimates: ClickEstimates; nowMs: number },
 ): Promise<Set<number>> {
   const budgets = await findOpenBudgets(db, utcDay(nowMs))
   if (budgets.length === 0) return new Set()
-  const clicks = await loadOpenClicks(db, { budgets, outlooks, nowMs })
+  const clicks = await loadOpenClicks(db, { budgets, estimates, nowMs })
   return findOverCap(budgets, clicks, DAY_MS - (nowMs % DAY_MS))
 }
 
@@ -65,22 +65,22 @@ async function findOpenBudgets(db: Db, today: string): Promise<CampaignBudget[]>
 /** Each click counts by the delay of its merchant and at its sealed terms. */
 async function loadOpenClicks(
   db: Db,
-  from: { budgets: readonly CampaignBudget[]; outlooks: OutlookBook; nowMs: number },
+  from: { budgets: readonly CampaignBudget[]; estimates: ClickEstimates; nowMs: number },
 ): Promise<OpenClicks[]> {
-  const { budgets, outlooks, nowMs } = from
+  const { budgets, estimates, nowMs } = from
   const merchIds = [...new Set(budgets.map(({ merchId }) => merchId))]
   const rows = await findOpenClicks(db, {
     campaignIds: [...new Set(budgets.map(({ campaignId }) => campaignId))],
     merchants: merchIds.map((merchId) => ({
       merchId,
-      sinceMs: nowMs - waitingAge(outlooks.delayOf(merchId), WAITING_MIN),
+      sinceMs: nowMs - waitingAge(estimates.delayOf(merchId), WAITING_MIN),
     })),
     nowMs,
   })
-  const ofPairs = new Map<string, PairOutlook>()
+  const ofPairs = new Map<string, PairEstimate>()
   return rows.flatMap((row) => {
-    const outlook = ofPairs.getOrInsertComputed(`${row.pub_id} ${row.merch_id}`, () =>
-      outlooks.of(row.pub_id, row.merch_id),
+    const estimate = ofPairs.getOrInsertComputed(`${row.pub_id} ${row.merch_id}`, () =>
+      estimates.of(row.pub_id, row.merch_id),
     )
     const price = Number(row.terms_amount)
     const terms =
@@ -89,12 +89,12 @@ async function loadOpenClicks(
         : { model: 'epp' as const, paymentMicros: micros(price) }
     const open = {
       campaignId: row.campaign_id,
-      orderRate: outlook.rate.rate,
+      orderRate: estimate.rate.rate,
       // The whole commission, as owed with the order. Returns and rejections come later, and return
       // money to the budget of their own day only.
-      perOrderMicros: perOrderMicros(terms, { ...outlook, returnShare: 0, approvedShare: 1 }),
+      perOrderMicros: perOrderMicros(terms, { ...estimate, returnShare: 0, approvedShare: 1 }),
     }
-    return outlooks.delayOf(row.merch_id).map((share, part) => ({
+    return estimates.delayOf(row.merch_id).map((share, part) => ({
       ...open,
       clicks: share * (row.waiting[part] ?? 0),
       delayMs: WAITS_MS[part] ?? 1,

@@ -4,9 +4,9 @@ import { testDatabase } from '../../test/support/database.ts'
 import fc from '../../test/support/fast-check.ts'
 import { evenly } from '../../test/support/uniform-numbers.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { UNFITTED_MODEL } from '../prediction/prediction-model.ts'
-import { settleClicks } from './book-spend.ts'
+import { bookSpend } from './book-spend.ts'
 import { listSpending, openAccounts } from './budget-account.ts'
 import { findOverCap } from './liability.ts'
 import { loadOverCap } from './liability-store.ts'
@@ -92,8 +92,8 @@ async function openClicks(t: TestContext) {
   await db.run(sql`
     insert into campaign (merch_id, model, payment_micros, budget_micros)
     values (1, 'epp', 1000000, 3000000)`)
-  const outlooks = new OutlookBook()
-  const isOver = async (nowMs: number) => (await loadOverCap(db, { outlooks, nowMs })).has(1)
+  const estimates = new ClickEstimates()
+  const isOver = async (nowMs: number) => (await loadOverCap(db, { estimates, nowMs })).has(1)
   assert.equal(await isOver(NOON), false)
   await db.run(sql`
     insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
@@ -103,7 +103,7 @@ async function openClicks(t: TestContext) {
     select n, decode(md5(n::text), 'hex'), decode(md5(n::text), 'hex'), '2026-04-13',
       ${new Date(NOON)}, 1, 1, 1, 1, 1, 3, 1000000, 750000, 0, 0, 0, false
     from generate_series(1, 200) as n`)
-  return { db, outlooks, isOver }
+  return { db, estimates, isOver }
 }
 
 test('open clicks of a campaign per order count until their orders are unlikely or have come', async (t) => {
@@ -126,8 +126,8 @@ test('open clicks of a campaign per order count until their orders are unlikely 
 })
 
 test('open clicks count for their own campaign, once, whatever others pay per order', async (t) => {
-  const { db, outlooks } = await openClicks(t)
-  const over = () => loadOverCap(db, { outlooks, nowMs: NOON })
+  const { db, estimates } = await openClicks(t)
+  const over = () => loadOverCap(db, { estimates, nowMs: NOON })
   await db.run(sql`insert into merchant (name, postback_secret) values ('rival', 'secret')`)
   await db.run(sql`
     insert into campaign (merch_id, model, payment_micros, budget_micros)
@@ -195,10 +195,10 @@ test('a click is open for several mean delays', async (t) => {
 })
 
 test('waits as long for the orders of a merchant whose readers take days', async (t) => {
-  const { outlooks, isOver } = await openClicks(t)
+  const { estimates, isOver } = await openClicks(t)
   assert.equal(await isOver(NOON + 24 * HOUR), false)
   const slow = { ...UNFITTED_MODEL, delayCurveByMerchant: { 1: [0, 0, 0, 0, 1, 0] } }
-  outlooks.take(slow, [], NOON)
+  estimates.take(slow, [], NOON)
   assert.equal(await isOver(NOON + 24 * HOUR), true)
   assert.equal(await isOver(NOON + 4 * 24 * HOUR), false)
 })
@@ -216,7 +216,7 @@ test('expects an order at its click’s sealed terms, whatever the campaign pays
 })
 
 test('expects an order’s whole commission, whatever part will be returned', async (t) => {
-  const { db, outlooks, isOver } = await openClicks(t)
+  const { db, estimates, isOver } = await openClicks(t)
   // Four orders of $60 at 1.35 % are $3.24, and the budget is $3.
   await db.run(sql`update click set model = 2, terms_amount = 13500`)
   outlooks.take({ ...UNFITTED_MODEL, returnShareByMerchant: { 1: 0.5 } }, [], NOON)
@@ -224,7 +224,7 @@ test('expects an order’s whole commission, whatever part will be returned', as
 })
 
 test('reads one account per budget and each click once, at any number of campaigns and years', async (t) => {
-  const { db, outlooks } = await openClicks(t)
+  const { db, estimates } = await openClicks(t)
   await db.run(sql`
     insert into campaign (merch_id, model, payment_micros, budget_micros, daily_budget_micros)
     select 1, 'epp', 1000000, 3000000, 1000000 from generate_series(1, 9)`)
@@ -233,7 +233,7 @@ test('reads one account per budget and each click once, at any number of campaig
     select campaign_id, '2026-04-13'::date - days from campaign, generate_series(0, 400) as days`)
   await db.transaction(async (tx) => {
     await tx.run(sql`set local enable_seqscan = off`) // As where there are millions.
-    assert.deepEqual(await loadOverCap(tx, { outlooks, nowMs: NOON }), new Set([1]))
+    assert.deepEqual(await loadOverCap(tx, { estimates, nowMs: NOON }), new Set([1]))
     const read = await tx.rows(sql`
       select relname, (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
       where relname in ('budget_account', 'click') order by relname`)

@@ -3,7 +3,7 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { curveText, IS_LED_BY_CLICK, waitingShare } from '../prediction/delay-store.ts'
 import { RETURN_DAYS } from '../prediction/return-share.ts'
 import {
@@ -29,16 +29,16 @@ export async function loadRoasMultipliers(db: Db): Promise<Map<number, number>> 
 export async function stepRoasMultipliers(db: Db, nowMs: number): Promise<number> {
   const campaigns = await findDueCampaigns(db, nowMs)
   if (campaigns.length === 0) return 0
-  const outlooks = new OutlookBook()
-  await outlooks.refresh(db, nowMs)
+  const estimates = new ClickEstimates()
+  await estimates.refresh(db, nowMs)
   const rows = Map.groupBy(
-    await findSpans(db, { campaigns, outlooks, nowMs }),
+    await findSpans(db, { campaigns, estimates, nowMs }),
     ({ campaign_id }) => campaign_id,
   )
   const next = campaigns.map((campaign) =>
     stepRoasMultiplier(
       campaign.multiplier ?? 1,
-      measureOf(campaign, rows.get(campaign.campaign_id) ?? [], outlooks),
+      measureOf(campaign, rows.get(campaign.campaign_id) ?? [], estimates),
     ),
   )
   await db.run(sql`
@@ -89,13 +89,13 @@ async function findSpans(
   db: Db,
   from: {
     readonly campaigns: readonly DueCampaign[]
-    readonly outlooks: OutlookBook
+    readonly estimates: ClickEstimates
     readonly nowMs: number
   },
 ): Promise<SpanRow[]> {
-  const { campaigns, outlooks, nowMs } = from
+  const { campaigns, estimates, nowMs } = from
   const now = sql`${new Date(nowMs)}::timestamptz`
-  const sold = campaigns.map(({ merch_id }) => outlooks.of(0, merch_id))
+  const sold = campaigns.map(({ merch_id }) => estimates.of(0, merch_id))
   const spanMs = ROAS_SPAN_HOURS * HOUR_MS
   const isPaid = sql`reason = ${REASON.ok}`
   const isOfHour = sql`${isPaid} and age_ms <= ${HOUR_MS}::float8`
@@ -105,7 +105,7 @@ async function findSpans(
     from unnest(
       ${campaigns.map(({ campaign_id }) => campaign_id)}::int[],
       ${campaigns.map(({ merch_id }) => merch_id)}::int[],
-      ${campaigns.map(({ merch_id }) => curveText(outlooks.delayOf(merch_id)))}::text[],
+      ${campaigns.map(({ merch_id }) => curveText(estimates.delayOf(merch_id)))}::text[],
       ${sold.map(({ returnShare }) => returnShare)}::float8[],
       ${sold.map(({ approvedShare }) => approvedShare)}::float8[]
     ) as asked (campaign_id, merch_id, curve, return_share, approved_share),
@@ -139,11 +139,11 @@ async function findSpans(
 function measureOf(
   { merch_id, goal }: DueCampaign,
   rows: readonly SpanRow[],
-  outlooks: OutlookBook,
+  estimates: ClickEstimates,
 ): RoasMeasure {
   const byAge = new Map(rows.map((row) => [row.age, row]))
   const latest = byAge.get(0)
-  const outlook = outlooks.of(0, merch_id)
+  const estimate = estimates.of(0, merch_id)
   return {
     goal,
     spans: Array.from({ length: ROAS_SPANS }, (_, at) => spanOf(byAge.get(ROAS_SPANS - 1 - at))),
@@ -152,7 +152,7 @@ function measureOf(
       clicks: latest?.hour_clicks ?? 0,
       spendMicros: latest?.hour_spend_micros ?? 0,
     },
-    forecast: { ordersPerClick: outlook.rate.rate, orderMicros: lastingValue(outlook) },
+    forecast: { ordersPerClick: estimate.rate.rate, orderMicros: lastingValue(estimate) },
   }
 }
 

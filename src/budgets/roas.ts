@@ -9,7 +9,7 @@
  * Pure: what was seen goes in, the next multiplier comes out.
  */
 import { estimateChangingRate, type Span } from '../prediction/changing-rate.ts'
-import type { PairOutlook } from '../prediction/click-estimates.ts'
+import type { PairEstimate } from '../prediction/click-estimates.ts'
 
 /** A goal is met on average over these days. */
 export const ROAS_DAYS = 14
@@ -175,14 +175,14 @@ function sumOf<T>(parts: readonly T[], read: (part: T) => number): number {
 
 /** What a click is worth to a goal in micros: the ceiling of its bid. None: no ceiling. */
 export function roasCeiling(
-  outlook: Sold & Pick<PairOutlook, 'rate'>,
+  estimate: Sold & Pick<PairEstimate, 'rate'>,
   goal: number | null,
 ): number {
   if (goal === null) return Number.POSITIVE_INFINITY
-  return (outlook.rate.rate * lastingValue(outlook)) / goal
+  return (estimate.rate.rate * lastingValue(estimate)) / goal
 }
 
-type Sold = Pick<PairOutlook, 'value' | 'returnShare' | 'approvedShare'>
+type Sold = Pick<PairEstimate, 'value' | 'returnShare' | 'approvedShare'>
 
 /** Micros that are expected to last of an order: neither returned nor rejected. */
 export function lastingValue({ value, returnShare, approvedShare }: Sold): number {

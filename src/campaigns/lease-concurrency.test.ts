@@ -7,12 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { listAccounts } from '../../test/support/budget-accounts.ts'
 import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { type Random, seededRandom } from '../../test/support/seeded-random.ts'
-import {
-  closeLeases,
-  leaseCloseBody,
-  type SettledClick,
-  settleClicks,
-} from '../budgets/book-spend.ts'
+import { type BookedClick, bookSpend, closeLeases, leaseCloseBody } from '../budgets/book-spend.ts'
 import { openAccounts } from '../budgets/budget-account.ts'
 import { ALWAYS, LeaseBook } from '../budgets/lease.ts'
 import { requestLeases } from '../budgets/lease-store.ts'
@@ -30,7 +25,7 @@ const CAP = 60 * PRICE
 /** Short runs, as where clicks and orders alternate in the log. */
 const RUN_CLICKS = 15
 
-type Entry = { readonly click: SettledClick } | { readonly close: Member }
+type Entry = { readonly click: BookedClick } | { readonly close: Member }
 
 interface Member {
   readonly nodeId: number
@@ -64,7 +59,7 @@ class Node {
   }
 
   /** A second: one statement, then readers. */
-  async turn(nowMs: number): Promise<void> {
+  async exchange(nowMs: number): Promise<void> {
     await this.#ask(nowMs)
     for (let clicks = 0; clicks < 30; clicks++) {
       const campaignId = 1 + Math.floor(this.#random() * CAMPAIGNS)
@@ -130,21 +125,21 @@ async function makeFleet(t: TestContext) {
 async function fold(db: Database, log: Entry[]): Promise<void> {
   const batch = log.splice(0, 150)
   await db.transaction(async (tx) => {
-    let run: SettledClick[] = []
-    const settle = async () => {
-      await settleClicks(tx, run)
+    let run: BookedClick[] = []
+    const book = async () => {
+      await bookSpend(tx, run)
       run = []
     }
     for (const entry of batch) {
       if ('click' in entry) {
         run.push(entry.click)
-        if (run.length >= RUN_CLICKS) await settle()
+        if (run.length >= RUN_CLICKS) await book()
       } else {
-        await settle()
+        await book()
         await closeLeases(tx, [{ body: leaseCloseBody(entry.close) }])
       }
     }
-    await settle()
+    await book()
   })
 }
 
@@ -163,7 +158,7 @@ async function assertBooked(db: Database, spent: ReadonlyMap<number, number>): P
 test('many nodes and the fold spend each budget to its end, and book every cent', async (t) => {
   const { db, log, spent, nodes } = await makeFleet(t)
   for (let second = 1; second <= 40; second++) {
-    await Promise.all([...nodes.map((node) => node.turn(NOON + second * 1_000)), fold(db, log)])
+    await Promise.all([...nodes.map((node) => node.exchange(NOON + second * 1_000)), fold(db, log)])
   }
   while (log.length > 0) await fold(db, log)
   await assertBooked(db, spent)
@@ -183,8 +178,8 @@ test('ended nodes and concurrent budget changes lose no money', async (t) => {
     return updateCampaign(db, { campaignId, changes: { daily_budget_micros: daily }, world })
   }
   for (let second = 1; second <= 30; second++) {
-    const turns = nodes.map((node) => node.turn(NOON + second * 1_000))
-    await Promise.all([...turns, fold(db, log), change(second)])
+    const exchanges = nodes.map((node) => node.exchange(NOON + second * 1_000))
+    await Promise.all([...exchanges, fold(db, log), change(second)])
     const ending = random() < 0.3 ? nodes[Math.floor(random() * NODES)] : undefined
     await ending?.restart()
   }
@@ -206,7 +201,7 @@ test('accounts opened while their budget changes have the new cap', async (t) =>
       world: { now: new Date(NOON), knowsCountries: false },
     })
   type Work = (on: Db, campaignId: number) => Promise<unknown>
-  const inTurn = async (first: Work, then: Work, campaignId: number) => {
+  const inOrder = async (first: Work, then: Work, campaignId: number) => {
     let after: Promise<unknown> = Promise.resolve()
     await db.transaction(async (tx) => {
       await first(tx, campaignId)
@@ -215,8 +210,8 @@ test('accounts opened while their budget changes have the new cap', async (t) =>
     })
     await after
   }
-  await inTurn(open, lower, 1)
-  await inTurn(lower, open, 2)
+  await inOrder(open, lower, 1)
+  await inOrder(lower, open, 2)
   for (const campaignId of [1, 2]) {
     const accounts = await listAccounts(db, campaignId)
     assert.deepEqual(

@@ -68,7 +68,7 @@ test("a click that does not match its auction's outcome is a difference", async 
   const resultNumber = readResultNumber(id)
   await sleep(CLICK_AGE_MIN_MS + 20)
   await follow(api, redirect_url)
-  await api.app.settled()
+  await api.app.untilFolded()
   const replayed = async () =>
     (await replayCommand(context, { date: utcDay(new Date()) })).differences
   assert.deepEqual(await replayed(), [])
@@ -119,7 +119,7 @@ test('a click on a link without a winner is no difference', async () => {
   const { id, redirect_url } = await auction('https://elsewhere.example/1')
   await sleep(CLICK_AGE_MIN_MS + 20)
   await follow(api, redirect_url)
-  await api.app.settled()
+  await api.app.untilFolded()
   const explained = await explain(id)
   assert.ok('outcome' in explained && !explained.outcome.won)
   assert.equal(explained.clicks[0]?.reason, 'ok')
@@ -130,7 +130,7 @@ test('a click on a link without a winner is no difference', async () => {
 test('an auction is explained by the id of its click as well', async () => {
   const { id, redirect_url } = await auction()
   const { location } = await follow(api, redirect_url)
-  await api.app.settled()
+  await api.app.untilFolded()
   const clickId = new URL(location).searchParams.get('cid') ?? ''
   const explained = await explain(clickId)
   assert.equal(explained.auction_result_number, readResultNumber(id)?.toString('hex'))
@@ -168,7 +168,7 @@ test('a click without a receipt is still explained, and says so', async () => {
   await api.db.run(sql`delete from receipt where result_number = ${readResultNumber(id)}`)
   // At once, so it is redirected and recorded as too fast for a person.
   await api.app.get(redirect_url.slice(AUCTION_URL.length))
-  await api.app.settled()
+  await api.app.untilFolded()
   const explained = await explain(id)
   assert.ok('note' in explained)
   assert.match(explained.note, /receipt was dropped/)

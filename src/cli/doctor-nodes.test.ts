@@ -1,7 +1,7 @@
 /** `souk doctor` on a network of several nodes: missing keys, different settings, held leases. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { makePatient } from '../../test/support/doctor-installation.ts'
+import { makeInstallation } from '../../test/support/doctor-installation.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import type { SealingKey } from '../node/config.ts'
 import { keyMarks } from '../node/sealing-keys.ts'
@@ -16,7 +16,7 @@ const serveWith = (db: Database, fields: Pick<ClaimOptions, 'host' | 'keyMarks' 
   })
 
 test("an edge without another edge's signing key is reported, with the fix", async (t) => {
-  const { db, check } = await makePatient(t)
+  const { db, check } = await makeInstallation(t)
   const [first, second] = [1, 2].map((id) => ({ id, key: Buffer.alloc(32, id) }))
   assert.ok(first !== undefined && second !== undefined)
   const claimEdge = (host: string, keys: readonly SealingKey[]) =>
@@ -35,7 +35,7 @@ test("an edge without another edge's signing key is reported, with the fix", asy
 })
 
 test('nodes with settings that must be equal are named, with the values', async (t) => {
-  const { scope, db, check } = await makePatient(t)
+  const { scope, db, check } = await makeInstallation(t)
   const claimWith = async (host: string, settings: Record<string, string>) => {
     const claim = await serveWith(db, { host, settings })
     scope.after(() => claim.release({ isSpoolEmpty: true }))
@@ -54,7 +54,7 @@ test('nodes with settings that must be equal are named, with the values', async 
 })
 
 test('a key that was lost with its node is reported while its results may be in use', async (t) => {
-  const { scope, db, check } = await makePatient(t)
+  const { scope, db, check } = await makeInstallation(t)
   const keys = [1, 2].map((byte) => [{ id: 1, key: Buffer.alloc(32, byte) }])
   for (const [index, host] of ['before', 'after'].entries()) {
     const claim = await serveWith(db, { host, keyMarks: keyMarks(keys[index] ?? []) })
@@ -69,7 +69,7 @@ test('a key that was lost with its node is reported while its results may be in 
 })
 
 test("a dead node's leases are reported, with what releases them", async (t) => {
-  const { scope, db, check } = await makePatient(t)
+  const { scope, db, check } = await makeInstallation(t)
   const { addCampaign } = await makePublisherWorld(db)
   const campaignId = await addCampaign()
   const claimEdge = async (host: string) => {

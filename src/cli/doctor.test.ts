@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import type { Scope } from '../../test/support/database.ts'
-import { makePatient } from '../../test/support/doctor-installation.ts'
+import { makeInstallation } from '../../test/support/doctor-installation.ts'
 import { openFoldedLog } from '../../test/support/fold-log.ts'
 import { MoneyEvents } from '../../test/support/money-events.ts'
 import { startNats } from '../../test/support/nats.ts'
@@ -34,7 +34,7 @@ async function serveBeside(scope: Scope, db: Database) {
 }
 
 test('all is well with a fresh installation but what is wrong with the tests’ own server', async (t) => {
-  const { check } = await makePatient(t)
+  const { check } = await makeInstallation(t)
   for (const name of [
     'migrations',
     'connections',
@@ -70,7 +70,7 @@ test('paid clicks from local addresses are reported, and fail a service with a p
     ['http://localhost:8080', true],
     ['http://10.0.0.7', true],
   ] as const) {
-    const { db, check, now, scope } = await makePatient(t, { LINK_URL: linkUrl })
+    const { db, check, now, scope } = await makeInstallation(t, { LINK_URL: linkUrl })
     const { publisher, merchant, addCampaign } = await makePublisherWorld(db)
     const paid = {
       ...{ pubId: publisher.pub_id, merchId: merchant.merch_id, campaignId: await addCampaign() },
@@ -102,7 +102,7 @@ test('paid clicks from local addresses are reported, and fail a service with a p
 })
 
 test('reports what an unusable database lacks', async (t) => {
-  const { db, check } = await makePatient(t)
+  const { db, check } = await makeInstallation(t)
   const name = identifier(String(db.connection.database))
   await db.run(sql`alter database ${name} set default_transaction_read_only = on`)
   const { ok, detail } = await check('database')
@@ -112,13 +112,13 @@ test('reports what an unusable database lacks', async (t) => {
 })
 
 test('a database that is silent is waited for no longer than seconds', async (t) => {
-  const { check, openings } = await makePatient(t)
+  const { check, openings } = await makeInstallation(t)
   await check('database')
   assert.deepEqual(openings[0], { statementTimeoutMs: 5_000 })
 })
 
 test('reports a database of another version of the program, and the fix', async (t) => {
-  const { db, check } = await makePatient(t)
+  const { db, check } = await makeInstallation(t)
   const newest = sql`select max(name) from migration`
   await db.run(sql`update migration set name = '9999_later' where name = (${newest})`)
   assert.match((await check('migrations')).detail, /at migration 9999 .* the newer program/)
@@ -136,7 +136,7 @@ test('reports a database of another version of the program, and the fix', async 
 })
 
 test('reports fewer connections than nodes and a command need, whichever limit causes it', async (t) => {
-  const { scope, db, check } = await makePatient(t)
+  const { scope, db, check } = await makeInstallation(t)
   const name = identifier(String(db.connection.database))
   await db.run(sql`alter database ${name} connection limit 33`)
   const { ok, detail } = await check('connections')
@@ -150,7 +150,7 @@ test('reports fewer connections than nodes and a command need, whichever limit c
 })
 
 test('reports a fetched feed without an import for a day, with its error', async (t) => {
-  const { db, now, check } = await makePatient(t)
+  const { db, now, check } = await makeInstallation(t)
   const { merchant } = await makePublisherWorld(db)
   const fed = (ageMs: number) =>
     db.run(sql`update merchant set feed_imported_at = ${new Date(now.ms - ageMs)}`)
@@ -169,7 +169,7 @@ test('reports a fetched feed without an import for a day, with its error', async
 })
 
 test('reports uploaded feeds that are too old to bid, where a campaign waits', async (t) => {
-  const { db, now, check } = await makePatient(t)
+  const { db, now, check } = await makeInstallation(t)
   const { addCampaign } = await makePublisherWorld(db)
   await db.run(sql`update merchant set feed_imported_at = ${new Date(now.ms - 2 * DAY_MS)}`)
   assert.doesNotMatch((await check('feeds')).detail, /by hand/, 'nothing of it is to bid')
@@ -183,7 +183,7 @@ test('reports uploaded feeds that are too old to bid, where a campaign waits', a
 })
 
 test('reports a clock that is off by more than leases allow', async (t) => {
-  const { check } = await makePatient(t)
+  const { check } = await makeInstallation(t)
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * SECOND_MS })
   const { ok, detail } = await check('clock')
   assert.equal(ok, false)
@@ -191,7 +191,7 @@ test('reports a clock that is off by more than leases allow', async (t) => {
 })
 
 test('reports an event that the fold set aside, with its error', async (t) => {
-  const { db, check } = await makePatient(t)
+  const { db, check } = await makeInstallation(t)
   await db.run(sql`
     insert into unfolded_event (lane, seq, event_id, day, error)
     values (0, 7, 12, '2026-03-02', 'event 12 cannot be folded: out of range')`)
@@ -201,7 +201,7 @@ test('reports an event that the fold set aside, with its error', async (t) => {
 })
 
 test('reports merchants and publishers that figures name and the database lacks', async (t) => {
-  const { scope, db, now, check } = await makePatient(t)
+  const { scope, db, now, check } = await makeInstallation(t)
   const { publisher, merchant } = await makePublisherWorld(db)
   const { record } = openFoldedLog(scope, db)
   const events = new MoneyEvents()
@@ -219,7 +219,7 @@ test('reports merchants and publishers that figures name and the database lacks'
 })
 
 test('events that wait are a lag beside a server, and nothing wrong after the last one stopped', async (t) => {
-  const { scope, db, now, check } = await makePatient(t)
+  const { scope, db, now, check } = await makeInstallation(t)
   const log = openFoldedLog(scope, db)
   const events = new MoneyEvents()
   const view = () => events.at(now.ms, { type: EVENT_TYPE.linkImpression, lane: 3 })
@@ -244,7 +244,7 @@ test('events that wait are a lag beside a server, and nothing wrong after the la
 })
 
 test('reports an impossible folder, records set aside, and open or damaged secrets', async (t) => {
-  const { dataDir, check, write } = await makePatient(t)
+  const { dataDir, check, write } = await makeInstallation(t)
   write('spool/1/segment')
   assert.equal((await check('spool')).ok, true)
   write('spool/1/aside/segment')
@@ -273,7 +273,7 @@ async function openStream(natsUrl: string, db: Db): Promise<EventStream> {
 
 test('checks JetStream where it is used, and reports when it is full or does not answer', async (t) => {
   const nats = await startNats(scopeOf(t))
-  const { db, check } = await makePatient(t, { NATS_URL: nats.url })
+  const { db, check } = await makeInstallation(t, { NATS_URL: nats.url })
   assert.deepEqual(await check('jetstream'), {
     name: 'jetstream',
     ok: true,
@@ -295,7 +295,7 @@ test('checks JetStream where it is used, and reports when it is full or does not
 
 test('reports the stream of another installation, if it knows its own', async (t) => {
   const nats = await startNats(scopeOf(t))
-  const { db, check } = await makePatient(t, { NATS_URL: nats.url })
+  const { db, check } = await makeInstallation(t, { NATS_URL: nats.url })
   const installation = randomUUID()
   await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK', installation })).close()
   const { ok, detail } = await check('jetstream')
@@ -307,7 +307,7 @@ test('reports the stream of another installation, if it knows its own', async (t
 
 test('reports a NATS user that may not publish, because nothing else looks wrong', async (t) => {
   const nats = await startNats(scopeOf(t), { denied: 'souk.event.>' })
-  const { db, check } = await makePatient(t, { NATS_URL: nats.url })
+  const { db, check } = await makeInstallation(t, { NATS_URL: nats.url })
   const installation = await readInstallation(db)
   await (await EventStream.open({ natsUrl: nats.url, streamName: 'SOUK', installation })).close()
   const { ok, detail } = await check('jetstream')
@@ -316,7 +316,7 @@ test('reports a NATS user that may not publish, because nothing else looks wrong
 })
 
 test('reports spooled events while a server runs, because the log does not accept them', async (t) => {
-  const { scope, db, now, check, write } = await makePatient(t)
+  const { scope, db, now, check, write } = await makeInstallation(t)
   write('spool/1/00000001.spool')
   assert.equal((await check('spool')).ok, true, 'a moment is nothing')
   now.ms += 11 * SECOND_MS
@@ -332,7 +332,7 @@ test('reports spooled events while a server runs, because the log does not accep
 test('reports messages that nobody carries into the log', async (t) => {
   const scope = scopeOf(t)
   const nats = await startNats(scope)
-  const { db, now, check } = await makePatient(t, { NATS_URL: nats.url })
+  const { db, now, check } = await makeInstallation(t, { NATS_URL: nats.url })
   const stream = await openStream(nats.url, db)
   scope.after(() => stream.close())
   for (const place of ['one', 'two', 'three']) await stream.publish(0, Buffer.from(place), place)
@@ -354,7 +354,7 @@ test('reports messages that nobody carries into the log', async (t) => {
 })
 
 test('reports last night’s figures that disagree with the log, and the command that lists them', async (t) => {
-  const { db, check } = await makePatient(t)
+  const { db, check } = await makeInstallation(t)
   const night = (at: string, differences: number) =>
     db.run(sql`
       insert into reconciliation (at, from_day, to_day, events, differences)
@@ -373,7 +373,7 @@ test('reports last night’s figures that disagree with the log, and the command
 })
 
 test('rows that a storage quota left out are named, with whose and how many', async (t) => {
-  const { db, check } = await makePatient(t)
+  const { db, check } = await makeInstallation(t)
   const today = utcDay(Date.now())
   const views = { day: today, kind: 'views', organizationId: 3, bytes: 10 }
   await addStoredBytes(db, [{ ...views, leftOut: 0 }])

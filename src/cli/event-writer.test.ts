@@ -31,9 +31,9 @@ test("a command's events are folded when it says so, even if the last append was
         type: EVENT_TYPE.orderDecision,
       })
     })
-    await writer.append(events, { patienceMs: 0 })
+    await writer.append(events, { timeoutMs: 0 })
     // The last rows of a file may all be refused.
-    await writer.append([], { patienceMs: 0 })
+    await writer.append([], { timeoutMs: 0 })
     await writer.folded()
     return db.row(sql`
       select position = (select max(seq) from event) as are_all from lane

@@ -58,10 +58,10 @@ export async function withEventWriter<T>(
   let appended = 0
   const folded = async () => {
     const loop = new FoldLoop({ database: db, log, lanes: [MONEY_LANE], fold: foldMoney, onError })
-    const patienceMs = FOLD_MS_MAX + appended * FOLD_MS_PER_EVENT
+    const timeoutMs = FOLD_MS_MAX + appended * FOLD_MS_PER_EVENT
     loop.start()
     try {
-      if (await waitUntilFolded(db, last, { patienceMs })) return
+      if (await waitUntilFolded(db, last, { timeoutMs })) return
     } finally {
       await loop.close()
     }

@@ -74,13 +74,13 @@ type Run = (spec: CommandSpec, options: Record<string, unknown>) => Promise<void
 function buildProgram(commands: readonly CommandSpec[], io: ProgramIo, run: Run): Command {
   const program = new Command('souk').description('An open exchange for commerce links.')
   const groups = new Map<string, Command>()
-  settle(program, io).version(manifest.version)
+  configure(program, io).version(manifest.version)
   for (const spec of commands) {
     const [first = '', second] = spec.name.split(' ')
     const makeGroup = () =>
-      settle(program.command(first), io).description(describeGroup(first, commands))
+      configure(program.command(first), io).description(describeGroup(first, commands))
     const parent = second === undefined ? program : groups.getOrInsertComputed(first, makeGroup)
-    const command = settle(parent.command(second ?? first).description(spec.help), io)
+    const command = configure(parent.command(second ?? first).description(spec.help), io)
     if (spec.argument !== undefined) command.argument(spec.argument)
     for (const option of optionsOf(spec)) command.addOption(option)
     command.option('--json', 'print one JSON value on stdout and nothing else')
@@ -122,7 +122,7 @@ function describeGroup(name: string, commands: readonly CommandSpec[]): string {
   return words.map(([, second]) => second).join(', ')
 }
 
-function settle(command: Command, io: ProgramIo): Command {
+function configure(command: Command, io: ProgramIo): Command {
   return command
     .exitOverride()
     .showHelpAfterError('(see --help)')

@@ -7,7 +7,7 @@
  * same function judges the service's own log, the public click logs and synthetic worlds (bench/).
  */
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { fitDelays, groupWaits, WAITS_DAYS, type Waits } from '../prediction/delay.ts'
 import {
   type Evidence,
@@ -123,7 +123,7 @@ class KnownWorld {
     { merchId: number; day: number; clicks: number; orders: number }
   >()
   /** The estimate that auctions would use at the start of the slot. */
-  readonly #outlooks = new OutlookBook()
+  readonly #estimates = new ClickEstimates()
   /** Orders in the data that are not yet known, by the slot in which they come. */
   readonly #coming = new Map<number, { cohort: Cohort; count: number }[]>()
   /** Orders of a merchant's clicks of a slot, and the sum of their delays in slots. */
@@ -152,7 +152,7 @@ class KnownWorld {
     }
     this.#coming.delete(slot - 1)
     if (slot - this.#fittedSlot >= this.#options.refitSlots) this.#refit(slot)
-    this.#outlooks.take(this.#model, this.#evidence(), this.#nowMs)
+    this.#estimates.take(this.#model, this.#evidence(), this.#nowMs)
   }
 
   /** The share of a cohort's orders that had come when the data was read. */
@@ -169,7 +169,7 @@ class KnownWorld {
   }
 
   estimate({ pubId, merchId }: Pair): RateEstimate {
-    return this.#outlooks.of(pubId, merchId).rate
+    return this.#estimates.of(pubId, merchId).rate
   }
 
   /** A merchant's clicks so far. */
@@ -182,7 +182,7 @@ class KnownWorld {
     const global = clicks === 0 ? this.#model.rates.globalRate : orders / clicks
     if (method === 'global') return global
     if (method === 'merchant') {
-      const ripe = this.#outlooks.countsOf(pair.merchId)
+      const ripe = this.#estimates.countsOf(pair.merchId)
       return ripe.clicks < 1 ? global : ripe.orders / ripe.clicks
     }
     const weekAgo = this.#nowMs / this.#options.slotMs - WEEK_MS / this.#options.slotMs

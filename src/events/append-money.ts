@@ -1,6 +1,6 @@
 /** Appends money reports to the log: one body each, in the money lane. */
 import type { Db } from '../platform/postgres/postgres.ts'
-import { type DurableAppend, REPORT_PATIENCE_MS } from './durable-append.ts'
+import { type DurableAppend, REPORT_TIMEOUT_MS } from './durable-append.ts'
 import { type LogEvent, MONEY_LANE, newEvent } from './event.ts'
 
 /** The reason of a reversal. */
@@ -23,7 +23,7 @@ export async function appendMoney(
   news: readonly MoneyNews[],
 ): Promise<LogEvent[]> {
   const events = moneyEvents({ nextId, now }, type, news)
-  await append(events, { patienceMs: REPORT_PATIENCE_MS })
+  await append(events, { timeoutMs: REPORT_TIMEOUT_MS })
   return events
 }
 

@@ -8,7 +8,7 @@ import { makeIdSource } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { openSpool, type Spool } from '../platform/spool/spool.ts'
-import { BEACON_PATIENCE_MS, DurableAppend, REDIRECT_PATIENCE_MS } from './durable-append.ts'
+import { BEACON_TIMEOUT_MS, DurableAppend, REDIRECT_TIMEOUT_MS } from './durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent } from './event.ts'
 import { EventRefused, LogUnavailable } from './event-log.ts'
 import { openPostgresEventLog } from './event-log-postgres.ts'
@@ -16,7 +16,7 @@ import { openPostgresEventLog } from './event-log-postgres.ts'
 const { next } = makeIdSource({ nodeId: 1, now: Date.now })
 
 /** Long enough for a busy machine: only an answer that never comes exceeds it. */
-const PATIENT = { patienceMs: 60_000 }
+const LONG_TIMEOUT = { timeoutMs: 60_000 }
 /** A call that took this long waited for the log. */
 const AT_ONCE_MS = 20_000
 /** The time that a supervisor gives a service to stop before it kills it. */
@@ -114,7 +114,7 @@ const idsOf = (events: readonly LogEvent[]) => events.map(({ id }) => id).sort()
 test('while the log answers, nothing is written to the spool', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const events = makeEvents(50)
-  await Promise.all(events.map((event) => world.durable.append([event], PATIENT)))
+  await Promise.all(events.map((event) => world.durable.append([event], LONG_TIMEOUT)))
   assert.equal(world.counts.spooled, 0)
   assert(world.durable.isSpoolEmpty())
   assert.deepEqual(await storedIds(world.database), idsOf(events))
@@ -122,15 +122,15 @@ test('while the log answers, nothing is written to the spool', async (t) => {
 
 test('a slow log delays a redirect by its timeout and stores the event once', async (t) => {
   const world = await makeWorld(scopeOf(t))
-  await world.durable.append(makeEvents(1, { lane: 1 }), PATIENT)
+  await world.durable.append(makeEvents(1, { lane: 1 }), LONG_TIMEOUT)
   const holder = await world.database.reserve()
   // Another node's unfinished batch: it holds the lane.
   await holder.run(sql`select pg_advisory_lock(${0x534c414e}, 0)`)
   const events = makeEvents(3)
   const start = performance.now()
-  await world.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
+  await world.durable.append(events, { timeoutMs: REDIRECT_TIMEOUT_MS })
   const tookMs = performance.now() - start
-  assert(tookMs >= REDIRECT_PATIENCE_MS - 1 && tookMs < AT_ONCE_MS, `${tookMs} ms`)
+  assert(tookMs >= REDIRECT_TIMEOUT_MS - 1 && tookMs < AT_ONCE_MS, `${tookMs} ms`)
   assert.equal(world.counts.spooled, 3)
   assert(!world.durable.isSpoolEmpty())
   holder.release(new Error('ends the session, and the lock with it'))
@@ -147,7 +147,7 @@ test('a log that is down from the start loses nothing and delays nobody', async 
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(200)
   const start = performance.now()
-  await Promise.all(events.map((event) => world.durable.append([event], PATIENT)))
+  await Promise.all(events.map((event) => world.durable.append([event], LONG_TIMEOUT)))
   assert(performance.now() - start < AT_ONCE_MS, 'they did not wait for the log')
   assert.equal(world.counts.spooled, 200)
   assert(world.durable.isLogAway())
@@ -157,19 +157,19 @@ test('a log that is down from the start loses nothing and delays nobody', async 
   assert.equal(world.counts.drained, 200)
   assert.deepEqual(world.states, [true, false])
   const later = makeEvents(1)
-  await world.durable.append(later, PATIENT)
+  await world.durable.append(later, LONG_TIMEOUT)
   assert.equal(world.counts.spooled, 200, 'the log takes events directly again')
 })
 
 test('an append gives up a hanging log after its timeout', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const before = makeEvents(1)
-  await world.durable.append(before, PATIENT)
+  await world.durable.append(before, LONG_TIMEOUT)
   world.proxy.setMode('hang')
   const events = makeEvents(20)
   const start = performance.now()
   for (const event of events) {
-    await world.durable.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+    await world.durable.append([event], { timeoutMs: REDIRECT_TIMEOUT_MS })
   }
   assert(performance.now() - start < AT_ONCE_MS)
   world.proxy.setMode('pass')
@@ -191,7 +191,7 @@ test('repeated connection failures neither lose nor double an event', async (t) 
   })()
   for (let round = 0; round < 60 || world.counts.spooled === 0; round += 1) {
     const batch = makeEvents(20, { lane: round % 16 })
-    await Promise.all(batch.map((event) => world.durable.append([event], { patienceMs: 25 })))
+    await Promise.all(batch.map((event) => world.durable.append([event], { timeoutMs: 25 })))
     events.push(...batch)
   }
   isBreaking = false
@@ -203,38 +203,38 @@ test('repeated connection failures neither lose nor double an event', async (t) 
 test('with the log down and the spool full, events are refused as unavailable', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 300 })
   const [first, second] = [makeEvents(1), makeEvents(20)]
-  await world.durable.append(first, { patienceMs: BEACON_PATIENCE_MS })
+  await world.durable.append(first, { timeoutMs: BEACON_TIMEOUT_MS })
   await assert.rejects(
-    world.durable.append(second, { patienceMs: REDIRECT_PATIENCE_MS }),
+    world.durable.append(second, { timeoutMs: REDIRECT_TIMEOUT_MS }),
     LogUnavailable,
   )
   assert.equal(world.counts.unavailable, 20)
   world.proxy.setMode('pass')
   await untilDrained(world)
-  await world.durable.append(second, PATIENT)
+  await world.durable.append(second, LONG_TIMEOUT)
   assert.deepEqual(await storedIds(world.database), idsOf([...first, ...second]))
 })
 
 test('a log that failed while the spool refused as well does not count as down forever', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse', bytesMax: 0, doubtMs: 1 })
-  await assert.rejects(world.durable.append(makeEvents(1), PATIENT), LogUnavailable)
+  await assert.rejects(world.durable.append(makeEvents(1), LONG_TIMEOUT), LogUnavailable)
   world.proxy.setMode('pass')
   await new Promise((resolve) => setTimeout(resolve, 10))
   assert.equal(world.durable.isLogAway(), false, 'accepts a caller that asks first')
   const later = makeEvents(1)
-  await world.durable.append(later, PATIENT)
+  await world.durable.append(later, LONG_TIMEOUT)
   assert.deepEqual(await storedIds(world.database), idsOf(later))
 })
 
 test('a spooled event that the log will never accept is set aside once', async (t) => {
   const world = await makeWorld(scopeOf(t))
   const bad = () => makeEvents(1, { auctionId: { a: 1 } as unknown as string })
-  await assert.rejects(world.durable.append(bad(), PATIENT), EventRefused)
+  await assert.rejects(world.durable.append(bad(), LONG_TIMEOUT), EventRefused)
 
   world.proxy.setMode('refuse')
   const good = makeEvents(10)
   for (const events of [good.slice(0, 5), bad(), good.slice(5)]) {
-    await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
+    await world.durable.append(events, { timeoutMs: BEACON_TIMEOUT_MS })
   }
   const drain = t.mock.method(world.spool, 'drain')
   while (drain.mock.callCount() < 3) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -249,10 +249,10 @@ test('a spooled event that the log will never accept is set aside once', async (
 test('a process whose number was taken over accepts nothing and drains its spool', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(5)
-  await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
+  await world.durable.append(events, { timeoutMs: BEACON_TIMEOUT_MS })
   world.accepting.is = false
   await assert.rejects(
-    world.durable.append(makeEvents(1), { patienceMs: BEACON_PATIENCE_MS }),
+    world.durable.append(makeEvents(1), { timeoutMs: BEACON_TIMEOUT_MS }),
     LogUnavailable,
   )
   world.proxy.setMode('pass')
@@ -266,7 +266,7 @@ test("a dead process's spool reaches the log, and its owner is reported", async 
   const events = makeEvents(700)
   const first = await makeWorld(scope, { root, mode: 'refuse' })
   await first.spool.recordOwner('node 12')
-  await first.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
+  await first.durable.append(events, { timeoutMs: BEACON_TIMEOUT_MS })
   await stop(first)
 
   const second = await makeWorld(scope, { root })
@@ -278,15 +278,15 @@ test("a dead process's spool reaches the log, and its owner is reported", async 
 test('closing drains the spool into the log and refuses new events', async (t) => {
   const world = await makeWorld(scopeOf(t), { mode: 'refuse' })
   const events = makeEvents(30)
-  await world.durable.append(events, { patienceMs: BEACON_PATIENCE_MS })
+  await world.durable.append(events, { timeoutMs: BEACON_TIMEOUT_MS })
   world.proxy.setMode('pass')
   const last = makeEvents(1)
-  const appending = world.durable.append(last, { patienceMs: BEACON_PATIENCE_MS })
+  const appending = world.durable.append(last, { timeoutMs: BEACON_TIMEOUT_MS })
   await world.durable.close()
   await appending
   assert.deepEqual(await storedIds(world.database), idsOf([...events, ...last]))
   await assert.rejects(
-    world.durable.append(makeEvents(1), { patienceMs: BEACON_PATIENCE_MS }),
+    world.durable.append(makeEvents(1), { timeoutMs: BEACON_TIMEOUT_MS }),
     LogUnavailable,
   )
 })
@@ -295,10 +295,10 @@ test('closing while the log hangs ends within seconds and keeps everything', asy
   const scope = scopeOf(t)
   const root = await temporaryFolder(scope, 'spool-')
   const first = await makeWorld(scope, { root })
-  await first.durable.append(makeEvents(1), PATIENT)
+  await first.durable.append(makeEvents(1), LONG_TIMEOUT)
   first.proxy.setMode('hang')
   const events = makeEvents(5)
-  await first.durable.append(events, { patienceMs: REDIRECT_PATIENCE_MS })
+  await first.durable.append(events, { timeoutMs: REDIRECT_TIMEOUT_MS })
   const start = performance.now()
   await stop(first)
   assert(performance.now() - start < STOP_MS)
@@ -314,7 +314,7 @@ test('the last message follows all other events, and waits in the spool if the l
   const first = await makeWorld(scope, { root })
   await first.spool.recordOwner('first')
   const [click, word] = [makeEvents(1), makeEvents(1)]
-  await first.durable.append(click, PATIENT)
+  await first.durable.append(click, LONG_TIMEOUT)
   await stop(first, word[0])
   assert.deepEqual(await storedIds(first.database), idsOf([...click, ...word]))
 

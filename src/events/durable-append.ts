@@ -13,11 +13,11 @@ import { eventFromJson, eventToJson } from './event-json.ts'
 import { type EventLog, EventRefused, LogUnavailable } from './event-log.ts'
 
 /** A reader waits for a redirect: half of its total budget (I5: 50 ms). */
-export const REDIRECT_PATIENCE_MS = 25
+export const REDIRECT_TIMEOUT_MS = 25
 /** Nobody watches a beacon, and a log that answers within this needs no second write. */
-export const BEACON_PATIENCE_MS = 250
+export const BEACON_TIMEOUT_MS = 250
 /** A caller that reports an order or a payment can wait longer than a reader who clicked. */
-export const REPORT_PATIENCE_MS = 5_000
+export const REPORT_TIMEOUT_MS = 5_000
 
 /** Spooled events appear in figures within 5 s of the log's return; this is the drainer's share. */
 const DRAIN_INTERVAL_MS = 250
@@ -82,7 +82,7 @@ export class DurableAppend {
    */
   append = async (
     events: readonly LogEvent[],
-    { patienceMs }: { patienceMs: number },
+    { timeoutMs }: { timeoutMs: number },
   ): Promise<void> => {
     if (this.#closing !== null) throw new LogUnavailable('the process is stopping')
     if (!this.#options.isAccepting()) throw new LogUnavailable('another process has this number')
@@ -91,7 +91,7 @@ export class DurableAppend {
     const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()
     const appending = isPointless
       ? this.#spool(events, { wasLogAsked: false })
-      : this.#appendOrSpool(events, patienceMs)
+      : this.#appendOrSpool(events, timeoutMs)
     this.#appending.add(appending)
     try {
       await appending
@@ -139,7 +139,7 @@ export class DurableAppend {
     }
   }
 
-  #appendOrSpool(events: readonly LogEvent[], patienceMs: number): Promise<void> {
+  #appendOrSpool(events: readonly LogEvent[], timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let isDecided = false
       const spool = () => {
@@ -148,16 +148,16 @@ export class DurableAppend {
         this.#spool(events, { wasLogAsked: true }).then(resolve, reject)
       }
       // An answer that arrived while this thread was busy is read before the spool is used.
-      const patience = setTimeout(() => setImmediate(spool), patienceMs)
+      const timer = setTimeout(() => setImmediate(spool), timeoutMs)
       this.#options.log.append(events).then(
         () => {
-          clearTimeout(patience)
+          clearTimeout(timer)
           isDecided = true
           this.#logAnswered()
           resolve()
         },
         (error: unknown) => {
-          clearTimeout(patience)
+          clearTimeout(timer)
           if (error instanceof EventRefused) {
             isDecided = true
             return reject(error)

@@ -8,7 +8,7 @@
  */
 import pg from 'pg'
 import { GroupCommit, type Writer } from '../platform/concurrency/group-commit.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import {
   type Connection,
   clientConfig,
@@ -112,7 +112,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
     hint: hints.appended,
     close() {
       closing ??= (async () => {
-        await withPatience(commits.close(), CLOSE_TIMEOUT_MS).catch(() => undefined)
+        await withTimeout(commits.close(), CLOSE_TIMEOUT_MS).catch(() => undefined)
         // A batch without an answer is cut off here and rejects.
         await Promise.all([hints.close(), readers.end(), writer.end()])
       })()

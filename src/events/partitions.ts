@@ -5,7 +5,7 @@
  * past day only costs readers a look into it.
  */
 
-import { startPulse } from '../platform/concurrency/poller.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, HOUR_MS, utcDay } from '../platform/time/timestamp.ts'
@@ -61,5 +61,5 @@ export async function startPartitionUpkeep(options: {
     await closeEventDays(db)
   }
   await run().catch(onError)
-  return startPulse(run, { everyMs: UPKEEP_MS, onError })
+  return startPoller(run, { everyMs: UPKEEP_MS, onError })
 }

@@ -16,7 +16,7 @@ import { type ArticleAddress, readArticleUrl } from '../platform/net/article-url
 import { referrerName } from '../platform/net/url.ts'
 import { chargeCall } from './call-cost.ts'
 import { consentOf } from './consent.ts'
-import { BEACON_PATIENCE_MS, type DurableAppend } from './durable-append.ts'
+import { BEACON_TIMEOUT_MS, type DurableAppend } from './durable-append.ts'
 import { EVENT_TYPE, type EventType, type LogEvent, newEvent, viewLane } from './event.ts'
 import type { HashKeys } from './hash-keys.ts'
 import { REASON } from './reason.ts'
@@ -126,7 +126,7 @@ async function record(
   })
   const append = () => {
     deps.requireQuota(request, pubId, events)
-    return deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
+    return deps.append(events, { timeoutMs: BEACON_TIMEOUT_MS })
   }
   if (type !== EVENT_TYPE.pageImpression) await append()
   else await deps.sessions.record(`${pubId} ${shared.reason} ${sessionUuid}`, append)

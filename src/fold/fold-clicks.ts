@@ -5,7 +5,7 @@
  * lane's position (I3): everything here happens once or not at all.
  */
 
-import { closeLostLeases, type LostLease, settleClicks } from '../budgets/book-spend.ts'
+import { bookSpend, closeLostLeases, type LostLease } from '../budgets/book-spend.ts'
 import { type LateClick, noteLateClicks } from '../budgets/open-click-store.ts'
 import { MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
@@ -41,7 +41,7 @@ export async function foldClicks(
   const paid = clicks.filter(({ merchantCostMicros }) => merchantCostMicros > 0)
   const entries = paid.map((click) => ledgerEntry(click, articleOf(click)))
   await insertLedgerEntries(tx, entries)
-  await settleClicks(
+  await bookSpend(
     tx,
     clicks
       .filter(({ event }) => event.campaignId !== null)

@@ -5,7 +5,7 @@ import { clickId, MoneyEvents, orderLine, START_MS } from '../../test/support/mo
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { EVENT_TYPE, type EventType, MODEL, type StoredEvent } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
+import { matchMerchantDebts } from '../ledger/debt-store.ts'
 import { micros } from '../platform/money/money.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
@@ -310,7 +310,7 @@ test('what a payment has released stays released when an older order comes to co
   ]
   const released = async () => {
     const until = new Date(START_MS + 9 * DAY_MS)
-    const { releases, open } = await settleMerchant(db, { merchId, until })
+    const { releases, open } = await matchMerchantDebts(db, { merchId, until })
     return { releases, owed: open.reduce((sum, { owedMicros }) => sum + owedMicros, 0) }
   }
   await fold([...before, payment])

@@ -6,7 +6,7 @@ import { testDatabase } from '../../test/support/database.ts'
 import { MoneyEvents, START_MS } from '../../test/support/money-events.ts'
 import { type EventType, MODEL, MONEY_LANE, type StoredEvent } from '../events/event.ts'
 import type { EventLog } from '../events/event-log.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { type FoldEvents, FoldLoop } from './fold-loop.ts'
 import { foldMoney } from './fold-money.ts'
@@ -271,7 +271,7 @@ test('a worker that stalls in the middle of a batch loses its lanes to another o
   const other = new FoldLoop({ ...shared, fold, onFolded: () => folded.resolve() })
   other.start()
   try {
-    await withPatience(folded.promise, 30_000)
+    await withTimeout(folded.promise, 30_000)
   } finally {
     goingOn.resolve()
     await Promise.all([still.close(), other.close()])

@@ -15,7 +15,7 @@ import type { EventLog } from '../events/event-log.ts'
 import { type Database, type Db, isTransient } from '../platform/postgres/postgres.ts'
 import { withSessionLocks } from '../platform/postgres/session-locks.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { listUnfolded, setAside, takeBack, Unfoldable } from './unfolded-store.ts'
+import { deleteUnfolded, listUnfolded, setAside, Unfoldable } from './unfolded-store.ts'
 
 /** A transaction of this many clicks takes about 20 ms: short locks, few commits. */
 const BATCH_EVENTS_MAX = 1_000
@@ -147,7 +147,7 @@ export class FoldLoop {
       const events = await log.read({ lane, position, limit: 1 })
       try {
         await db.transaction(async (tx) => {
-          await takeBack(tx, { lane, seq })
+          await deleteUnfolded(tx, { lane, seq })
           if (events[0]?.seq === seq) await this.#fold(tx, events)
         })
       } catch (error) {

@@ -27,7 +27,7 @@ import type { Db } from '../platform/postgres/postgres.ts'
 import { addPairEvidence, type PairEvidence } from '../prediction/evidence-store.ts'
 import type { FigureChange } from './figures.ts'
 import { noPostings, postChange, writePostings } from './post-order.ts'
-import { lessonChange } from './training-sample.ts'
+import { sampleChange } from './training-sample.ts'
 
 export async function foldOrders(
   tx: Db,
@@ -50,7 +50,7 @@ export async function foldOrders(
     const before = orders.get(keyText(item.key)) ?? emptyOrder(item.key)
     const after = applyToRecord(before, item, clicks)
     orders.set(keyText(item.key), postChange(postings, item.event, { before, after }))
-    evidence.push(...lessonChange(before, after))
+    evidence.push(...sampleChange(before, after))
     reopened.push(...clickLost(before, after))
   }
   await saveOrders(tx, [...orders.values()])

@@ -16,7 +16,7 @@ import { clickEvidence, negativeEvidence } from '../prediction/evidence.ts'
 import { addPairEvidence, type PairEvidence } from '../prediction/evidence-store.ts'
 import type { FigureChange } from './figures.ts'
 import { noPostings, type Postings, postChange, writePostings } from './post-order.ts'
-import { lessonChange } from './training-sample.ts'
+import { sampleChange } from './training-sample.ts'
 
 /** The body of a reversal event. */
 export interface ReversalBody {
@@ -131,7 +131,7 @@ async function rejectOrders(
   const orders = await findOrdersOfClicks(tx, [clickId])
   for (const before of orders.values()) {
     const after = { ...before, account: addReversal(before.account, event.atMs) }
-    evidence.push(...lessonChange(before, after))
+    evidence.push(...sampleChange(before, after))
     orders.set(keyText(before), postChange(postings, event, { before, after }))
   }
   if (orders.size > 0) await saveOrders(tx, [...orders.values()])

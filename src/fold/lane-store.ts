@@ -27,9 +27,9 @@ export async function areFolded(
 export async function waitUntilFolded(
   db: Db,
   events: readonly LogEvent[],
-  { patienceMs }: { readonly patienceMs: number },
+  { timeoutMs }: { readonly timeoutMs: number },
 ): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += POLL_MS) {
+  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += POLL_MS) {
     if (await areFolded(db, events)) return true
     await sleep(POLL_MS)
   }

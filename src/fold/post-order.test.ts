@@ -11,7 +11,7 @@ import {
   addReversal,
   type OrderAttribution,
 } from '../orders/order-account.ts'
-import { figuresOf } from '../orders/order-figures.ts'
+import { orderFigures } from '../orders/order-figures.ts'
 import { emptyOrder, type OrderRecord } from '../orders/order-store.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
 import { noPostings, type Postings, postChange } from './post-order.ts'
@@ -147,7 +147,7 @@ function assertOneOwner(postings: Postings, orders: ReadonlyMap<string, OrderRec
   for (const { account } of orders.values()) {
     const owner = account.attribution?.owner
     if (owner === undefined) continue
-    const { net } = figuresOf(account)
+    const { net } = orderFigures(account)
     const place = `${owner.pubId} ${owner.articleId}`
     const add = (to: Map<string, number>, key: string, amount: number) =>
       to.set(key, (to.get(key) ?? 0) + amount)

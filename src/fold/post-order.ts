@@ -3,7 +3,7 @@
  * the statistics and the campaign's budget.
  */
 
-import { settleClicks } from '../budgets/book-spend.ts'
+import { bookSpend } from '../budgets/book-spend.ts'
 import { returnToBudget } from '../budgets/budget-account.ts'
 import { EVENT_TYPE, type StoredEvent } from '../events/event.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
 import type { Owner } from '../orders/order-account.ts'
-import { figuresOf, NOTHING, type OrderFigures, type Totals } from '../orders/order-figures.ts'
+import { NOTHING, type OrderFigures, orderFigures, type Totals } from '../orders/order-figures.ts'
 import type { OrderKey, OrderRecord } from '../orders/order-store.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import type { FigureChange } from './figures.ts'
@@ -43,7 +43,7 @@ export function noPostings(changes: FigureChange[]): Postings {
 export async function writePostings(tx: Db, postings: Postings): Promise<void> {
   const { entries, spendings } = postings
   await insertLedgerEntries(tx, entries)
-  await settleClicks(
+  await bookSpend(
     tx,
     spendings
       .filter(({ micros }) => micros > 0)
@@ -73,7 +73,7 @@ export function postChange(
   const isReturn = event.type === EVENT_TYPE.orderReturn
   const owner = after.account.attribution?.owner ?? null
   if (owner === null) return after
-  const figures = { from: figuresOf(before.account), to: figuresOf(after.account) }
+  const figures = { from: orderFigures(before.account), to: orderFigures(after.account) }
   const [from, to] = [figures.from.net, figures.to.net]
   const ownerBefore = before.account.attribution?.owner ?? owner
   const sides = {

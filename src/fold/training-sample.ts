@@ -6,25 +6,25 @@
  * one, removes the old sample exactly and adds the new one.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { figuresOf } from '../orders/order-figures.ts'
+import { orderFigures } from '../orders/order-figures.ts'
 import type { OrderRecord } from '../orders/order-store.ts'
 import { negativeEvidence, orderEvidence } from '../prediction/evidence.ts'
 import type { PairEvidence } from '../prediction/evidence-store.ts'
 
 /** The change of the evidence when an order's record changes. */
-export function lessonChange(before: OrderRecord, after: OrderRecord): PairEvidence[] {
-  const [was, is] = [lessonOf(before), lessonOf(after)]
+export function sampleChange(before: OrderRecord, after: OrderRecord): PairEvidence[] {
+  const [was, is] = [sampleOf(before), sampleOf(after)]
   if (isDeepStrictEqual(was, is)) return []
   const taken = was === null ? [] : [{ ...was, evidence: negativeEvidence(was.evidence) }]
   return [...taken, ...(is === null ? [] : [is])]
 }
 
-function lessonOf({ account, merchId }: OrderRecord): PairEvidence | null {
+function sampleOf({ account, merchId }: OrderRecord): PairEvidence | null {
   const { acceptedAtMs, attribution, rejection, isClickReversed } = account
   if (acceptedAtMs === null || attribution === null) return null
   if (attribution.model === 'impression') return null // An impression says nothing about clicks.
   if (rejection !== null || isClickReversed) return null
-  const { isHeld, gross } = figuresOf(account)
+  const { isHeld, gross } = orderFigures(account)
   if (isHeld || gross.revenueMicros === 0) return null
   const { pubId, clickAtMs } = attribution.owner
   return { pubId, merchId, evidence: orderEvidence(clickAtMs, gross.revenueMicros) }

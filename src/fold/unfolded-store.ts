@@ -41,7 +41,7 @@ export async function listUnfolded(db: Db, lane: number): Promise<string[]> {
   return rows.map(({ seq }) => seq)
 }
 
-export async function takeBack(tx: Db, { lane, seq }: UnfoldedEvent): Promise<void> {
+export async function deleteUnfolded(tx: Db, { lane, seq }: UnfoldedEvent): Promise<void> {
   await tx.run(sql`delete from unfolded_event where lane = ${lane} and seq = ${seq}`)
 }
 

@@ -2,7 +2,7 @@
 import { RecordedRun } from '../catalog/feeds/record-import.ts'
 import type { FeedImportOrder } from '../catalog/feeds/run-feed-import.ts'
 import type { Node } from '../node/node.ts'
-import { Turns } from '../platform/concurrency/concurrency-limiter.ts'
+import { ConcurrencyLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { errorLogger } from '../platform/process/log.ts'
 import { runHeavyJob } from './run-heavy-job.ts'
 
@@ -11,7 +11,7 @@ const IMPORTS_AT_ONCE = 2
 
 /** Starts imports of this node in the order of their requests. The caller does not wait. */
 export function feedImports(node: Node): (order: FeedImportOrder) => void {
-  const turns = new Turns(IMPORTS_AT_ONCE)
+  const limiter = new ConcurrencyLimiter(IMPORTS_AT_ONCE)
   const onError = errorLogger(node.log, 'a feed was not imported')
   return (order) => {
     const waiting = new RecordedRun(node.database, order.importId, 'waiting')
@@ -19,6 +19,6 @@ export function feedImports(node: Node): (order: FeedImportOrder) => void {
       waiting.handOver()
       await runHeavyJob(node, 'importFeed', { input: order })
     }
-    turns.run(work).catch(onError)
+    limiter.run(work).catch(onError)
   }
 }

@@ -6,7 +6,7 @@ import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
 /** A job with its next time by schedule; null: never. */
-export interface Turn {
+export interface NextRun {
   readonly task: string
   readonly at: Date | null
 }
@@ -15,13 +15,13 @@ export interface Turn {
  * Adds jobs that are new, and brings forward jobs that are due later than by their schedule: their
  * schedule has changed, or the database's clock was fast.
  */
-export async function registerJobs(db: Db, turns: readonly Turn[]): Promise<void> {
-  const tasks = turns.map(({ task }) => task)
-  const times = turns.map(({ at }) => at?.toISOString() ?? 'infinity')
+export async function registerJobs(db: Db, schedule: readonly NextRun[]): Promise<void> {
+  const tasks = schedule.map(({ task }) => task)
+  const times = schedule.map(({ at }) => at?.toISOString() ?? 'infinity')
   await db.run(sql`
     insert into job (task, next_at)
     select task, next_at
-    from unnest(${tasks}::text[], ${times}::timestamptz[]) as turn (task, next_at)
+    from unnest(${tasks}::text[], ${times}::timestamptz[]) as input (task, next_at)
     on conflict (task) do update set next_at = excluded.next_at
     where job.next_at > excluded.next_at and job.worker is null`)
 }
@@ -67,7 +67,7 @@ export async function releaseJobs(db: Db, worker: string): Promise<void> {
     update job set worker = null, leased_until = null, next_at = now() where worker = ${worker}`)
 }
 
-export interface JobEnd extends Turn {
+export interface JobEnd extends NextRun {
   readonly worker: string
   /** Null for a run that succeeded. */
   readonly error: string | null

@@ -3,8 +3,8 @@
  * it runs. A failed job is retried. A missed one runs once, at the next start.
  */
 import type { Node } from '../node/node.ts'
-import { startPulse } from '../platform/concurrency/poller.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import { errorWords } from '../platform/errors/error-words.ts'
 import { databaseTime, msAhead } from '../platform/postgres/database-clock.ts'
 import { errorLogger } from '../platform/process/log.ts'
@@ -55,24 +55,27 @@ export async function startSchedules(
   await register(runner)
   const onError = errorLogger(node.log, 'schedules')
   const timers = [
-    startPulse(() => register(runner), { everyMs: REGISTER_MS, onError }),
-    startPulse(() => renew(runner), { everyMs: leaseMs / RENEWALS, onError }),
-    startPulse(() => startDue(runner), { everyMs: pollMs, onError }),
+    startPoller(() => register(runner), { everyMs: REGISTER_MS, onError }),
+    startPoller(() => renew(runner), { everyMs: leaseMs / RENEWALS, onError }),
+    startPoller(() => startDue(runner), { everyMs: pollMs, onError }),
   ]
   return {
     close: async () => {
       stop.abort()
       for (const timer of timers) clearInterval(timer)
       const released = releaseJobs(node.database, runner.worker)
-      await withPatience(released, RELEASE_MS).catch(() => undefined)
+      await withTimeout(released, RELEASE_MS).catch(() => undefined)
     },
   }
 }
 
 async function register({ node: { database: db }, schedules }: Runner): Promise<void> {
   const now = await databaseTime(db)
-  const turns = [...schedules.values()].map(({ task, cron }) => ({ task, at: nextRun(cron, now) }))
-  await registerJobs(db, turns)
+  const nextRuns = [...schedules.values()].map(({ task, cron }) => ({
+    task,
+    at: nextRun(cron, now),
+  }))
+  await registerJobs(db, nextRuns)
 }
 
 async function renew({ node: { database: db }, worker, leaseMs, running }: Runner): Promise<void> {

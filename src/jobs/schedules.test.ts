@@ -31,7 +31,7 @@ test('stores receipts for RECEIPT_HOURS, and those of clicked results forever', 
     redirect: 'manual',
     headers: { 'user-agent': 'Mozilla/5.0 Chrome/149.0 Safari/537.36' },
   })
-  await api.app.settled()
+  await api.app.untilFolded()
   await until(async () => (await receipts()) === 2)
   await work('forget_receipts')
   assert.equal(await receipts(), 2)

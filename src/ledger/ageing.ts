@@ -3,7 +3,7 @@ import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { DAY_MS, formatTimestamp } from '../platform/time/timestamp.ts'
-import { listMerchantsOf, settleMerchant } from './debt-store.ts'
+import { listMerchantsOf, matchMerchantDebts } from './debt-store.ts'
 
 /** Upper ends of the usual columns of an ageing list; the last one is open. */
 const COLUMNS_DAYS = [30, 60, 90] as const
@@ -25,7 +25,7 @@ export async function listAgeing(db: Db, now: Date): Promise<AgeingRow[]> {
   const rows: AgeingRow[] = []
   const names = await listMerchantNames(db)
   for (const merchId of await listMerchantsOf(db, null)) {
-    const { open, creditMicros } = await settleMerchant(db, { merchId, until: now })
+    const { open, creditMicros } = await matchMerchantDebts(db, { merchId, until: now })
     if (open.length === 0 && creditMicros === 0) continue
     const columns = [0n, 0n, 0n, 0n]
     for (const { debt, owedMicros } of open) {

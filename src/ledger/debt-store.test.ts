@@ -9,8 +9,13 @@ import { EVENT_TYPE, MODEL, type StoredEvent } from '../events/event.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
-import { listMerchantsOf, readAccount, settleMerchant, settlePublisher } from './debt-store.ts'
-import { accountOf, type Settlement } from './release.ts'
+import {
+  listMerchantsOf,
+  matchMerchantDebts,
+  matchPublisherDebts,
+  readAccount,
+} from './debt-store.ts'
+import { accountOf, type MatchedDebts } from './release.ts'
 
 const LOCKED_MS = START_MS + 90 * DAY_MS
 const PUB_ID = 5
@@ -21,32 +26,32 @@ async function openMerchant(t: TestContext) {
   const db = await testDatabase(t)
   const log = openFoldedLog(t, db)
   const { merch_id: merchId } = (await makePublisherWorld(db)).merchant
-  const settledAt = async (atMs: number, ofMerchant = merchId) => {
+  const matchedAt = async (atMs: number, ofMerchant = merchId) => {
     const until = new Date(atMs)
-    const settled = await settleMerchant(db, { merchId: ofMerchant, until })
+    const matched = await matchMerchantDebts(db, { merchId: ofMerchant, until })
     return {
-      owed: settled.open.map(({ owedMicros }) => owedMicros / 1e6),
-      released: settled.releases.map(({ earningsMicros }) => earningsMicros / 1e6),
-      credit: settled.creditMicros / 1e6,
+      owed: matched.open.map(({ owedMicros }) => owedMicros / 1e6),
+      released: matched.releases.map(({ earningsMicros }) => earningsMicros / 1e6),
+      credit: matched.creditMicros / 1e6,
     }
   }
   const record = (...events: StoredEvent[]) =>
     log.record(...events.map((event) => ({ ...event, merchId })))
-  return { db, log, merchId, settledAt, record, events: new MoneyEvents() }
+  return { db, log, merchId, matchedAt, record, events: new MoneyEvents() }
 }
 
 const paymentBody = (dollars: number) =>
   JSON.stringify({ reference: 'r', paid_on: '2026-03-01', amount_micros: dollars * 1e6 })
 
 test('a commission is owed line by line from the millisecond its order locks', async (t) => {
-  const { record, settledAt, events } = await openMerchant(t)
+  const { record, matchedAt, events } = await openMerchant(t)
   await record(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
-  assert.deepEqual((await settledAt(LOCKED_MS - 1)).owed, [])
-  assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
+  assert.deepEqual((await matchedAt(LOCKED_MS - 1)).owed, [])
+  assert.deepEqual((await matchedAt(LOCKED_MS)).owed, [40, 15])
 })
 
 test('nothing is owed for an order that is rejected, held, or attributed to nobody', async (t) => {
-  const { record, settledAt, events } = await openMerchant(t)
+  const { record, matchedAt, events } = await openMerchant(t)
   const order = (id: string, report = {}) => events.order(id, START_MS, { click: 'a', report })
   await record(
     ...[events.click('a', START_MS), order('cancelled'), order('rejected')],
@@ -55,11 +60,11 @@ test('nothing is owed for an order that is rejected, held, or attributed to nobo
     order('held', { hold: 'review' }),
     events.order('nobody', START_MS, { click: 'unknown' }),
   )
-  assert.deepEqual((await settledAt(LOCKED_MS + DAY_MS)).owed, [])
+  assert.deepEqual((await matchedAt(LOCKED_MS + DAY_MS)).owed, [])
 })
 
 test('returns before the lock lower the debt, later ones are a negative debt', async (t) => {
-  const { record, settledAt, events } = await openMerchant(t)
+  const { record, matchedAt, events } = await openMerchant(t)
   const goods = (return_id: string, atMs: number, quantity: number) =>
     events.goodsBack('o1', atMs, { return_id, quantity })
   await record(
@@ -68,16 +73,16 @@ test('returns before the lock lower the debt, later ones are a negative debt', a
     events.at(LOCKED_MS, { type: EVENT_TYPE.payment, body: paymentBody(35) }),
     ...[goods('at the lock', LOCKED_MS, 1), goods('late', LOCKED_MS + DAY_MS, 1)],
   )
-  const before = await settledAt(LOCKED_MS - 1)
-  const after = await settledAt(LOCKED_MS + DAY_MS)
+  const before = await matchedAt(LOCKED_MS - 1)
+  const after = await matchedAt(LOCKED_MS + DAY_MS)
   assert.deepEqual(before, { owed: [], released: [], credit: 0 })
-  const takenBack = after.released.filter((dollars) => dollars < 0)
+  const reversed = after.released.filter((dollars) => dollars < 0)
   const earned = after.released.reduce((sum, dollars) => sum + dollars, 0)
-  assert.deepEqual([takenBack, earned, after.owed, after.credit], [[-10, -10], 15, [], 20])
+  assert.deepEqual([reversed, earned, after.owed, after.credit], [[-10, -10], 15, [], 20])
 })
 
 test("each merchant owes its own debts, and a publisher's merchants are those that owed it something", async (t) => {
-  const { db, log, record, merchId, settledAt, events } = await openMerchant(t)
+  const { db, log, record, merchId, matchedAt, events } = await openMerchant(t)
   const others = [await makePublisherWorld(db, 'herald'), await makePublisherWorld(db, 'times')]
   const bounced = JSON.stringify({ reference: 'r', reason: 'bounced' })
   const [clicked = 0, ahead = 0] = others.map(({ merchant }) => merchant.merch_id)
@@ -88,27 +93,27 @@ test("each merchant owes its own debts, and a publisher's merchants are those th
     events.at(START_MS, { type: EVENT_TYPE.paymentReversal, merchId: clicked, body: bounced }),
   )
   await record(events.click('a', START_MS), events.order('o1', START_MS, { click: 'a' }))
-  assert.deepEqual((await settledAt(LOCKED_MS)).owed, [40, 15])
-  assert.deepEqual((await settledAt(LOCKED_MS, clicked)).owed, [2])
-  assert.deepEqual(await settledAt(LOCKED_MS, ahead), { owed: [], released: [], credit: 1 })
+  assert.deepEqual((await matchedAt(LOCKED_MS)).owed, [40, 15])
+  assert.deepEqual((await matchedAt(LOCKED_MS, clicked)).owed, [2])
+  assert.deepEqual(await matchedAt(LOCKED_MS, ahead), { owed: [], released: [], credit: 1 })
   assert.deepEqual(await listMerchantsOf(db, [PUB_ID]), [merchId])
   assert.deepEqual(await listMerchantsOf(db, [6]), [clicked])
   assert.deepEqual(await listMerchantsOf(db, null), [merchId, clicked, ahead])
 })
 
 test('a reversed click is not owed', async (t) => {
-  const { record, settledAt, events } = await openMerchant(t)
+  const { record, matchedAt, events } = await openMerchant(t)
   const body = JSON.stringify({ click_id: clickId('a'), reason: 'bought' })
   await record(
     ...[events.click('a', START_MS, PAID_CLICK), events.click('b', START_MS, PAID_CLICK)],
     events.at(START_MS + 2 * DAY_MS, { type: EVENT_TYPE.reversal, body }),
   )
-  assert.deepEqual((await settledAt(START_MS + DAY_MS)).owed, [4])
-  assert.deepEqual((await settledAt(START_MS + 3 * DAY_MS)).owed, [2])
+  assert.deepEqual((await matchedAt(START_MS + DAY_MS)).owed, [4])
+  assert.deepEqual((await matchedAt(START_MS + 3 * DAY_MS)).owed, [2])
 })
 
 test('a click that is reversed before it was paid pays no other day and no other publisher', async (t) => {
-  const { record, settledAt, events } = await openMerchant(t)
+  const { record, matchedAt, events } = await openMerchant(t)
   const reversal = (name: string, atMs: number) =>
     events.at(atMs, {
       type: EVENT_TYPE.reversal,
@@ -120,17 +125,17 @@ test('a click that is reversed before it was paid pays no other day and no other
     events.click('other', START_MS, { ...PAID_CLICK, pubId: 6 }),
     ...[reversal('b', nextDay + DAY_MS), reversal('other', nextDay + DAY_MS)],
   )
-  const settled = await settledAt(START_MS + 5 * DAY_MS)
-  assert.deepEqual(settled.owed, [2], 'the click that stands')
+  const matched = await matchedAt(START_MS + 5 * DAY_MS)
+  assert.deepEqual(matched.owed, [2], 'the click that stands')
   assert.equal(
-    settled.released.reduce((sum, dollars) => sum + dollars, 0),
+    matched.released.reduce((sum, dollars) => sum + dollars, 0),
     0,
   )
-  assert.equal(settled.credit, 0)
+  assert.equal(matched.credit, 0)
 })
 
 test('a click of a fast clock, reversed the day before it, pays nobody either', async (t) => {
-  const { record, settledAt, events } = await openMerchant(t)
+  const { record, matchedAt, events } = await openMerchant(t)
   const body = JSON.stringify({ click_id: clickId('ahead'), reason: 'bought' })
   await record(
     events.click('owed', START_MS - DAY_MS, { ...PAID_CLICK, pubId: 6 }),
@@ -138,7 +143,7 @@ test('a click of a fast clock, reversed the day before it, pays nobody either', 
     events.at(START_MS, { type: EVENT_TYPE.reversal, body }),
   )
   for (const days of [0.6, 3]) {
-    const { owed, released } = await settledAt(START_MS + days * DAY_MS)
+    const { owed, released } = await matchedAt(START_MS + days * DAY_MS)
     assert.deepEqual(owed, [2], `${days} days`)
     assert.equal(
       released.reduce((sum, dollars) => sum + dollars, 0),
@@ -215,20 +220,20 @@ async function insertDebts(db: Db, merchId: number, { clicks, lines, payments }:
   }
 }
 
-test("a publisher's part is the same whether others' debts are settled one by one or joined", async (t) => {
+test("a publisher's part is the same whether others' debts are matched one by one or joined", async (t) => {
   const db = await testDatabase(t)
   const { merch_id: merchId } = (await makePublisherWorld(db)).merchant
   const asked = { merchId, until: new Date(START_MS + 50 * 3_600_000) }
   await fc.assert(
     fc.asyncProperty(debtsArbitrary, async (owed) => {
       await insertDebts(db, merchId, owed)
-      const all = await settleMerchant(db, asked)
-      const ownOf = ({ releases, open }: Settlement, pubId: number) => ({
+      const all = await matchMerchantDebts(db, asked)
+      const ownOf = ({ releases, open }: MatchedDebts, pubId: number) => ({
         releases: releases.filter((release) => release.pubId === pubId),
         open: open.filter(({ debt }) => debt.pubId === pubId),
       })
       for (const pubId of PUBLISHERS) {
-        const joined = await settlePublisher(db, { ...asked, pubId })
+        const joined = await matchPublisherDebts(db, { ...asked, pubId })
         assert.deepEqual(ownOf(joined, pubId), ownOf(all, pubId))
         assert.deepEqual(accountOf(joined), accountOf(all))
       }

@@ -12,11 +12,11 @@ import { type Sql, sql } from '../platform/postgres/sql.ts'
 import {
   accountOf,
   type Debt,
+  type MatchedDebts,
   type MerchantAccount,
+  matchDebts,
   ownKeyOf,
   type Payment,
-  type Settlement,
-  settle,
 } from './release.ts'
 
 interface DebtRow {
@@ -36,29 +36,29 @@ interface Asked {
 }
 
 /** Settles one merchant's debts that were due, and its payments, by a time. */
-export function settleMerchant(db: Db, asked: Asked): Promise<Settlement> {
-  return settleDebts(db, asked, dueDebts(asked))
+export function matchMerchantDebts(db: Db, asked: Asked): Promise<MatchedDebts> {
+  return matchDueDebts(db, asked, dueDebts(asked))
 }
 
 /**
  * The same for one publisher: its own releases and debts one by one, and the other publishers'
  * debts as sums. A merchant may have a hundred thousand debts, and readers wait for this thread.
  */
-export function settlePublisher(
+export function matchPublisherDebts(
   db: Db,
   asked: Asked & { readonly pubId: number },
-): Promise<Settlement> {
-  return settleDebts(db, asked, withOthersJoined(dueDebts(asked), asked.pubId))
+): Promise<MatchedDebts> {
+  return matchDueDebts(db, asked, withOthersJoined(dueDebts(asked), asked.pubId))
 }
 
 /** What a merchant owes, and its unused money, as in the API. */
 export async function readAccount(db: Db, asked: Asked): Promise<MerchantAccount> {
-  return accountOf(await settlePublisher(db, { ...asked, pubId: NOBODY }))
+  return accountOf(await matchPublisherDebts(db, { ...asked, pubId: NOBODY }))
 }
 
-async function settleDebts(db: Db, asked: Asked, due: Sql): Promise<Settlement> {
+async function matchDueDebts(db: Db, asked: Asked, due: Sql): Promise<MatchedDebts> {
   const debts = await listDebts(db, due)
-  return settle(debts, await listPayments(db, asked))
+  return matchDebts(debts, await listPayments(db, asked))
 }
 
 /** The merchants from which publishers ever got clicks or orders; of all publishers if null. */
@@ -85,7 +85,7 @@ function dueDebts({ merchId, until }: Asked): Sql {
 
 /**
  * All debts to others between two debts of the publisher become one debt, due and named like the
- * last of them: money passes all of them before it reaches the next. The order is that of `settle`.
+ * last of them: money passes all of them before it reaches the next. The order is that of `matchDebts`.
  * A reversal closes its own debt out of this order, so both stay separate.
  */
 function withOthersJoined(due: Sql, pubId: number): Sql {

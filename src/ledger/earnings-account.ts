@@ -1,7 +1,7 @@
 /** The state of everything a publisher has earned by a time, per merchant. */
 import { sumExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import { listMerchantsOf, settlePublisher, sumNotDue } from './debt-store.ts'
+import { listMerchantsOf, matchPublisherDebts, sumNotDue } from './debt-store.ts'
 
 /** The three amounts add up to the earnings with the merchant. */
 export interface EarningsAccount {
@@ -23,7 +23,7 @@ export async function listEarningsAccounts(
 ): Promise<EarningsAccount[]> {
   const accounts: EarningsAccount[] = []
   for (const merchId of await listMerchantsOf(db, [pubId])) {
-    const { releases, open } = await settlePublisher(db, { merchId, pubId, until })
+    const { releases, open } = await matchPublisherDebts(db, { merchId, pubId, until })
     // A debt without a publisher's part leaves nothing due to the publisher.
     const due = open.filter((one) => one.debt.pubId === pubId && one.unreleasedMicros > 0)
     const released = releases.filter((release) => release.pubId === pubId)

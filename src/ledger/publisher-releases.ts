@@ -1,7 +1,7 @@
 /** A publisher's releases and reversals by a time, merchant by merchant. */
 import type { Db } from '../platform/postgres/postgres.ts'
-import { listMerchantsOf, settlePublisher } from './debt-store.ts'
-import { ownKeyOf, type Release, type Settlement } from './release.ts'
+import { listMerchantsOf, matchPublisherDebts } from './debt-store.ts'
+import { type MatchedDebts, ownKeyOf, type Release } from './release.ts'
 
 export interface MerchantRelease extends Release {
   readonly merchId: number
@@ -10,7 +10,7 @@ export interface MerchantRelease extends Release {
 /** When a line of an order was paid for, by its key; null while it is not. */
 export type PaidAt = (orderProductId: string) => number | null
 
-/** Each merchant's debts are independent, so each is settled on first use. */
+/** Each merchant's debts are independent, so each is matching on first use. */
 export interface PublisherReleases {
   /** The releases of all merchants, in order of time. */
   all(): Promise<readonly MerchantRelease[]>
@@ -24,19 +24,19 @@ export function openReleases(
   db: Db,
   { pubId, until }: { readonly pubId: number; readonly until: Date },
 ): PublisherReleases {
-  const settled = new Map<number, Promise<OwnReleases>>()
-  const settle = async (merchId: number) =>
-    ownReleases(await settlePublisher(db, { merchId, pubId, until }), { pubId, merchId })
-  const settledOf = (merchId: number) => settled.getOrInsertComputed(merchId, settle)
+  const matching = new Map<number, Promise<OwnReleases>>()
+  const match = async (merchId: number) =>
+    ownReleases(await matchPublisherDebts(db, { merchId, pubId, until }), { pubId, merchId })
+  const matchedOf = (merchId: number) => matching.getOrInsertComputed(merchId, match)
   return {
     async all() {
       const releases: MerchantRelease[] = []
       for (const merchId of await listMerchantsOf(db, [pubId])) {
-        for (const release of (await settledOf(merchId)).releases) releases.push(release)
+        for (const release of (await matchedOf(merchId)).releases) releases.push(release)
       }
       return releases.sort(byTime)
     },
-    paidAtOf: async (merchId) => (await settledOf(merchId)).paidAt,
+    paidAtOf: async (merchId) => (await matchedOf(merchId)).paidAt,
   }
 }
 
@@ -47,11 +47,11 @@ interface OwnReleases {
 
 /** A publisher's part of one merchant's releases. */
 function ownReleases(
-  settlement: Settlement,
+  matched: MatchedDebts,
   { pubId, merchId }: { readonly pubId: number; readonly merchId: number },
 ): OwnReleases {
-  const owed = new Set(settlement.open.map(({ debt }) => orderOf(debt.key)))
-  const releases = settlement.releases
+  const owed = new Set(matched.open.map(({ debt }) => orderOf(debt.key)))
+  const releases = matched.releases
     .filter((release) => release.pubId === pubId)
     .map((release) => ({ ...release, merchId }))
   const lines = new Map<string, number>()

@@ -7,7 +7,7 @@ import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
 import { formatExact, type Micros, sumExact } from '../platform/money/money.ts'
 import { characterCount } from '../platform/text/characters.ts'
 import { isPlainDate, latestDay } from '../platform/time/timestamp.ts'
-import { settleMerchant } from './debt-store.ts'
+import { matchMerchantDebts } from './debt-store.ts'
 import { findPayment, type PaymentBody } from './payment-store.ts'
 import { accountOf } from './release.ts'
 
@@ -40,8 +40,8 @@ export async function recordPayment(deps: FoldedIntake, payment: NewPayment) {
   // Of two concurrent ones the fold takes the earlier one in the log.
   const recorded = await findPayment(deps.db, { merchId, reference })
   if (recorded?.eventId !== id) throw badRequest([RECORDED_ALREADY])
-  const settled = await settleMerchant(deps.db, { merchId, until: new Date(deps.now()) })
-  const own = settled.releases.filter(({ paymentId, pubId }) => paymentId === id && pubId !== 0)
+  const matched = await matchMerchantDebts(deps.db, { merchId, until: new Date(deps.now()) })
+  const own = matched.releases.filter(({ paymentId, pubId }) => paymentId === id && pubId !== 0)
   return {
     payment_id: id,
     merch_id: merchId,
@@ -53,7 +53,7 @@ export async function recordPayment(deps: FoldedIntake, payment: NewPayment) {
       earnings_usd: formatExact(sumExact(ofPublisher.map(({ earningsMicros }) => earningsMicros))),
       items: ofPublisher.length,
     })),
-    ...accountOf(settled),
+    ...accountOf(matched),
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
 import { micros } from '../platform/money/money.ts'
-import { type Debt, ownKeyOf, type Payment, settle } from './release.ts'
+import { type Debt, matchDebts, ownKeyOf, type Payment } from './release.ts'
 
 function debt(key: string, dueAtMs: number, cost: number, earnings: number, pubId = 1): Debt {
   return { key, pubId, dueAtMs, costMicros: micros(cost), earningsMicros: micros(earnings) }
@@ -16,7 +16,7 @@ const payment = (paymentId: string, atMs: number, amount: number): Payment => ({
 
 test('a payment releases the oldest earnings first, and the last one in part', () => {
   const debts = [debt('c', 30, 100, 75), debt('a', 10, 100, 75, 2), debt('b', 20, 100, 75)]
-  const { releases, open, creditMicros } = settle(debts, [payment('p1', 40, 150)])
+  const { releases, open, creditMicros } = matchDebts(debts, [payment('p1', 40, 150)])
   assert.deepEqual(
     releases.map(({ key, pubId, earningsMicros, isWhole }) => [
       key,
@@ -41,7 +41,7 @@ test('a payment releases the oldest earnings first, and the last one in part', (
 
 test('the debt is exactly the amount that was not reversed in time', () => {
   const debts = [debt('a', 10, 100, 75), debt('b', 20, 40, 30), debt('b back', 30, -40, -30)]
-  const { open } = settle(debts, [payment('p1', 40, 99)])
+  const { open } = matchDebts(debts, [payment('p1', 40, 99)])
   assert.deepEqual(
     open.map(({ debt: { key }, owedMicros }) => [key, owedMicros]),
     [['a', 1]],
@@ -49,14 +49,14 @@ test('the debt is exactly the amount that was not reversed in time', () => {
 })
 
 test('an early payment waits for debts and releases them when they fall due', () => {
-  const { releases, creditMicros } = settle([debt('a', 50, 100, 75)], [payment('p1', 10, 160)])
+  const { releases, creditMicros } = matchDebts([debt('a', 50, 100, 75)], [payment('p1', 10, 160)])
   assert.equal(releases[0]?.atMs, 50)
   assert.equal(creditMicros, 60)
 })
 
 test("a reversal lowers the publisher's earnings and pays for another debt", () => {
   const debts = [debt('a', 10, 100, 75), debt('a back', 30, -40, -30), debt('b', 20, 40, 30, 2)]
-  const { releases, open, creditMicros } = settle(debts, [payment('p1', 15, 100)])
+  const { releases, open, creditMicros } = matchDebts(debts, [payment('p1', 15, 100)])
   assert.deepEqual(
     releases.map(({ key, paymentId, earningsMicros }) => [key, paymentId, earningsMicros]),
     [
@@ -76,7 +76,7 @@ test('the reversal of an unpaid debt pays no other debt', () => {
     debt('b back', 30, -60, -45, 2),
   ]
   const releasesOf = (payments: readonly Payment[]) => {
-    const { releases, open, creditMicros } = settle(debts, payments)
+    const { releases, open, creditMicros } = matchDebts(debts, payments)
     return {
       releases: releases.map(({ key, atMs, earningsMicros }) => [key, atMs, earningsMicros]),
       owed: open.map(({ debt: { key }, owedMicros }) => [key, owedMicros]),
@@ -109,10 +109,10 @@ test('the reversal of an unpaid debt pays no other debt', () => {
 test('a reversed payment is owed after everything due then, and reverses no release', () => {
   const back = debt('payment:p1', 20, 100, 0, 0)
   const debts = [debt('a', 10, 60, 45), debt('b', 15, 60, 45), debt('c', 30, 50, 40)]
-  const first = settle(debts.slice(0, 2), [payment('p1', 12, 100)])
+  const first = matchDebts(debts.slice(0, 2), [payment('p1', 12, 100)])
   const later = (payments: readonly Payment[]) =>
-    settle([...debts, back], [payment('p1', 12, 100), ...payments])
-  const amountsOf = ({ releases }: ReturnType<typeof settle>) =>
+    matchDebts([...debts, back], [payment('p1', 12, 100), ...payments])
+  const amountsOf = ({ releases }: ReturnType<typeof matchDebts>) =>
     releases.flatMap(({ key, pubId, earningsMicros }) =>
       pubId === 0 ? [] : [[key, earningsMicros]],
     )
@@ -136,13 +136,15 @@ test('earnings that cost nothing are released once everything older is covered',
   const gift = debt('a gift', 10, 0, 5)
   const debts = [gift, debt('line', 10, 100, 70), debt('z', 20, 0, -3)]
   const releasesOf = (payments: readonly Payment[]) =>
-    settle(debts, payments).releases.map(({ key, atMs, paymentId, earningsMicros, isWhole }) => [
-      key,
-      atMs,
-      paymentId,
-      earningsMicros,
-      isWhole,
-    ])
+    matchDebts(debts, payments).releases.map(
+      ({ key, atMs, paymentId, earningsMicros, isWhole }) => [
+        key,
+        atMs,
+        paymentId,
+        earningsMicros,
+        isWhole,
+      ],
+    )
   assert.deepEqual(releasesOf([payment('p1', 15, 60)]), [
     ['line', 15, 'p1', 42, false],
     ['z', 20, null, -3, true],
@@ -154,7 +156,7 @@ test('earnings that cost nothing are released once everything older is covered',
     ['line', 30, 'p2', 28, true],
   ])
   assert.deepEqual(
-    settle([gift], []).releases.map(({ atMs, earningsMicros }) => [atMs, earningsMicros]),
+    matchDebts([gift], []).releases.map(({ atMs, earningsMicros }) => [atMs, earningsMicros]),
     [[10, 5]],
     'nothing stands before it',
   )
@@ -167,7 +169,7 @@ test('debts and payments of the same time are ordered by name', () => {
     [debts, payments],
     [debts.toReversed(), payments.toReversed()],
   ] as const) {
-    const { releases } = settle(some, paid)
+    const { releases } = matchDebts(some, paid)
     assert.deepEqual(
       releases.map(({ key, paymentId, isWhole }) => [key, paymentId, isWhole]),
       [
@@ -217,7 +219,7 @@ test("no dollar is released twice, and each debt's unreleased earnings are liste
   fc.assert(
     fc.property(debtsArbitrary, paymentsArbitrary, (someDebts, somePayments) => {
       const { debts, payments } = world(someDebts, somePayments)
-      const { releases, open, creditMicros } = settle(debts, payments)
+      const { releases, open, creditMicros } = matchDebts(debts, payments)
       const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
 
       const costs = sum(debts.map((item) => item.costMicros))
@@ -258,7 +260,7 @@ test('nothing is reversed from a publisher that was not released to it before', 
       })
       const { payments } = world([], somePayments)
       const earned = new Map<string, number>()
-      for (const { key, earningsMicros } of settle(debts, payments).releases) {
+      for (const { key, earningsMicros } of matchDebts(debts, payments).releases) {
         const own = ownKeyOf(key)
         const sum = (earned.get(own) ?? 0) + earningsMicros
         assert.ok(sum >= 0, `${key}: ${sum}`)
@@ -277,11 +279,11 @@ test('releases by a time do not change with later events', () => {
       fc.integer({ min: 0, max: 60 }),
       (someDebts, somePayments, untilMs) => {
         const { debts, payments } = world(someDebts, somePayments)
-        const then = settle(
+        const then = matchDebts(
           debts.filter((item) => item.dueAtMs <= untilMs),
           payments.filter((item) => item.atMs <= untilMs),
         )
-        const all = settle(debts, payments)
+        const all = matchDebts(debts, payments)
         const isBefore = ({ atMs }: { readonly atMs: number }) => atMs <= untilMs
         assert.deepEqual(all.releases.filter(isBefore), then.releases.filter(isBefore))
       },

@@ -52,7 +52,7 @@ export interface OpenDebt {
   readonly unreleasedMicros: Micros // The publisher's part of that.
 }
 
-export interface Settlement {
+export interface MatchedDebts {
   readonly releases: readonly Release[]
   /** Debts that are not fully released, the oldest first. */
   readonly open: readonly OpenDebt[]
@@ -61,7 +61,7 @@ export interface Settlement {
 }
 
 /** Settles one merchant's debts with its payments. Neither needs to be sorted. */
-export function settle(debts: readonly Debt[], payments: readonly Payment[]): Settlement {
+export function matchDebts(debts: readonly Debt[], payments: readonly Payment[]): MatchedDebts {
   const owed = debts.filter((debt) => !isBack(debt)).sort(byAge)
   const back = debts.filter(isBack).sort(byAge)
   const paid = [...payments].sort(
@@ -71,11 +71,11 @@ export function settle(debts: readonly Debt[], payments: readonly Payment[]): Se
   // At the same moment debts come first and payments last, because the sort is stable.
   const happenings = [
     ...owed.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.owe(debt) })),
-    ...back.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.takeBack(debt) })),
+    ...back.map((debt) => ({ atMs: debt.dueAtMs, happen: () => row.reverse(debt) })),
     ...paid.map((payment) => ({ atMs: payment.atMs, happen: () => row.receive(payment) })),
   ].sort((a, b) => a.atMs - b.atMs)
   for (const { happen } of happenings) happen()
-  return row.settlement()
+  return row.matched()
 }
 
 /** What a merchant owes, and its unused money, as in the API. */
@@ -84,7 +84,7 @@ export interface MerchantAccount {
   readonly credit_usd: string
 }
 
-export function accountOf({ open, creditMicros }: Settlement): MerchantAccount {
+export function accountOf({ open, creditMicros }: MatchedDebts): MerchantAccount {
   const owed_usd = formatExact(sumExact(open.map(({ owedMicros }) => owedMicros)))
   return { owed_usd, credit_usd: formatExact(creditMicros) }
 }
@@ -134,7 +134,7 @@ class DebtRow {
     this.#pour(atMs)
   }
 
-  takeBack({ key, pubId, dueAtMs: atMs, costMicros, earningsMicros }: Debt): void {
+  reverse({ key, pubId, dueAtMs: atMs, costMicros, earningsMicros }: Debt): void {
     this.#releases.push({ key, pubId, atMs, paymentId: null, earningsMicros, isWhole: true })
     const credit = { paymentId: null, left: -costMicros }
     const own = this.#byKey.get(ownKeyOf(key))
@@ -143,7 +143,7 @@ class DebtRow {
     this.#pour(atMs)
   }
 
-  settlement(): Settlement {
+  matched(): MatchedDebts {
     const open = this.#row
       .slice(this.#front)
       .map(({ debt, covered }) => ({

@@ -40,7 +40,7 @@ test('if another process issues a month meanwhile, the next run continues from t
   const now = new Date('2026-05-02T12:00:00Z')
   // It differs from our own statement of the month.
   const other = sql`
-    insert into statement (pub_id, month, opening_micros, released_micros, taken_back_micros,
+    insert into statement (pub_id, month, opening_micros, released_micros, reversed_micros,
       payout_micros, closing_micros, issued_at, position)
     select pub_id, '2026-03-01', 0, 50000000, 0, 20000000, 30000000, now(), 0 from publisher`
   assert.deepEqual(await whileWritten(db, other, () => issueStatements(db, { now })), [])
@@ -94,21 +94,21 @@ test('an interrupted run has issued and reported nothing, and the next one does 
 test('a publisher without earnings does not make the nightly job settle the debts of others', async (t) => {
   const db = await makeReleased(t)
   await makePublisherWorld(db, 'unread')
-  const settled: string[] = []
+  const queries: string[] = []
   const counting = {
     ...db,
     rows: <T>(query: Parameters<typeof db.rows>[0]) => {
       if (query.text.includes('from merchant_payment') && query.text.includes('order by at')) {
-        settled.push(query.text)
+        queries.push(query.text)
       }
       return db.rows<T>(query)
     },
   }
   const now = new Date('2026-05-02T12:00:00Z')
   assert.equal((await issueStatements(counting, { now })).length, 2)
-  assert.ok(settled.splice(0).length > 0)
+  assert.ok(queries.splice(0).length > 0)
   assert.deepEqual(await issueStatements(counting, { now }), [])
-  assert.deepEqual(settled, [])
+  assert.deepEqual(queries, [])
 })
 
 test("a day's clicks fall due when it is over, so those of a month's last day in the next month", async (t) => {

@@ -7,7 +7,7 @@ import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { nextMonth, previousMonth } from '../platform/time/calendar.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import { listMerchantsOf, settleMerchant } from './debt-store.ts'
+import { listMerchantsOf, matchMerchantDebts } from './debt-store.ts'
 import { type Movement, makeStatements, monthOf, type Statement } from './statement.ts'
 
 /** One day after the month's end, so that events from spools are in the log by then. */
@@ -102,7 +102,7 @@ async function listMovements(
 ): Promise<Map<number, Movement[]>> {
   const sums = new Map<string, { pubId: number; atMs: number; earningsMicros: number }>()
   for (const merchId of await listMerchantsOf(db, pubIds)) {
-    const { releases } = await settleMerchant(db, { merchId, until })
+    const { releases } = await matchMerchantDebts(db, { merchId, until })
     for (const { pubId, atMs, earningsMicros } of releases) {
       const key = `${pubId} ${monthOf(atMs)} ${earningsMicros < 0}`
       const sum = sums.getOrInsertComputed(key, () => ({ pubId, atMs, earningsMicros: 0 }))
@@ -130,10 +130,10 @@ async function insertStatement(
   position: string,
 ): Promise<boolean> {
   const inserted = await db.run(sql`
-    insert into statement (pub_id, month, opening_micros, released_micros, taken_back_micros,
+    insert into statement (pub_id, month, opening_micros, released_micros, reversed_micros,
       payout_micros, closing_micros, issued_at, position)
     values (${statement.pubId}, ${`${statement.month}-01`}, ${statement.openingMicros},
-      ${statement.releasedMicros}, ${statement.takenBackMicros}, ${statement.payoutMicros},
+      ${statement.releasedMicros}, ${statement.reversedMicros}, ${statement.payoutMicros},
       ${statement.closingMicros}, ${statement.issuedAt}, ${position})
     on conflict do nothing`)
   return inserted === 1
@@ -144,7 +144,7 @@ interface StatementRow {
   readonly month: string
   readonly opening_micros: string
   readonly released_micros: string
-  readonly taken_back_micros: string
+  readonly reversed_micros: string
   readonly payout_micros: string
   readonly closing_micros: string
   readonly issued_at: Date
@@ -169,7 +169,7 @@ async function readStatements(db: Db, condition: Sql): Promise<IssuedStatement[]
     month: row.month.slice(0, 7),
     openingMicros: amount(row.opening_micros),
     releasedMicros: amount(row.released_micros),
-    takenBackMicros: amount(row.taken_back_micros),
+    reversedMicros: amount(row.reversed_micros),
     payoutMicros: amount(row.payout_micros),
     closingMicros: amount(row.closing_micros),
     issuedAt: row.issued_at,

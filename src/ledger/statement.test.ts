@@ -21,7 +21,7 @@ test('a balance below the minimum is carried over until it is worth a payout', (
       row.month,
       row.openingMicros / 1e6,
       row.releasedMicros / 1e6,
-      row.takenBackMicros / 1e6,
+      row.reversedMicros / 1e6,
       row.payoutMicros / 1e6,
       row.closingMicros / 1e6,
     ]),
@@ -65,7 +65,7 @@ test("a movement that arrives after its month's statement is on the next one and
       month: '2026-02',
       openingMicros: 0,
       releasedMicros: 75_000_000,
-      takenBackMicros: 1_000_000,
+      reversedMicros: 1_000_000,
       payoutMicros: 74_000_000,
       closingMicros: 0,
     },
@@ -73,7 +73,7 @@ test("a movement that arrives after its month's statement is on the next one and
   assert.deepEqual(makeStatements(late, '2026-02', [...issued, ...next]), [])
   const less = makeStatements([...late, on('2026-01-31', -30)], '2026-03', [...issued, ...next])
   assert.deepEqual(
-    less.map(({ takenBackMicros, closingMicros }) => [takenBackMicros, closingMicros]),
+    less.map(({ reversedMicros, closingMicros }) => [reversedMicros, closingMicros]),
     [[30_000_000, -30_000_000]],
   )
 })

@@ -15,7 +15,7 @@ export interface Statement {
   readonly month: string // YYYY-MM
   readonly openingMicros: Micros
   readonly releasedMicros: Micros
-  readonly takenBackMicros: Micros // Not negative.
+  readonly reversedMicros: Micros // Not negative.
   readonly payoutMicros: Micros
   readonly closingMicros: Micros
 }
@@ -53,14 +53,14 @@ export function makeStatements(
   for (let month = first; month !== undefined && month <= lastMonth; month = nextMonth(month)) {
     const amounts = [...(byMonth.get(month) ?? []).map(amountOf), late]
     const released = sum(amounts.filter((amount) => amount > 0))
-    const takenBack = 0 - sum(amounts.filter((amount) => amount < 0))
-    const balance = opening + released - takenBack
+    const reversed = 0 - sum(amounts.filter((amount) => amount < 0))
+    const balance = opening + released - reversed
     const payout = balance >= MINIMUM_PAYOUT_MICROS ? balance - (balance % MICROS_PER_CENT) : 0
     statements.push({
       month,
       openingMicros: micros(opening),
       releasedMicros: micros(released),
-      takenBackMicros: micros(takenBack),
+      reversedMicros: micros(reversed),
       payoutMicros: micros(payout),
       closingMicros: micros(balance - payout),
     })
@@ -78,8 +78,7 @@ function lateOf(
 ): number {
   const moved = movements.filter(({ atMs }) => monthOf(atMs) <= lastMonth).map(amountOf)
   return (
-    sum(moved) -
-    sum(issued.map((statement) => statement.releasedMicros - statement.takenBackMicros))
+    sum(moved) - sum(issued.map((statement) => statement.releasedMicros - statement.reversedMicros))
   )
 }
 

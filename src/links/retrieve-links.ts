@@ -126,13 +126,13 @@ async function findOrCreate(deps: LinkMateDeps, links: WantedLinks): Promise<Fou
   if (isTrusted) await renameArticle(deps.db, article)
   if (wanted.length === 0) return []
   const there = await findLinks(deps.db, { pubId, articleKey, links: wanted })
-  const settled = there.filter(({ is_keyless }) => !(isTrusted && is_keyless))
-  const missing = { ...links, wanted: without(wanted, settled) }
-  if (missing.wanted.length === 0) return settled
+  const usable = there.filter(({ is_keyless }) => !(isTrusted && is_keyless))
+  const missing = { ...links, wanted: without(wanted, usable) }
+  if (missing.wanted.length === 0) return usable
   const created = isTrusted
     ? await create(deps, deps.db, missing)
     : await deps.db.transaction((tx) => createKeyless(deps, tx, missing))
-  return [...settled, ...created]
+  return [...usable, ...created]
 }
 
 /** Creates as many links as the hourly limit for calls without a key allows. */

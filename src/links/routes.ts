@@ -14,8 +14,11 @@ import {
   needPermission,
 } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/concurrency-limiter.ts'
-import { SharedWork } from '../platform/concurrency/single-flight.ts'
+import {
+  CLIENT_TIMEOUT_MS,
+  ConcurrencyLimiter,
+} from '../platform/concurrency/concurrency-limiter.ts'
+import { SingleFlight } from '../platform/concurrency/single-flight.ts'
 import { type Fault, notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/http/idempotency-key.ts'
@@ -150,13 +153,13 @@ const linkMateRoute =
   }
 
 /** Readers of a new article request the same links. Their calls share one answer. */
-function makeRetrieve(deps: PageLinkDeps): typeof inTurn {
-  const turns = new Turns(CALLS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
-  const asked = new SharedWork<Awaited<ReturnType<typeof inTurn>>>()
-  const inTurn = (call: LinkMateCall) => turns.run(() => retrieveLinks(deps, call))
+function makeRetrieve(deps: PageLinkDeps): typeof limited {
+  const limiter = new ConcurrencyLimiter(CALLS_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
+  const asked = new SingleFlight<Awaited<ReturnType<typeof limited>>>()
+  const limited = (call: LinkMateCall) => limiter.run(() => retrieveLinks(deps, call))
   return (call) => {
-    if (call.holder !== null) return inTurn(call)
-    return asked.run(hash('sha256', JSON.stringify([call.pubId, call.body])), () => inTurn(call))
+    if (call.holder !== null) return limited(call)
+    return asked.run(hash('sha256', JSON.stringify([call.pubId, call.body])), () => limited(call))
   }
 }
 

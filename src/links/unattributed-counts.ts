@@ -3,7 +3,7 @@
  * database (docs/spec/links-and-tags.md#unattributed-wrapper-redirects).
  */
 
-import { startPulse } from '../platform/concurrency/poller.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import { addUnattributed, NO_NAMES, type UnattributedNames } from './unattributed-store.ts'
@@ -31,7 +31,7 @@ export class UnattributedCounts {
   constructor(options: UnattributedOptions) {
     this.#options = options
     const { onError } = options
-    this.#timer = startPulse(() => this.#write(), { everyMs: WRITE_MS, onError })
+    this.#timer = startPoller(() => this.#write(), { everyMs: WRITE_MS, onError })
   }
 
   count({ slug, host, targetHost }: UnattributedNames): void {

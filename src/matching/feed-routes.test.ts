@@ -8,7 +8,7 @@ import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { feedRoutes } from './feed-routes.ts'
 
@@ -32,13 +32,13 @@ async function start() {
 }
 
 test('many concurrent product feeds leave connections for other calls', async (t) => {
-  const turns = t.mock.method(FairTurns.prototype, 'run')
+  const limiter = t.mock.method(FairLimiter.prototype, 'run')
   const { db, ask } = await start()
   const asked = await db.transaction(async (tx) => {
     await tx.run(sql`lock table offer in access exclusive mode`)
     const feeds = Array.from({ length: 12 }, ask)
     await untilWaiting(db, Promise.all(feeds))
-    await until(() => turns.mock.callCount() === feeds.length) // The others wait in the queue.
+    await until(() => limiter.mock.callCount() === feeds.length) // The others wait in the queue.
     assert.notEqual(await db.row(sql`select 1`), null)
     return feeds
   })

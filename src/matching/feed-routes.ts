@@ -8,13 +8,13 @@ import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-ke
 import { PublisherParams } from '../accounts/schema.ts'
 import { listMerchants } from '../catalog/merchant-store.ts'
 import {
-  CLIENT_PATIENCE_MS,
-  FairTurns,
-  unlessBegun,
+  CLIENT_TIMEOUT_MS,
+  FairLimiter,
+  unlessStarted,
 } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
-import { begunStream } from '../platform/http/started-stream.ts'
+import { startedStream } from '../platform/http/started-stream.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
 import { acceptsMerchant } from './match.ts'
@@ -36,7 +36,7 @@ export interface FeedDeps {
 export const feedRoutes =
   ({ db, keys, baseUrl, linkUrl, isOwnPage }: FeedDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+    const limiter = new FairLimiter(PAGES_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
     needPermission(app, { keys, permission: 'figures.read' })
 
     app.get(
@@ -80,9 +80,13 @@ export const feedRoutes =
         }
         const reader = { linkUrl, publisherSlug: publisher.slug }
         const readPage = (after: string) =>
-          turns.run(pubId, () => listFeedOffers(db, { merchId, after }), unlessBegun(after !== ''))
+          limiter.run(
+            pubId,
+            () => listFeedOffers(db, { merchId, after }),
+            unlessStarted(after !== ''),
+          )
         const isOwn = ({ url }: FeedOfferRow) => isOwnPage({ merch_id: merchId, url })
-        const file = await begunStream(feedLines(readPage, isOwn, reader))
+        const file = await startedStream(feedLines(readPage, isOwn, reader))
         return reply.headers(csvFileHeaders(`souk_products_${merchId}.csv`)).send(file)
       },
     )

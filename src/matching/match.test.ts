@@ -34,7 +34,9 @@ function predict(campaigns: readonly PayingCampaignRow[], fundedShare = 1) {
     query: { publisher_slug: 'daily', sku: '1' },
     listings: [listing],
     campaigns,
-    outlooks: { of: () => ({ rate, value, returnShare: 0.1, approvedShare: 1, validShare: 0.97 }) },
+    estimates: {
+      of: () => ({ rate, value, returnShare: 0.1, approvedShare: 1, validShare: 0.97 }),
+    },
     book: { fundedShare: (id) => (id === cpc.campaign_id ? fundedShare : null) },
     linkUrl: 'https://souk.example',
   }

@@ -9,7 +9,7 @@ import { roasBid, roasCeiling } from '../budgets/roas.ts'
 import { PLATFORM_RESERVE } from '../campaigns/campaign.ts'
 import { wrapperUrl } from '../links/link-url.ts'
 import { formatCents, MICROS_PER_DOLLAR, PPM } from '../platform/money/money.ts'
-import type { OutlookBook, PairOutlook } from '../prediction/click-estimates.ts'
+import type { ClickEstimates, PairEstimate } from '../prediction/click-estimates.ts'
 import {
   type OfferedTerms,
   orderTerms,
@@ -24,7 +24,7 @@ export interface MatchInput {
   readonly query: MatchQuery
   readonly listings: readonly ListingRow[] // One per merchant.
   readonly campaigns: readonly PayingCampaignRow[] // Active campaigns of those merchants.
-  readonly outlooks: Pick<OutlookBook, 'of'>
+  readonly estimates: Pick<ClickEstimates, 'of'>
   /** How often a budget could pay in the last day, as this node saw it; null if it never asked. */
   readonly book: Pick<LeaseBook, 'fundedShare'>
   readonly linkUrl: string
@@ -73,10 +73,10 @@ export function matchProducts(input: MatchInput): Match[] {
 function bestPrediction(
   campaigns: readonly PayingCampaignRow[],
   listing: ListingRow,
-  { publisher, outlooks, book }: MatchInput,
+  { publisher, estimates, book }: MatchInput,
 ): CampaignPrediction | null {
   if (!listing.is_in_stock || !listing.is_fresh) return null
-  const pair = outlooks.of(publisher.pub_id, listing.merch_id)
+  const pair = estimates.of(publisher.pub_id, listing.merch_id)
   const reserve = reserveOf(publisher, listing)
   const offers = campaigns
     .map((campaign) => offerOf(campaign, pair))
@@ -97,7 +97,7 @@ interface Offer {
   readonly valueMicros: number
 }
 
-function offerOf(campaign: PayingCampaignRow, pair: PairOutlook): Offer {
+function offerOf(campaign: PayingCampaignRow, pair: PairEstimate): Offer {
   const terms = payTerms(campaign, pair)
   const whole = { ...pair, share: 1, validShare: 1, fundedShare: 1 }
   return { campaign, terms, valueMicros: predictCpc(terms, whole).meanMicros }
@@ -117,11 +117,11 @@ function reserveOf(publisher: Publisher, { category_id: categoryId }: ListingRow
 }
 
 /** Exclusive links are sold at a posted price, never above the ceiling of a ROAS goal. */
-function payTerms(campaign: PayingCampaignRow, outlook: PairOutlook): OfferedTerms {
+function payTerms(campaign: PayingCampaignRow, estimate: PairEstimate): OfferedTerms {
   const { model, roas: goal, roas_multiplier: multiplier } = campaign
   if (model !== 'cpc') return orderTerms(model, campaign)
   const postedMicros = Number(campaign.exclusive_bid_micros ?? campaign.bid_micros)
-  const ceilingMicros = roasCeiling(outlook, goal)
+  const ceilingMicros = roasCeiling(estimate, goal)
   return { model, bidMicros: roasBid(postedMicros, ceilingMicros, Math.min(1, multiplier)) }
 }
 

@@ -15,7 +15,7 @@ const Q_LENGTH_MAX = 2048
 
 export interface ProductDeps {
   readonly linkUrl: string
-  readonly outlooks: MatchInput['outlooks']
+  readonly estimates: MatchInput['estimates']
   readonly book: MatchInput['book']
   readonly isOwnPage: IsOwnPage
 }

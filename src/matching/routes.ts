@@ -8,7 +8,7 @@ import { declarePermission, type KeyGuard, type KeyHolder } from '../accounts/re
 import type { LeaseBook } from '../budgets/lease.ts'
 import { ApiError, notFound } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import type { OutlookBook } from '../prediction/click-estimates.ts'
+import type { ClickEstimates } from '../prediction/click-estimates.ts'
 import { type Match, matchProducts } from './match.ts'
 import { isVariantB, matchFaults } from './match-query.ts'
 import { MatchQuery, MatchResponse } from './schema.ts'
@@ -21,14 +21,14 @@ export interface MatchDeps {
   readonly db: Db
   readonly keys: KeyGuard
   readonly linkUrl: string
-  readonly outlooks: Pick<OutlookBook, 'of'>
+  readonly estimates: Pick<ClickEstimates, 'of'>
   readonly book: Pick<LeaseBook, 'fundedShare'>
   readonly isOwnPage: IsOwnPage
   readonly now: () => Date
 }
 
 export const matchRoutes =
-  ({ db, keys, linkUrl, outlooks, book, isOwnPage, now }: MatchDeps): FastifyPluginAsyncTypebox =>
+  ({ db, keys, linkUrl, estimates, book, isOwnPage, now }: MatchDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     declarePermission(app, 'figures.read')
     app.get(
@@ -54,7 +54,7 @@ export const matchRoutes =
         const merchIds = listings.map(({ merch_id }) => merch_id)
         const campaigns =
           merchIds.length === 0 ? [] : await listPayingCampaigns(db, { pubId, merchIds, now: at })
-        const sources = { outlooks, book, linkUrl }
+        const sources = { estimates, book, linkUrl }
         const input = { publisher, query, listings, campaigns, ...sources }
         const matches = matchProducts(input)
         request.log.info({ pub_id: pubId, predictions: toLog(matches) }, 'best_effort_cpc')

@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import { listLanesBehind } from '../fold/lane-store.ts'
 import { countUnfolded } from '../fold/unfolded-store.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import type { Answer } from '../platform/http/hot-http.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { latestReconciliation } from '../reconcile/reconciliation-store.ts'
@@ -98,7 +98,7 @@ function watchFigures(registry: Registry, { db, now }: MetricsOptions): void {
     const gauge: Gauge = new Gauge({
       ...{ name, help, registers: [registry] },
       collect: async () => {
-        const value = await withPatience(ask(), ASK_TIMEOUT_MS).catch(() => Number.NaN)
+        const value = await withTimeout(ask(), ASK_TIMEOUT_MS).catch(() => Number.NaN)
         gauge.set(value)
       },
     })

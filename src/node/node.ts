@@ -22,7 +22,7 @@ import type { EventLog } from '../events/event-log.ts'
 import { HASH_KEYS_REFRESH_MS, HashKeys } from '../events/hash-keys.ts'
 import { startPartitionUpkeep } from '../events/partitions.ts'
 import { UnattributedCounts } from '../links/unattributed-counts.ts'
-import { startPulse } from '../platform/concurrency/poller.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { type IdSource, makeIdSource } from '../platform/ids.ts'
 import { type Geo, openGeo } from '../platform/net/geo.ts'
@@ -42,7 +42,7 @@ import {
 import { type Database, openDatabase } from '../platform/postgres/postgres.ts'
 import { errorLogger, type Logger } from '../platform/process/log.ts'
 import { openSpool } from '../platform/spool/spool.ts'
-import { OutlookBook } from '../prediction/click-estimates.ts'
+import { ClickEstimates } from '../prediction/click-estimates.ts'
 import { type Config, knowsCountries, type SealingKey, sharedSettings } from './config.ts'
 import { spoolFolder } from './data-folder.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
@@ -86,7 +86,7 @@ export interface Node {
   readonly fund: LeaseLoop['fund']
   /** Resolves when budgets held by stopped nodes are available here. */
   readonly whenFreed: LeaseLoop['whenFreed']
-  readonly outlooks: OutlookBook
+  readonly estimates: ClickEstimates
   readonly edge: Edge
   readonly destinations: Destinations
   /** What anonymous clients may still make this node store. */
@@ -135,9 +135,9 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
   const book = new LeaseBook()
   const sealingKeys = await ownSealingKeys(config)
   const recording = await openLog(config, opening, { edgeDatabase, metrics, book, sealingKeys })
-  const outlooks = new OutlookBook()
+  const estimates = new ClickEstimates()
   const { claim } = recording
-  const parts = { edgeDatabase, book, metrics, outlooks, quotas, geo, claim }
+  const parts = { edgeDatabase, book, metrics, estimates, quotas, geo, claim }
   const { edge, fund, whenFreed } = await openEdge(config, opening, parts)
   await warnOfMissingKeys(database, log)
   return {
@@ -158,7 +158,7 @@ async function openParts(config: Config, opening: Opening): Promise<Node> {
     book,
     fund,
     whenFreed,
-    outlooks,
+    estimates,
     edge,
     destinations: await openDestinations(config, opening),
     quotas,
@@ -219,7 +219,7 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
   const { now, log, closers } = opening
   const hashKeys = new HashKeys(database)
   await hashKeys.refresh(now())
-  const refresh = startPulse(() => hashKeys.refresh(now()), {
+  const refresh = startPoller(() => hashKeys.refresh(now()), {
     everyMs: HASH_KEYS_REFRESH_MS,
     onError: errorLogger(log, 'hash keys not refreshed'),
   })
@@ -228,7 +228,7 @@ async function openUpkeep(database: Database, opening: Opening): Promise<HashKey
   const partitions = await startPartitionUpkeep(upkeep)
   closers.add('partitions', async () => clearInterval(partitions))
   await checkClock(database, opening)
-  const clock = startPulse(() => checkClock(database, opening), {
+  const clock = startPoller(() => checkClock(database, opening), {
     everyMs: CLOCK_CHECK_MS,
     onError: errorLogger(log, 'clock not compared'),
   })
@@ -319,12 +319,12 @@ function foreignSpool(config: Config): Refusal {
 async function openEdge(
   config: Config,
   opening: Opening,
-  parts: Pick<Node, 'edgeDatabase' | 'metrics' | 'book' | 'outlooks' | 'quotas' | 'geo'> & {
+  parts: Pick<Node, 'edgeDatabase' | 'metrics' | 'book' | 'estimates' | 'quotas' | 'geo'> & {
     claim: NodeClaim
   },
 ): Promise<Pick<Node, 'edge' | 'fund' | 'whenFreed'>> {
   const { now, log, closers } = opening
-  const { edgeDatabase, metrics, book, outlooks, quotas, geo } = parts
+  const { edgeDatabase, metrics, book, estimates, quotas, geo } = parts
   const receipts = new ReceiptQueue({
     db: edgeDatabase,
     onDropped: (count) => metrics.receiptsDropped.inc(count),
@@ -341,7 +341,7 @@ async function openEdge(
   const edge = await Edge.open({
     database: edgeDatabase,
     book,
-    outlooks,
+    estimates,
     pacing,
     geo,
     pricing: config.pricing,
@@ -366,7 +366,7 @@ async function openEdge(
   })
   closers.add('leases', () => leases.close())
   // Otherwise the first clicks would find every budget exhausted.
-  await leases.firstTurn
+  await leases.firstAnswer
   return { edge, fund: leases.fund.bind(leases), whenFreed: leases.whenFreed.bind(leases) }
 }
 

@@ -1,6 +1,6 @@
 /** The storage quotas of a node: how much anonymous clients can make it store. */
 
-import { startPulse } from '../platform/concurrency/poller.ts'
+import { startPoller } from '../platform/concurrency/poller.ts'
 import { type QuotaTerms, StorageQuotas } from '../platform/limits/storage-quota.ts'
 import { addStoredBytes, listStoredBytes } from '../platform/limits/storage-quota-store.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
@@ -57,7 +57,7 @@ export async function openStorageQuotas(
     add: (changes) => addStoredBytes(db, changes),
   })
   quotas.learn(await listStoredBytes(db, utcDay(now())))
-  const exchanges = startPulse(() => quotas.exchange(), { everyMs: EXCHANGE_MS, onError })
+  const exchanges = startPoller(() => quotas.exchange(), { everyMs: EXCHANGE_MS, onError })
   return {
     quotas,
     close: async () => {

@@ -45,7 +45,7 @@ test('a job that is running is not started again, and its error is shown', async
 })
 
 test('health shows every check, this node, the fold, and events set aside', async () => {
-  await api.app.settled()
+  await api.app.untilFolded()
   await api.db.run(sql`
     insert into unfolded_event (lane, seq, event_id, day, error)
     values (0, 1, 77, '2026-03-02', 'broken body')`)

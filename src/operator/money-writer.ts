@@ -21,7 +21,7 @@ export function openWriters(deps: IntakeDeps): OpenWriter {
       if (events.length > 0) last = events
     }
     const folded = async () => {
-      const isFolded = await waitUntilFolded(deps.db, last, { patienceMs: FOLD_MS_MAX })
+      const isFolded = await waitUntilFolded(deps.db, last, { timeoutMs: FOLD_MS_MAX })
       if (!isFolded) throw new ApiError('unavailable', { message: NOT_FOLDED })
     }
     return { ...deps, append, folded }

@@ -21,8 +21,8 @@ const events = new MoneyEvents()
 const today = utcDay(Date.now())
 
 async function append(...all: readonly StoredEvent[]): Promise<void> {
-  await api.app.node.appender.append(all, { patienceMs: 5_000 })
-  await api.app.settled()
+  await api.app.node.appender.append(all, { timeoutMs: 5_000 })
+  await api.app.untilFolded()
 }
 
 const click = (name: string, fields: Partial<StoredEvent> = {}) =>

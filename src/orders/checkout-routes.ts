@@ -14,7 +14,7 @@ import { parseNoting } from '../platform/http/json-body.ts'
 import { knownFields } from '../platform/http/known-fields.ts'
 import { compileCheck } from '../platform/http/validation.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
-import { acceptOrders, type IntakeDeps, intakeTurns, noteWarnings } from './intake.ts'
+import { acceptOrders, type IntakeDeps, intakeLimiter, noteWarnings } from './intake.ts'
 import { checked, orderFaults } from './intake-faults.ts'
 import {
   orderWarnings,
@@ -46,7 +46,7 @@ interface CheckoutDeps extends IntakeDeps, TagDeps {
 export const checkoutRoutes =
   (deps: CheckoutDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = intakeTurns()
+    const limiter = intakeLimiter()
     keepRawBodies(app)
     app.post(
       '/api/v1/events/conversions/checkout/',
@@ -60,7 +60,7 @@ export const checkoutRoutes =
         },
       },
       async (request, reply) => {
-        await turns.run(() => receive(deps, request))
+        await limiter.run(() => receive(deps, request))
         return reply.status(201).send()
       },
     )

@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Merchant } from '../catalog/merchant-store.ts'
 import { appendMoney, type MoneyWriter } from '../events/append-money.ts'
 import { EVENT_TYPE, type LogEvent } from '../events/event.ts'
-import { CLIENT_PATIENCE_MS, Turns } from '../platform/concurrency/concurrency-limiter.ts'
+import {
+  CLIENT_TIMEOUT_MS,
+  ConcurrencyLimiter,
+} from '../platform/concurrency/concurrency-limiter.ts'
 import { badRequest, type Fault } from '../platform/errors/api-errors.ts'
 import { MAX_ID } from '../platform/ids.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -16,7 +19,7 @@ import type { Warning, WarningKind } from './intake-warnings.ts'
 import { areLogged, findKnownOrders, lockOrders } from './known-orders.ts'
 import { lateFault } from './late-report.ts'
 import { addReturn, EMPTY_ACCOUNT, type OrderAccount } from './order-account.ts'
-import { figuresOf } from './order-figures.ts'
+import { orderFigures } from './order-figures.ts'
 import type { HoldReason } from './order-merge.ts'
 import { emptyOrder, keyText, type OrderRecord } from './order-store.ts'
 import { findRates, findRatesByIds } from './rate-store.ts'
@@ -65,16 +68,16 @@ const AT_ONCE = 64
 const RETURNS_AT_ONCE = 3
 
 /** The queue in front of returns. */
-export function returnTurns(): Turns {
-  return new Turns(RETURNS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+export function returnLimiter(): ConcurrencyLimiter {
+  return new ConcurrencyLimiter(RETURNS_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
 }
 
 /**
  * The queue in front of the intake. A shop's sale brings a thousand orders at once. Each queries
  * the database several times, and without a limit all would time out together.
  */
-export function intakeTurns(): Turns {
-  return new Turns(AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+export function intakeLimiter(): ConcurrencyLimiter {
+  return new ConcurrencyLimiter(AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
 }
 
 /** The merchant settings that are written into its orders. */
@@ -276,7 +279,7 @@ export async function judgeReturns(
     // It is not in the log yet, so it is later than everything there.
     const late = { ...goods, event_id: MAX_ID, accepted_at_ms: goods.returned_at_ms }
     const account = addReturn(record.account, late)
-    const { refused: refusals } = figuresOf(account)
+    const { refused: refusals } = orderFigures(account)
     const refused = refusals.find(({ return_id }) => return_id === goods.return_id)
     if (refused !== undefined) {
       const { reason } = refused
@@ -290,7 +293,7 @@ export async function judgeReturns(
 /** An amount without a currency is in the currency of its order, as far as that is known. */
 function inOrderCurrency(body: ReturnBody, record: OrderRecord | undefined): ReturnBody {
   if (body.amount === undefined || body.currency !== undefined) return body
-  const order = record === undefined ? null : figuresOf(record.account).order
+  const order = record === undefined ? null : orderFigures(record.account).order
   return order === null ? body : { ...body, currency: order.currency }
 }
 

@@ -24,7 +24,7 @@ import {
   type OrderAccount,
   type OrderAttribution,
 } from './order-account.ts'
-import { figuresOf, NOTHING } from './order-figures.ts'
+import { NOTHING, orderFigures } from './order-figures.ts'
 import type { OrderReport } from './order-merge.ts'
 import { AMOUNTS_OPEN_MS, locksAt, orderState } from './order-states.ts'
 
@@ -47,7 +47,7 @@ test('the example of the report documents: lines, returns over two days, and the
       }),
     })),
   ])
-  const figures = figuresOf(account)
+  const figures = orderFigures(account)
 
   const [first, second] = example.orders
   assert.deepEqual(
@@ -121,8 +121,8 @@ test('figures do not depend on the order or repetition of sources and returns (P
   )
   fc.assert(
     fc.property(permuted, ([inputs, shuffled, again]) => {
-      const expected = figuresOf(accountOf(inputs))
-      assert.deepEqual(figuresOf(accountOf([...shuffled, ...again])), expected)
+      const expected = orderFigures(accountOf(inputs))
+      assert.deepEqual(orderFigures(accountOf([...shuffled, ...again])), expected)
     }),
     { numRuns: 500 },
   )
@@ -131,7 +131,7 @@ test('figures do not depend on the order or repetition of sources and returns (P
 test('lines and returns add up to the order, whatever is reported (P40, P42, P43)', () => {
   fc.assert(
     fc.property(inputsArbitrary, (inputs) => {
-      const { gross, net, lines, returns, isHeld } = figuresOf(accountOf(inputs))
+      const { gross, net, lines, returns, isHeld } = orderFigures(accountOf(inputs))
       for (const key of ['revenueMicros', 'commissionMicros', 'earningsMicros'] as const) {
         const sum = (rows: readonly Record<typeof key, number>[]) =>
           rows.reduce((all, row) => all + row[key], 0)
@@ -149,7 +149,7 @@ test('a full return leaves no sale, no revenue and no commission', () => {
     { back: goodsBack({ quantity: 4 }) },
     { back: goodsBack({ return_id: 'r2', event_id: '51', product_id: 'B1' }) },
   ]
-  assert.deepEqual(figuresOf(accountOf(inputs)).net, NOTHING)
+  assert.deepEqual(orderFigures(accountOf(inputs)).net, NOTHING)
 })
 
 test('a fixed payment stays when the goods are returned', () => {
@@ -157,7 +157,7 @@ test('a fixed payment stays when the goods are returned', () => {
     terms: { model: 'epp', paymentMicros: micros(1_500_000) },
     sharePpm: 750_000,
   })
-  const { net } = figuresOf(
+  const { net } = orderFigures(
     accountOf([{ report: report(), attribution: epp }, { back: goodsBack({ quantity: 4 }) }]),
   )
   assert.equal(net.commissionMicros, 1_500_000)
@@ -167,7 +167,7 @@ test('a fixed payment stays when the goods are returned', () => {
 
 test('a sale after a paid click counts as a sale and costs nothing more', () => {
   const cpc = attribution({ terms: CPC })
-  const { net } = figuresOf(accountOf([{ report: report(), attribution: cpc }]))
+  const { net } = orderFigures(accountOf([{ report: report(), attribution: cpc }]))
   assert.deepEqual(net, { ...NOTHING, sales: 1, revenueMicros: micros(550_000_000) })
 })
 
@@ -213,17 +213,17 @@ test('a pending order ends with the most trusted source, in any order of reports
 test('a held order counts only after approval, or a report of a trusted source', () => {
   const doubtful = report({ source: 'pixel', hold: 'review' })
   const held = accountOf([{ report: doubtful, attribution: attribution() }])
-  assert.deepEqual([figuresOf(held).hold, figuresOf(held).net], ['review', NOTHING])
+  assert.deepEqual([orderFigures(held).hold, orderFigures(held).net], ['review', NOTHING])
   const hear = (account: OrderAccount, sent: OrderReport) =>
     addReport(account, { report: sent, attribution: null, atMs: NOW_MS }).account
   const approved = addDecision(held, { kind: 'approve' }, NOW_MS)
-  assert.equal(figuresOf(approved).net.sales, 1)
+  assert.equal(orderFigures(approved).net.sales, 1)
   // Nobody has reviewed this one.
   for (const change of [{ value: '551.00' }, { currency: 'EUR' }, { lines: [] }]) {
     const unseen = hear(approved, { ...doubtful, ...change, event_id: '2' })
-    assert.equal(figuresOf(unseen).hold, 'review')
+    assert.equal(orderFigures(unseen).hold, 'review')
   }
-  assert.equal(figuresOf(hear(held, report())).net.sales, 1)
+  assert.equal(orderFigures(hear(held, report())).net.sales, 1)
 })
 
 test('an order reported as cancelled from the start is not a sale under any model', () => {
@@ -232,7 +232,7 @@ test('an order reported as cancelled from the start is not a sale under any mode
     assert.deepEqual(first.rejection, { reason: 'cancelled', atMs: NOW_MS })
     const placed = report({ source: 'pixel', event_id: '2' })
     const later = addReport(first, { report: placed, attribution: EPP, atMs: NOW_MS + 1 })
-    assert.deepEqual(figuresOf(later.account).net, NOTHING)
+    assert.deepEqual(orderFigures(later.account).net, NOTHING)
   }
 })
 
@@ -243,7 +243,7 @@ test('a named click takes over from a guess for which nothing is owed (P41)', ()
     const guess = { report: report({ source: 'pixel' }), attribution: attribution({ terms }) }
     const { account } = addReport(accountOf([guess]), server)
     assert.deepEqual(account.attribution, exact)
-    assert.deepEqual(figuresOf(account), figuresOf(accountOf([server, guess])))
+    assert.deepEqual(orderFigures(account), orderFigures(accountOf([server, guess])))
   }
 })
 
@@ -295,8 +295,8 @@ test('a cancelled order counts again if a more trusted source says so while it i
   const placed = { report: report(), attribution: attribution() }
   const first = accountOf([{ ...cancelled, attribution: attribution() }])
   const later = (days: number) => ({ ...placed, atMs: NOW_MS + days * DAY_MS })
-  const expected = figuresOf(accountOf([placed, { ...cancelled, attribution: null }]))
-  assert.deepEqual(figuresOf(addReport(first, later(89)).account), expected)
+  const expected = orderFigures(accountOf([placed, { ...cancelled, attribution: null }]))
+  assert.deepEqual(orderFigures(addReport(first, later(89)).account), expected)
   assert.equal(addReport(first, later(90)).ignored, 'rejected')
   const person = addDecision(accountOf([placed]), { kind: 'reject', reason: 'cancelled' }, NOW_MS)
   assert.equal(addReport(person, later(1)).ignored, 'rejected', 'a person’s word stands')
@@ -317,25 +317,25 @@ test('a locked order stands while a later report is held, which counts once appr
   const locked = accountOf([{ report: report(), attribution: EPP }])
   const foreign = { currency: 'JPY', value_micros: null, hold: 'no_rate' } as const
   const waiting = hear(hear(locked, { ...foreign, event_id: '2' }), { ...foreign, event_id: '3' })
-  assert.deepEqual(figuresOf(waiting), { ...figuresOf(locked), hold: 'no_rate' })
+  assert.deepEqual(orderFigures(waiting), { ...orderFigures(locked), hold: 'no_rate' })
   assert.equal(datesOf(waiting).locksAtMs, NOW_MS)
-  const converted = figuresOf(hear(waiting, { event_id: '4', value_micros: 80_083_106 }))
+  const converted = orderFigures(hear(waiting, { event_id: '4', value_micros: 80_083_106 }))
   assert.equal(converted.net.revenueMicros, 80_083_106)
 
   const dear = { value: '9000.00', value_micros: 9_000_000_000 }
   const doubtful = hear(locked, { ...dear, event_id: '2', hold: 'review' })
-  assert.deepEqual(figuresOf(doubtful).net, figuresOf(locked).net)
-  const { net } = figuresOf(addDecision(doubtful, { kind: 'approve' }, atMs))
+  assert.deepEqual(orderFigures(doubtful).net, orderFigures(locked).net)
+  const { net } = orderFigures(addDecision(doubtful, { kind: 'approve' }, atMs))
   assert.equal(net.revenueMicros, 9_000_000_000)
 })
 
 test('an order without a rate counts when the same report arrives with one', () => {
   const waiting = report({ currency: 'JPY', value_micros: null, rate_id: null, hold: 'no_rate' })
   const held = accountOf([{ report: waiting, attribution: attribution() }])
-  assert.equal(figuresOf(held).hold, 'no_rate')
+  assert.equal(orderFigures(held).hold, 'no_rate')
   const later = { ...waiting, event_id: '2', value_micros: 80_083_106, hold: null }
   const { account } = addReport(held, { report: later, attribution: null, atMs: NOW_MS + DAY_MS })
-  assert.equal(figuresOf(account).net.revenueMicros, 80_083_106)
+  assert.equal(orderFigures(account).net.revenueMicros, 80_083_106)
 })
 
 test('a pending order can be cancelled or rejected, and a locked one keeps its commission', () => {
@@ -344,15 +344,15 @@ test('a pending order can be cancelled or rejected, and a locked one keeps its c
   const lockedMs = locksAt(NOW_MS, 'cpa')
   const cancelled = addReport(open, { report: cancel, attribution: null, atMs: lockedMs - 1 })
   assert.deepEqual(cancelled.account.rejection, { reason: 'cancelled', atMs: lockedMs - 1 })
-  assert.deepEqual(figuresOf(cancelled.account).net, NOTHING)
+  assert.deepEqual(orderFigures(cancelled.account).net, NOTHING)
 
   const late = addReport(open, { report: cancel, attribution: null, atMs: lockedMs })
   assert.equal(late.account, open)
   const bought = accountOf([{ report: report(), attribution: EPP }])
   const undone = addReport(bought, { report: cancel, attribution: null, atMs: NOW_MS + 1 })
   assert.equal(undone.account.rejection, null)
-  assert.equal(figuresOf(undone.account).net.commissionMicros, 1_500_000)
-  assert.equal(figuresOf(undone.account).net.sales, 0)
+  assert.equal(orderFigures(undone.account).net.commissionMicros, 1_500_000)
+  assert.equal(orderFigures(undone.account).net.sales, 0)
   const reject = { kind: 'reject', reason: 'fraud' } as const
   assert.equal(addDecision(open, reject, lockedMs).rejection, null)
   assert.equal(addDecision(open, reject, lockedMs - 1).rejection?.reason, 'fraud')
@@ -364,14 +364,14 @@ test('amounts are final after the period, and the report says so', () => {
   const change = report({ event_id: '2', value_micros: 1 })
   const revision = { report: change, attribution: null }
   const inTime = addReport(open, { ...revision, atMs: NOW_MS + AMOUNTS_OPEN_MS - 1 })
-  assert.equal(figuresOf(inTime.account).net.revenueMicros, 1)
+  assert.equal(orderFigures(inTime.account).net.revenueMicros, 1)
   const late = addReport(open, { ...revision, atMs: NOW_MS + AMOUNTS_OPEN_MS })
   assert.equal(late.ignored, 'amounts_closed')
   assert.equal(late.account, open)
 })
 
 test('a return of more than was bought is refused with its reason and changes nothing', () => {
-  const figures = figuresOf(
+  const figures = orderFigures(
     accountOf([
       { report: report(), attribution: attribution() },
       { back: goodsBack({ quantity: 5 }) },

@@ -10,7 +10,7 @@ import {
   type Owner,
   type ReportedReturn,
 } from './order-account.ts'
-import { figuresOf, type Totals } from './order-figures.ts'
+import { orderFigures, type Totals } from './order-figures.ts'
 import type { OrderReport, ReportedLine } from './order-merge.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 2, 12)
@@ -33,7 +33,7 @@ function linesOf(
     ...{ is_cancelled: false, hold: null, ...order },
   }
   const reported = { report, attribution: { model: 'exact', owner }, atMs: NOW_MS } as const
-  return figuresOf(addReport(EMPTY_ACCOUNT, reported).account).lines
+  return orderFigures(addReport(EMPTY_ACCOUNT, reported).account).lines
 }
 
 test('divides commission and earnings by price × quantity, not by rounded parts', () => {
@@ -106,7 +106,7 @@ function leftAfter(
       }),
     order,
   )
-  const { net, refused } = figuresOf(account)
+  const { net, refused } = orderFigures(account)
   return { net, refused: refused.length }
 }
 

@@ -76,7 +76,7 @@ export const NOTHING: Totals = {
 }
 
 /** Computes all figures of an order. */
-export function figuresOf(account: OrderAccount): OrderFigures {
+export function orderFigures(account: OrderAccount): OrderFigures {
   if (account.acceptedAtMs === null) {
     return {
       order: null,
@@ -97,7 +97,7 @@ export function figuresOf(account: OrderAccount): OrderFigures {
   const isCounted = !isHeld && owner !== null && account.rejection === null
   const gross = grossOf(order, owner)
   const shared = shareOut(order, gross)
-  const { returns, refused, returned } = takeBack(account.returns, order, shared, owner)
+  const { returns, refused, returned } = applyReturns(account.returns, order, shared, owner)
   const lines = returned.map((line) => {
     return { ...line.worth, returned: line.returned, refundedMinor: line.refundedMinor }
   })
@@ -155,40 +155,40 @@ function shareOut(order: MergedOrder, gross: Totals): SharedLine[] {
 }
 
 /** A line with its returns and refunds so far. */
-interface StandingLine extends ReturnableLine {
+interface LineState extends ReturnableLine {
   readonly worth: SharedLine
   readonly netMinor: bigint // its part of a net value, of which `takenMinor` is gone
   readonly takenMinor: bigint
 }
 
 /** Applies every return to the lines as they are now. */
-function takeBack(
+function applyReturns(
   returns: readonly ReportedReturn[],
   order: MergedOrder,
   shared: readonly SharedLine[],
   owner: Owner | null,
-): TakenBack {
-  let standing = linesBefore(order, shared)
-  const taken: ReturnFigures[] = []
+): AppliedReturns {
+  let lines = linesBefore(order, shared)
+  const applied: ReturnFigures[] = []
   const refused: { return_id: string; reason: ReturnRefusal }[] = []
   for (const reported of returns) {
-    const placed = placeReported(standing, reported, order)
+    const placed = placeReported(lines, reported, order)
     if (typeof placed === 'string') {
       refused.push({ return_id: reported.return_id, reason: placed })
       continue
     }
-    const before = standing
-    standing = linesAfter(before, placed, order)
-    taken.push(...rowsOf(reported.return_id, { before, after: standing, order, owner }))
+    const before = lines
+    lines = linesAfter(before, placed, order)
+    applied.push(...rowsOf(reported.return_id, { before, after: lines, order, owner }))
   }
-  return { returns: taken, refused, returned: standing }
+  return { returns: applied, refused, returned: lines }
 }
 
-interface TakenBack extends Pick<OrderFigures, 'returns' | 'refused'> {
-  readonly returned: readonly StandingLine[]
+interface AppliedReturns extends Pick<OrderFigures, 'returns' | 'refused'> {
+  readonly returned: readonly LineState[]
 }
 
-function linesBefore(order: MergedOrder, shared: readonly SharedLine[]): StandingLine[] {
+function linesBefore(order: MergedOrder, shared: readonly SharedLine[]): LineState[] {
   const weights = order.lines.map(({ weight }) => weight)
   const nets = order.isNet ? allocateUnits(order.valueMinor, weights) : []
   return order.lines.map(({ productId, quantity, valueMinor }, line) => ({
@@ -199,7 +199,7 @@ function linesBefore(order: MergedOrder, shared: readonly SharedLine[]): Standin
 }
 
 function placeReported(
-  lines: readonly StandingLine[],
+  lines: readonly LineState[],
   { line, product_id: productId, quantity, amount, currency }: ReportedReturn,
   order: MergedOrder,
 ): PlacedReturn[] | ReturnRefusal {
@@ -214,10 +214,10 @@ function placeReported(
 }
 
 function linesAfter(
-  lines: readonly StandingLine[],
+  lines: readonly LineState[],
   placed: readonly PlacedReturn[],
   order: MergedOrder,
-): StandingLine[] {
+): LineState[] {
   const after = lines.map((line) => {
     const part = placed.find((one) => one.line === line.line)
     if (part === undefined) return line
@@ -242,7 +242,7 @@ function linesAfter(
   }))
 }
 
-function goneOfAll(lines: readonly StandingLine[]): bigint {
+function goneOfAll(lines: readonly LineState[]): bigint {
   return lines.reduce((sum, line) => sum + goneMinor(line), 0n)
 }
 
@@ -254,8 +254,8 @@ function beyond(amount: bigint, limit: bigint): bigint {
 function rowsOf(
   return_id: string,
   change: {
-    readonly before: readonly StandingLine[]
-    readonly after: readonly StandingLine[]
+    readonly before: readonly LineState[]
+    readonly after: readonly LineState[]
     readonly order: MergedOrder
     readonly owner: Owner | null
   },
@@ -277,7 +277,7 @@ function rowsOf(
 }
 
 /** Returned goods reduce only a commission on the sale (CPA). */
-function worthGone(line: StandingLine, { isNet }: MergedOrder, owner: Owner | null): SharedLine {
+function worthGone(line: LineState, { isNet }: MergedOrder, owner: Owner | null): SharedLine {
   const { netMinor, takenMinor, worth } = line
   const back: LineBack = isNet
     ? { quantity: 1, returned: 0, valueMinor: netMinor, refundedMinor: takenMinor }
@@ -295,7 +295,7 @@ function netOf(parts: {
   order: MergedOrder
   gross: Totals
   returns: readonly ReturnFigures[]
-  returned: readonly StandingLine[]
+  returned: readonly LineState[]
 }): Totals {
   const { order, gross, returns, returned } = parts
   const isAllBack = isGone(order, returned)
@@ -311,11 +311,11 @@ function netOf(parts: {
 }
 
 /** A sale is gone when all its units were returned, or all its value was refunded. */
-function isGone(order: MergedOrder, lines: readonly StandingLine[]): boolean {
+function isGone(order: MergedOrder, lines: readonly LineState[]): boolean {
   if (lines.every(({ quantity, returned }) => quantity === returned)) return true
   if (order.grossMinor === 0n) return false
-  const taken = lines.reduce((sum, { takenMinor }) => sum + takenMinor, 0n)
-  if (order.isNet) return taken === order.valueMinor
+  const applied = lines.reduce((sum, { takenMinor }) => sum + takenMinor, 0n)
+  if (order.isNet) return applied === order.valueMinor
   const isRefunded = lines.some(({ refundedMinor }) => refundedMinor > 0n)
   return isRefunded && goneOfAll(lines) === order.grossMinor
 }

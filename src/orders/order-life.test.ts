@@ -19,7 +19,7 @@ import {
   type OrderAccount,
   type OrderAttribution,
 } from './order-account.ts'
-import { figuresOf } from './order-figures.ts'
+import { orderFigures } from './order-figures.ts'
 import type { OrderReport } from './order-merge.ts'
 import { orderState } from './order-states.ts'
 
@@ -85,7 +85,7 @@ test('each event has the effect that the order’s state allows', () => {
       const atMs = NOW_MS + days * DAY_MS
       const after = HEARD[name]?.(order, atMs) ?? assert.fail(`nobody says ${name}`)
       const state = orderState({ ...datesOf(after), paidAtMs: null }, atMs)
-      const { revenueMicros, earningsMicros } = figuresOf(after).net
+      const { revenueMicros, earningsMicros } = orderFigures(after).net
       const start = NAME_COLUMNS + index * CELL_COLUMNS
       const wanted = row.slice(start, start + CELL_COLUMNS).trim()
       const became = `${state} ${revenueMicros / 1e6} ${earningsMicros / 1e6}`

@@ -12,7 +12,7 @@ import { identifier, type Sql, sql } from '../platform/postgres/sql.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import type { Touch } from './attribute.ts'
 import { datesOf, EMPTY_ACCOUNT, type OrderAccount, type Owner } from './order-account.ts'
-import { figuresOf, type OrderFigures } from './order-figures.ts'
+import { type OrderFigures, orderFigures } from './order-figures.ts'
 
 export interface OrderKey {
   readonly merchId: number
@@ -176,7 +176,7 @@ function toFoundClick(row: ClickRow): FoundClick {
 
 /** Writes orders with their lines and returns, replacing the previous rows. */
 export async function saveOrders(tx: Db, records: readonly OrderRecord[]): Promise<void> {
-  const orders = records.map((record) => ({ ...record, figures: figuresOf(record.account) }))
+  const orders = records.map((record) => ({ ...record, figures: orderFigures(record.account) }))
   await saveHeads(tx, orders)
   const isOneOf = isAmong(records)
   await tx.run(sql`delete from order_line where ${isOneOf}`)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from '../../test/support/fast-check.ts'
 import { kitPath } from '../../test/support/shared-data.ts'
 import { type Micros, micros } from '../platform/money/money.ts'
-import { goneMinor, goneOf, placeReturn, takenBack } from './returns.ts'
+import { goneMinor, goneOf, placeReturn, returnedPart } from './returns.ts'
 
 const CENT_MICROS = 10_000
 
@@ -13,8 +13,8 @@ function returnAmount(
   total: Micros,
   { before, count, quantity }: { before: number; count: number; quantity: number },
 ): number {
-  const after = takenBack(total, { returned: before + count, quantity })
-  return after - takenBack(total, { returned: before, quantity })
+  const after = returnedPart(total, { returned: before + count, quantity })
+  return after - returnedPart(total, { returned: before, quantity })
 }
 
 interface Case {
@@ -39,7 +39,9 @@ test('units returned one by one give the rows of the golden table (needs the dat
       row.returned_one_by_one_cents.map((cents) => Math.abs(cents) * CENT_MICROS),
     )
     assert.deepEqual(
-      row.cumulative_cents.map((_, before) => takenBack(total, { returned: before + 1, quantity })),
+      row.cumulative_cents.map((_, before) =>
+        returnedPart(total, { returned: before + 1, quantity }),
+      ),
       row.cumulative_cents.map((cents) => cents * CENT_MICROS),
     )
   }
@@ -67,7 +69,7 @@ test('every way of splitting a full return nets to nothing (P43)', () => {
 })
 
 test('more units than were bought are a broken invariant, not a number', () => {
-  assert.throws(() => takenBack(micros(100), { returned: 3, quantity: 2 }), /cannot be returned/)
+  assert.throws(() => returnedPart(micros(100), { returned: 3, quantity: 2 }), /cannot be returned/)
 })
 
 const whole = { valueMinor: 9_999n, refundedMinor: 0n }

@@ -10,7 +10,7 @@ import { divideHalfEven } from '../platform/money/round.ts'
 import { allocateUnits, unitOf } from './allocate.ts'
 
 /** The part of a line worth `total` that is gone after `returned` of its `quantity` units. */
-export function takenBack(
+export function returnedPart(
   total: Micros,
   units: { readonly returned: number; readonly quantity: number },
 ): Micros {
@@ -56,7 +56,7 @@ function unitsLeft({ quantity, returned, valueMinor, refundedMinor }: LineBack):
  */
 export function goneOf(total: Micros, line: LineBack): Micros {
   const { quantity, returned, valueMinor, refundedMinor } = line
-  const ofUnits = takenBack(total, { returned, quantity })
+  const ofUnits = returnedPart(total, { returned, quantity })
   if (refundedMinor === 0n) return ofUnits
   if (goneMinor(line) >= valueMinor) return total
   const ofAmounts = divideHalfEven(BigInt(total) * refundedMinor, valueMinor)

@@ -26,9 +26,9 @@ import {
   acceptOrders,
   acceptReturns,
   type IntakeDeps,
-  intakeTurns,
+  intakeLimiter,
   noteWarnings,
-  returnTurns,
+  returnLimiter,
 } from './intake.ts'
 import { checked, orderFaults, returnFaults } from './intake-faults.ts'
 import { IntakeRequests } from './intake-requests.ts'
@@ -86,8 +86,8 @@ export const intakeRoutes =
   (intake: IntakeDeps & { readonly quotas: IntakeQuotas }): FastifyPluginAsyncTypebox =>
   async (app) => {
     const deps = { ...intake, requests: new IntakeRequests(intake.db) }
-    const turns = intakeTurns()
-    const forReturns = returnTurns()
+    const limiter = intakeLimiter()
+    const forReturns = returnLimiter()
     keepRawBodies(app) // The signature covers the bytes, which are parsed only if it is valid.
 
     app.post(
@@ -102,7 +102,7 @@ export const intakeRoutes =
         reply.status(201)
         const call = { request: request as Call, endpoint: 'orders', schema: OrdersBody }
         const take = (merchant: Merchant, body: unknown) => takeOrders(deps, merchant, body)
-        return turns.run(() => receive(deps, call, take))
+        return limiter.run(() => receive(deps, call, take))
       },
     )
 

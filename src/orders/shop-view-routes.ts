@@ -7,7 +7,7 @@
  */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { chargeCall } from '../events/call-cost.ts'
-import { BEACON_PATIENCE_MS } from '../events/durable-append.ts'
+import { BEACON_TIMEOUT_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, newEvent, viewLane } from '../events/event.ts'
 import { REASON } from '../events/reason.ts'
 import { EVENTS_BODY_BYTES_MAX } from '../events/schema.ts'
@@ -57,7 +57,7 @@ export const shopViewRoutes =
           rows: events.length,
           bytes: storedSize(events),
         })
-        await deps.append(events, { patienceMs: BEACON_PATIENCE_MS })
+        await deps.append(events, { timeoutMs: BEACON_TIMEOUT_MS })
         deps.onReport?.(body.organization_id, 'tag_page')
         return reply.status(201).send()
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OutlookBook } from './click-estimates.ts'
+import { ClickEstimates } from './click-estimates.ts'
 import { clickEvidence, type Evidence, noEvidence } from './evidence.ts'
 import { UNFITTED_MODEL } from './prediction-model.ts'
 
@@ -10,15 +10,15 @@ const NOW = Date.parse('2026-04-13T12:00:00Z')
 /** Counts as of now, all ripe. */
 const seen = (counts: Partial<Evidence>): Evidence => ({ ...noEvidence(NOW), ...counts })
 
-function bookOf(...pairs: [pubId: number, merchId: number, Evidence][]): OutlookBook {
-  const book = new OutlookBook()
+function bookOf(...pairs: [pubId: number, merchId: number, Evidence][]): ClickEstimates {
+  const book = new ClickEstimates()
   const evidence = pairs.map(([pubId, merchId, of]) => ({ pubId, merchId, evidence: of }))
   book.take(UNFITTED_MODEL, evidence, NOW)
   return book
 }
 
 test('assumes that 97 of 100 clicks are valid until a pair has its own counts', () => {
-  assert.equal(new OutlookBook().of(1, 1).validShare, 0.97)
+  assert.equal(new ClickEstimates().of(1, 1).validShare, 0.97)
   const book = bookOf([1, 1, seen({ clicks: 300, invalid: 100 })])
   assert.equal(book.of(1, 1).validShare, (300 + 97) / (300 + 100 + 100))
   assert.equal(book.of(2, 1).validShare, 0.97)

@@ -19,7 +19,7 @@ import { loadModel } from './model-store.ts'
 import { networkRate } from './network-prior.ts'
 import {
   atRate,
-  type ClickOutlook,
+  type ClickEstimate,
   type Counts,
   drawable,
   estimateRate,
@@ -36,9 +36,9 @@ import {
 /** Before a pair has its own counts: 97 of 100 clicks load and are valid. */
 const VALID_PRIOR = { valid: 97, all: 100 }
 
-export type PairOutlook = Omit<ClickOutlook, 'share' | 'fundedShare'>
+export type PairEstimate = Omit<ClickEstimate, 'share' | 'fundedShare'>
 
-export class OutlookBook {
+export class ClickEstimates {
   #model: PredictionModel = UNFITTED_MODEL
   #pairs = new Map<string, Evidence>()
   #merchants = new Map<number, Evidence>()
@@ -78,7 +78,7 @@ export class OutlookBook {
     return countsOf(this.#merchants.get(merchId) ?? this.#none, this.delayOf(merchId))
   }
 
-  of(pubId: number, merchId: number): PairOutlook {
+  of(pubId: number, merchId: number): PairEstimate {
     const pair = this.#pairs.get(pairKey({ pubId, merchId })) ?? this.#none
     const merchant = this.#merchants.get(merchId) ?? this.#none
     const valid = pair.clicks + VALID_PRIOR.valid

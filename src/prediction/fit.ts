@@ -16,7 +16,7 @@ import {
   wholeClicks,
 } from './evidence.ts'
 import type { PairEvidence } from './evidence-store.ts'
-import { type Grid, likeliest } from './grid-search.ts'
+import { type Grid, gridSearch } from './grid-search.ts'
 import { logGammaRise } from './log-gamma.ts'
 import { networkLogMean, networkRate } from './network-prior.ts'
 import {
@@ -64,7 +64,7 @@ export function fitConcentration(groups: readonly RateGroup[]): number {
     // A rate of one order per click or more is not a probability, and would make the sum NaN.
     .filter(({ clicks, rate }) => clicks > 0 && rate < 1)
     .map((group) => ({ group, unlike: logLikelihood({ ...group, rate: 1 / 2 }, 2) }))
-  return likeliest(GRID, (k) =>
+  return gridSearch(GRID, (k) =>
     shown.reduce(
       (sum, { group, unlike }) => sum + logSum(logLikelihood(group, k), LOG_UNLIKE + unlike),
       0,

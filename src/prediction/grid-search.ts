@@ -9,7 +9,7 @@ export interface Grid {
 const STRIDE = 8
 
 /** The grid value with the highest likelihood; `likelihood` returns its logarithm. */
-export function likeliest(
+export function gridSearch(
   { least, most, steps }: Grid,
   likelihood: (value: number) => number,
 ): number {

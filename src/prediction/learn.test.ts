@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addClicks, addOrder, makeCampaign } from '../../test/support/campaign-clicks.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { OutlookBook } from './click-estimates.ts'
+import { ClickEstimates } from './click-estimates.ts'
 import { loadMerchantDays, loadWaits } from './delay-store.ts'
 import { clickEvidence, orderEvidence } from './evidence.ts'
 import { addPairEvidence, loadEvidence } from './evidence-store.ts'
@@ -32,7 +32,7 @@ test('stores the evidence of a pair as of its last click, for the estimates to r
   const [held] = await loadEvidence(db, 40)
   assert.equal(held?.evidence.atMs, at(-25))
 
-  const book = new OutlookBook()
+  const book = new ClickEstimates()
   await book.refresh(db, NOON)
   const known = book.of(1, 1)
   const unknown = book.of(2, 2)

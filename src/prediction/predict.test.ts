@@ -314,7 +314,7 @@ test('adds the squared errors of rate and value; a bound at 0 stays there', () =
 })
 
 test('each model pays by its terms', () => {
-  const outlook = {
+  const estimate = {
     share: 0.75,
     rate: { merchantRate: 0.02, merchantError: 0, alpha: 2, nEff: 100, rate: 0.02 },
     value: { meanMicros: 50e6, logVariance: 0 },
@@ -323,7 +323,7 @@ test('each model pays by its terms', () => {
     validShare: 0.9,
     fundedShare: 0.5,
   }
-  const cpc = (terms: OfferedTerms) => predictCpc(terms, outlook).meanMicros
+  const cpc = (terms: OfferedTerms) => predictCpc(terms, estimate).meanMicros
   assert.equal(cpc({ model: 'cpc', bidMicros: 600_000 }), 600_000 * 0.75 * 0.9 * 0.5)
   assert(
     Math.abs(cpc({ model: 'cpa', ratePpm: 80_000 }) - 0.02 * 50e6 * 0.08 * 0.9 * 0.8 * 0.75) < 1e-6,
@@ -334,13 +334,13 @@ test('each model pays by its terms', () => {
 })
 
 test('order value makes a commission uncertain, but not a fixed payment', () => {
-  const outlook = {
+  const estimate = {
     ...{ share: 0.75, returnShare: 0, approvedShare: 1, validShare: 1, fundedShare: 1 },
     rate: { merchantRate: 0.02, merchantError: 0, alpha: 20, nEff: 1000, rate: 0.02 },
   }
   const width = (terms: OfferedTerms, logVariance: number) => {
     const value = { meanMicros: 50e6, logVariance }
-    const { lowMicros, highMicros } = predictCpc(terms, { ...outlook, value })
+    const { lowMicros, highMicros } = predictCpc(terms, { ...estimate, value })
     return highMicros - lowMicros
   }
   const [rate, fixed] = [

@@ -253,7 +253,7 @@ export function orderTerms(
     : { model, paymentMicros: micros(Number(campaign.payment_micros)) }
 }
 
-export interface ClickOutlook {
+export interface ClickEstimate {
   readonly share: number // of the publisher, 0..1
   readonly rate: RateEstimate
   readonly value: ValueEstimate
@@ -272,21 +272,21 @@ export function perOrderMicros(
     value,
     returnShare,
     approvedShare,
-  }: Pick<ClickOutlook, 'value' | 'returnShare' | 'approvedShare'>,
+  }: Pick<ClickEstimate, 'value' | 'returnShare' | 'approvedShare'>,
 ): number {
   if (terms.model === 'epp') return terms.paymentMicros // Locked at once: nobody rejects it.
   return value.meanMicros * (terms.ratePpm / PPM) * (1 - returnShare) * approvedShare
 }
 
 /** `best_effort_cpc` of one campaign for one publisher, in micros, with its interval. */
-export function predictCpc(terms: OfferedTerms, outlook: ClickOutlook): Prediction {
-  const { share, validShare, fundedShare } = outlook
+export function predictCpc(terms: OfferedTerms, estimate: ClickEstimate): Prediction {
+  const { share, validShare, fundedShare } = estimate
   if (terms.model === 'cpc') {
     const meanMicros = terms.bidMicros * share * validShare * fundedShare
     return { meanMicros, lowMicros: meanMicros, highMicros: meanMicros }
   }
-  return predictPerOrder(shown(outlook.rate), {
-    perOrderMicros: perOrderMicros(terms, outlook) * share,
-    logVariance: terms.model === 'cpa' ? outlook.value.logVariance : 0,
+  return predictPerOrder(shown(estimate.rate), {
+    perOrderMicros: perOrderMicros(terms, estimate) * share,
+    logVariance: terms.model === 'cpa' ? estimate.value.logVariance : 0,
   })
 }

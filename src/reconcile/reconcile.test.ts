@@ -100,7 +100,7 @@ const OUTPUT: Readonly<Record<string, string>> = {
   view_slot: 'slot impressions',
   page_span: 'pub_id width first_day url_key impressions',
   budget_account: 'settled_micros escrow_micros',
-  statement: 'opening_micros released_micros taken_back_micros payout_micros closing_micros',
+  statement: 'opening_micros released_micros reversed_micros payout_micros closing_micros',
 }
 
 const TYPES = new Map(
@@ -267,7 +267,7 @@ test('a day with a reversal may not have spent more than that besides its clicks
 test('a statement that adds up but does not match releases and reversals is found', async () => {
   for (const change of [
     sql`released_micros = released_micros + 1, closing_micros = closing_micros + 1`,
-    sql`taken_back_micros = taken_back_micros + 1, closing_micros = closing_micros - 1`,
+    sql`reversed_micros = reversed_micros + 1, closing_micros = closing_micros - 1`,
   ]) {
     const damage = sql`
       update statement set ${change}

@@ -10,7 +10,7 @@ import type { Edge } from '../auction/edge.ts'
 import type { SealedResult } from '../auction/seal.ts'
 import type { LeaseBook } from '../budgets/lease.ts'
 import type { LeaseLoop } from '../budgets/lease-loop.ts'
-import { type DurableAppend, REDIRECT_PATIENCE_MS } from '../events/durable-append.ts'
+import { type DurableAppend, REDIRECT_TIMEOUT_MS } from '../events/durable-append.ts'
 import { EVENT_TYPE, type LogEvent, MONEY_LANE, newEvent } from '../events/event.ts'
 import { EventRefused, LogUnavailable } from '../events/event-log.ts'
 import type { HashKeys } from '../events/hash-keys.ts'
@@ -18,7 +18,7 @@ import { packTerms, pricePerClick } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import type { ClickLabels } from '../links/link-url.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import { drawRandomBytes } from '../platform/crypto/random-bytes.ts'
 import type { HotReply, HotRequest } from '../platform/http/hot-http.ts'
 import { addressUnit, isLocalAddress } from '../platform/net/client-address.ts'
@@ -29,7 +29,7 @@ import type { ReservedResults } from './reserved-results.ts'
 /**
  * The wait for a budget that this node does not hold; with the log's, it stays under 50 ms (I5).
  */
-export const FUND_PATIENCE_MS = 15
+export const FUND_TIMEOUT_MS = 15
 /** No person clicks that fast after the page's auction. */
 export const CLICK_AGE_MIN_MS = 300
 /** Nodes' clocks differ by less than this; a result from further ahead predates a clock change. */
@@ -93,7 +93,7 @@ async function record(deps: ClickDeps, click: Click, clickId: Buffer): Promise<b
   const reservation = click.reservation ?? (await reserved(deps, click))
   const event = clickEvent(deps, click, { clickId, ...reservation })
   try {
-    await deps.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+    await deps.append([event], { timeoutMs: REDIRECT_TIMEOUT_MS })
     if (event.agentKey === null && event.reservedMicros !== null) deps.onLocalClick()
     return true
   } catch (error) {
@@ -180,7 +180,7 @@ async function reserved(deps: ClickDeps, click: Click): Promise<Reservation> {
     priceMicros: pricePerClick(result.terms),
     address: addressUnit(click.request.address),
   })
-  const reservation = await reserveFromBudget(deps, click, FUND_PATIENCE_MS)
+  const reservation = await reserveFromBudget(deps, click, FUND_TIMEOUT_MS)
   if (reservation.leaseId === null) deps.reservedResults.delete(result.resultNumber)
   return reservation
 }
@@ -213,7 +213,7 @@ export function hasPrice(result: SealedResult): boolean {
 export async function reserveFromBudget(
   deps: ClickDeps,
   { nowMs, result }: Pick<Click, 'nowMs' | 'result'>,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<Reservation> {
   const { campaignId, terms } = result
   const priceMicros = pricePerClick(terms)
@@ -221,7 +221,7 @@ export async function reserveFromBudget(
   if (leaseId === null) {
     const funding = deps.fund(campaignId, priceMicros)
     // The lease knows whether it is funded by now.
-    if (patienceMs > 0) await withPatience(funding, patienceMs).catch(() => undefined)
+    if (timeoutMs > 0) await withTimeout(funding, timeoutMs).catch(() => undefined)
     leaseId = deps.book.reserve(campaignId, priceMicros, nowMs)
   }
   return { reason: leaseId === null ? REASON.unfunded : REASON.ok, leaseId }

@@ -9,7 +9,7 @@ import { REASON } from '../events/reason.ts'
 import type { HotRequest } from '../platform/http/hot-http.ts'
 import { micros } from '../platform/money/money.ts'
 import { DAY_MS } from '../platform/time/timestamp.ts'
-import { FUND_PATIENCE_MS } from './click.ts'
+import { FUND_TIMEOUT_MS } from './click.ts'
 import { ReservedResults } from './reserved-results.ts'
 import { type RedirectDeps, redirectRoute, smartLinkRoute } from './routes.ts'
 
@@ -155,7 +155,7 @@ test('waits for all bidders that cannot pay at once, not one after the other', a
   const { asked } = await clickAmong([1, 2, 3], [], { fund: () => new Promise(() => undefined) })
   assert.deepEqual(asked, [1, 2, 3])
   const waitedMs = timers.mock.calls.reduce((sum, { arguments: [, ms = 0] }) => sum + ms, 0)
-  assert.ok(waitedMs < 2 * FUND_PATIENCE_MS, `${waitedMs} ms`)
+  assert.ok(waitedMs < 2 * FUND_TIMEOUT_MS, `${waitedMs} ms`)
 })
 
 test('a robot’s click and a mere look-up request no budget', async () => {

@@ -19,7 +19,7 @@ import {
   type Click,
   type ClickDeps,
   edgeVerdict,
-  FUND_PATIENCE_MS,
+  FUND_TIMEOUT_MS,
   hasPrice,
   mayReserve,
   type Reservation,
@@ -30,14 +30,14 @@ import { leavingPage, lostPage, retryPage } from './pages.ts'
 import { newVisitor, readVisitor, visitorCookie } from './visitor.ts'
 
 /** The longest wait of a reader while storage is unavailable (I5: 50 ms). */
-const LINK_PATIENCE_MS = 35
+const LINK_TIMEOUT_MS = 35
 /**
  * While storage responds, a look-up of the link is worth a wait: without it a click is not
  * recorded, and after a restart every link's first click needs one.
  */
-const BUSY_PATIENCE_MS = 250
+const BUSY_TIMEOUT_MS = 250
 /** Longer where this node knows no destination of the link. */
-const UNKNOWN_LINK_PATIENCE_MS = 1_000
+const UNKNOWN_LINK_TIMEOUT_MS = 1_000
 
 export interface RedirectDeps extends ClickDeps {
   readonly now: () => number
@@ -128,7 +128,7 @@ export async function followLink(
   let link: LinkData | null
   let away: unknown = null
   try {
-    link = await deps.findLink(click.auctionId, patience(deps, instead !== null))
+    link = await deps.findLink(click.auctionId, linkTimeoutMs(deps, instead !== null))
   } catch (error) {
     if (instead === null) return retryPage()
     link = null
@@ -183,7 +183,7 @@ async function payableAuction(
   link: LinkData,
   { nowMs, consent }: { nowMs: number; consent: ConsentWord | undefined },
 ): Promise<{ held: HeldAuction; reservation: Reservation | null }> {
-  const untilMs = performance.now() + FUND_PATIENCE_MS
+  const untilMs = performance.now() + FUND_TIMEOUT_MS
   const unfunded: number[] = []
   let reason: number | null = null
   while (true) {
@@ -197,8 +197,8 @@ async function payableAuction(
     if (!mayReserve(deps, { request, nowMs, result })) {
       return { held, reservation: { reason: REASON.addressLimit, leaseId: null } }
     }
-    const patienceMs = untilMs - performance.now()
-    const reservation = await reserveFromBudget(deps, { nowMs, result }, patienceMs)
+    const timeoutMs = untilMs - performance.now()
+    const reservation = await reserveFromBudget(deps, { nowMs, result }, timeoutMs)
     if (reservation.leaseId !== null) return { held, reservation }
     unfunded.push(result.campaignId)
   }
@@ -244,9 +244,9 @@ export function mayForward(
   )
 }
 
-function patience(deps: RedirectDeps, isAnswerKnown: boolean): number {
-  if (deps.isStorageAway()) return LINK_PATIENCE_MS
-  return isAnswerKnown ? BUSY_PATIENCE_MS : UNKNOWN_LINK_PATIENCE_MS
+function linkTimeoutMs(deps: RedirectDeps, isAnswerKnown: boolean): number {
+  if (deps.isStorageAway()) return LINK_TIMEOUT_MS
+  return isAnswerKnown ? BUSY_TIMEOUT_MS : UNKNOWN_LINK_TIMEOUT_MS
 }
 
 type ClickSeen = Omit<Click, 'consent' | 'visitorId' | 'isVisitorReturned' | 'labels' | 'referrer'>

@@ -11,8 +11,8 @@ import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
 import { readMark } from '../links/linkmate.ts'
 import type { UnattributedNames } from '../links/unattributed-store.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
-import { SharedWork } from '../platform/concurrency/single-flight.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { SingleFlight } from '../platform/concurrency/single-flight.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import type { HotReply, HotRequest, HotRoute } from '../platform/http/hot-http.ts'
 import {
   fitsUrlLimits,
@@ -28,7 +28,7 @@ import { clickOnLink, followLink, mayForward, type RedirectDeps } from './routes
 /** Cache of wrapped URLs and their links: the links of a popular mail query the database once. */
 const KNOWN_CHARACTERS_MAX = 32 * 1024 * 1024 // A URL may have thousands of characters.
 /** After this the reader goes to the page itself instead of waiting for the link (I5). */
-const CREATE_PATIENCE_MS = 250
+const CREATE_TIMEOUT_MS = 250
 
 export interface WrapperDeps extends RedirectDeps {
   /**
@@ -47,7 +47,7 @@ export function wrapperRoute(deps: WrapperDeps): HotRoute {
     maxSize: KNOWN_CHARACTERS_MAX,
     sizeCalculation: (_auctionId, key) => key.length,
   })
-  const asked = new SharedWork<string | null>()
+  const asked = new SingleFlight<string | null>()
   const handle = (request: HotRequest) => follow(deps, { known, asked }, request)
   return { name: '/link', method: 'GET', cors: 'none', handle }
 }
@@ -55,7 +55,7 @@ export function wrapperRoute(deps: WrapperDeps): HotRoute {
 /** A node's cached wrapped URLs, and the look-ups under way. */
 interface WrappedLinks {
   readonly known: LRUCache<string, string>
-  readonly asked: SharedWork<string | null>
+  readonly asked: SingleFlight<string | null>
 }
 
 async function follow(
@@ -97,9 +97,9 @@ async function follow(
       if (isPerson && auctionId !== null) known.set(key, auctionId)
       return auctionId
     })
-    const auctionId = await withPatience(finding, CREATE_PATIENCE_MS)
+    const auctionId = await withTimeout(finding, CREATE_TIMEOUT_MS)
     if (auctionId === null) return forward()
-    const link = await deps.findLink(auctionId, CREATE_PATIENCE_MS)
+    const link = await deps.findLink(auctionId, CREATE_TIMEOUT_MS)
     return link === null ? forward() : await clickOnLink(deps, request, link, click(auctionId))
   } catch (error) {
     // Without storage the wrapper is a plain link to its page, so that no reader is stranded.

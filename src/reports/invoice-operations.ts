@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { action, list, type Operation } from '../accounts/operation.ts'
 import { requireMerchant } from '../catalog/merchant-store.ts'
 import { MerchantParams } from '../catalog/own-merchant.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
+import { matchMerchantDebts } from '../ledger/debt-store.ts'
 import { accountOf } from '../ledger/release.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { pageOf, readCursor } from '../platform/http/list-cursor.ts'
@@ -66,10 +66,10 @@ const readInvoice = action({
         const sums = await findMonth(tx, { merchId, month, next: nextMonth(month) })
         if (sums === null) throw notFound(`No entry of ${month} is in the ledger`)
         const until = new Date(Math.min(endOfMonth(month).getTime(), now.getTime()))
-        const settled = await settleMerchant(tx, { merchId, until })
-        const owed = sumExact(settled.open.map(({ owedMicros }) => owedMicros))
-        const { owed_usd, credit_usd } = accountOf(settled)
-        const notDue = BigInt(sums.closing_micros) - owed + BigInt(settled.creditMicros)
+        const matched = await matchMerchantDebts(tx, { merchId, until })
+        const owed = sumExact(matched.open.map(({ owedMicros }) => owedMicros))
+        const { owed_usd, credit_usd } = accountOf(matched)
+        const notDue = BigInt(sums.closing_micros) - owed + BigInt(matched.creditMicros)
         const { name: merchant } = await requireMerchant(tx, merchId)
         return [
           {

@@ -7,7 +7,7 @@ import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
+import { matchMerchantDebts } from '../ledger/debt-store.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { listLedgerRows } from './merchant-ledger-store.ts'
 import { merchantRoutes } from './merchant-routes.ts'
@@ -125,7 +125,7 @@ test('the account shows what is due and not covered, also as CSV', async () => {
   const [[from, to]] = RANGES
   const range = `date_from=${from}&date_to=${to}`
   const page = (await get(range)).json()
-  const { open, creditMicros } = await settleMerchant(db, { merchId, until: NOW })
+  const { open, creditMicros } = await matchMerchantDebts(db, { merchId, until: NOW })
   const owed = open.reduce((sum, { owedMicros }) => sum + owedMicros, 0)
   assert.deepEqual([microsOf(page.owed_usd), microsOf(page.credit_usd)], [owed, creditMicros])
   const file = await get(`${range}&format=csv`)

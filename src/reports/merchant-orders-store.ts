@@ -127,7 +127,7 @@ async function unpaidOrders(
   db: Db,
   { merchId, now }: { merchId: number; now: Date },
 ): Promise<ReadonlySet<string>> {
-  const { open } = await settleMerchant(db, { merchId, until: now })
+  const { open } = await matchMerchantDebts(db, { merchId, until: now })
   const keys = open.map(({ debt }) => debt.key)
   const rows = await db.rows<{ order_id: string }>(sql`
     select distinct order_id from order_line

@@ -43,7 +43,7 @@ async function report(...orderIds: string[]) {
     })
     assert.equal(answer.status, 201, answer.text)
   }
-  await api.app.settled()
+  await api.app.untilFolded()
 }
 
 test('held orders are listed with their reports', async () => {

@@ -9,7 +9,7 @@ import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-ke
 import { MerchantParams, requireMerchantRight } from '../catalog/own-merchant.ts'
 import { listRefusals } from '../orders/intake-store.ts'
 import { RefusalRecord, toRefusalRecord } from '../orders/schema.ts'
-import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { CLIENT_TIMEOUT_MS, FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { PAGE_DAYS_MAX, RangeQuery } from '../stats/dashboard-schema.ts'
@@ -45,7 +45,7 @@ export const merchantOverviewRoutes =
   ({ db, keys, overCap, now }: MerchantOverviewDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     needPermission(app, { keys, permission: 'figures.read', hidesIds: true })
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+    const limiter = new FairLimiter(PAGES_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
     app.get(
       '/api/v1/merchants/:merch_id/overview/',
       {
@@ -62,7 +62,7 @@ export const merchantOverviewRoutes =
       async (request) => {
         const merchant = await requireMerchantRight(db, request, request.params.merch_id)
         const asked = { merchant, ...readDays(request.query), overCap: overCap(), now: now() }
-        return ok(200, await turns.run(merchant.merch_id, () => readMerchantOverview(db, asked)))
+        return ok(200, await limiter.run(merchant.merch_id, () => readMerchantOverview(db, asked)))
       },
     )
 
@@ -85,7 +85,7 @@ export const merchantOverviewRoutes =
         const { cursor = null } = request.query
         const page = { cursor, limitRows: ENTRIES_MAX, isNewestFirst: true }
         const asked = { merchId, ...readDays(request.query), ...page }
-        return ok(200, await turns.run(merchId, () => readAccountPage(db, asked)))
+        return ok(200, await limiter.run(merchId, () => readAccountPage(db, asked)))
       },
     )
     await app.register(refusedRoute({ db }))

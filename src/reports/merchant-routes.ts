@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { MerchantParams, requireOwnMerchant } from '../catalog/own-merchant.ts'
 import { readAccount } from '../ledger/debt-store.ts'
-import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { CLIENT_TIMEOUT_MS, FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import { rangeFaults, readDays } from '../stats/day-range.ts'
@@ -39,7 +39,7 @@ const LEDGER = { 'application/json': { schema: LedgerPage }, ...LEDGER_FILE }
 const ledgerRoute =
   ({ db, now }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+    const limiter = new FairLimiter(PAGES_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
     app.get(
       '/api/v1/merchants/:merch_id/ledger/',
       {
@@ -64,12 +64,12 @@ const ledgerRoute =
         const { limit = REPORT_LIMIT, cursor = null, format = 'json' } = request.query
         const days = { merchId, ...readDays(request.query) }
         if (format === 'csv') {
-          const { headers, body } = await ledgerFile({ db, turns }, days)
+          const { headers, body } = await ledgerFile({ db, limiter }, days)
           return reply.headers(headers).send(body)
         }
         const page = { ...days, cursor, limitRows: limit }
-        const { rows, next } = await turns.run(merchId, () => listLedgerRows(db, page))
-        const account = await turns.run(merchId, () => readAccount(db, { merchId, until: now() }))
+        const { rows, next } = await limiter.run(merchId, () => listLedgerRows(db, page))
+        const account = await limiter.run(merchId, () => readAccount(db, { merchId, until: now() }))
         return reply.send({ merch_id: merchId, ...account, next, rows: rows.map(plainRow) })
       },
     )
@@ -82,7 +82,7 @@ const ORDERS_AT_ONCE = 2
 const orderRoute =
   ({ db, now }: Omit<ReportDeps, 'keys'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(ORDERS_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+    const limiter = new FairLimiter(ORDERS_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
     app.get(
       '/api/v1/merchants/:merch_id/orders/:order_id/',
       {
@@ -98,7 +98,7 @@ const orderRoute =
       async (request) => {
         const { merch_id: merchId, order_id: orderId } = request.params
         const wanted = { merchId, orderId, now: now() }
-        const order = await turns.run(merchId, () => explainMerchantOrder(db, wanted))
+        const order = await limiter.run(merchId, () => explainMerchantOrder(db, wanted))
         if (order === null) throw notFound(`No order ${orderId}`)
         return ok(200, order)
       },

@@ -64,8 +64,8 @@ test('an order is shown as of one moment, even if a return happens meanwhile', a
   await record(click('a'), own(events.order('o1', START_MS, { click: 'a' })))
   const asked = { merchId, orderId: 'o1', now: new Date(START_MS) }
   const before = await explainOrder(db, asked)
-  const takeBack = () => record(own(events.goodsBack('o1', START_MS + 1, { quantity: 1 })))
-  assert.deepEqual(await explainOrder(interrupted(db, takeBack), asked), before)
+  const returnGoods = () => record(own(events.goodsBack('o1', START_MS + 1, { quantity: 1 })))
+  assert.deepEqual(await explainOrder(interrupted(db, returnGoods), asked), before)
   assert.deepEqual(
     [before?.returns.length, (await explainOrder(db, asked))?.returns.length],
     [0, 1],

@@ -11,7 +11,7 @@ import {
 } from '../../test/support/order-account.ts'
 import { MODEL } from '../events/event.ts'
 import { unpackTerms } from '../events/pay-terms.ts'
-import { figuresOf } from '../orders/order-figures.ts'
+import { orderFigures } from '../orders/order-figures.ts'
 
 const MILLION = 1_000_000n
 const unitOf = (amount: bigint): bigint => (amount % 10_000n === 0n ? 10_000n : 1n)
@@ -35,7 +35,7 @@ function divided(amount: bigint, weights: readonly bigint[]): bigint[] {
 }
 
 /** The reversed part of a line's amount after `back` returned units. */
-function takenBack(amount: bigint, back: number, quantity: number): bigint {
+function returnedPart(amount: bigint, back: number, quantity: number): bigint {
   const unit = unitOf(amount)
   return halfToEven((amount / unit) * BigInt(back), BigInt(quantity)) * unit
 }
@@ -64,7 +64,7 @@ test("an order's amounts, lines and returns follow the rules of the reference", 
       const lines = sold.map(({ cents, quantity }, at) => line(`P${at}`, cents, quantity))
       const terms = unpackTerms({ model, amount: Number(price) })
       const owner = { terms, sharePpm: Number(share) }
-      const figures = figuresOf(
+      const figures = orderFigures(
         accountOf([
           {
             report: report({ lines, value_micros: Number(revenue) }),
@@ -95,7 +95,7 @@ test("an order's amounts, lines and returns follow the rules of the reference", 
           sumOf(own.map((one) => BigInt(one.commissionMicros))),
           sumOf(own.map((one) => BigInt(one.earningsMicros))),
         ]
-        const gone = parts.map((part) => takenBack(part, returned, sold[at]?.quantity ?? 0))
+        const gone = parts.map((part) => returnedPart(part, returned, sold[at]?.quantity ?? 0))
         assert.deepEqual(back, model === MODEL.epp ? [gone[0], 0n, 0n] : gone)
       }
     }),

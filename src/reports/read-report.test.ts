@@ -35,22 +35,22 @@ test('a page of orders settles only the merchants of its locked orders', async (
   await record(events.order('o', START_MS, { click: 'a' }))
 
   const asked = (now: Date) => {
-    const settled: string[] = []
+    const queries: string[] = []
     const counting = {
       ...db,
       rows: <T>(query: Parameters<typeof db.rows>[0]) => {
-        if (query.text.includes('from click_debt')) settled.push(query.text)
+        if (query.text.includes('from click_debt')) queries.push(query.text)
         return db.rows<T>(query)
       },
     }
     const source = openReports(counting, { pubId: of.pubId, now })
     const page = { ...of, dayFrom: DAY, dayTo: DAY, cursor: null, limitRows: 1, now }
-    return { settled, read: async () => (await source.page('orders', page)).rows.length }
+    return { queries, read: async () => (await source.page('orders', page)).rows.length }
   }
   const early = asked(new Date(START_MS + 90 * DAY_MS - 1))
-  assert.deepEqual([await early.read(), early.settled.length], [1, 0])
+  assert.deepEqual([await early.read(), early.queries.length], [1, 0])
   const late = asked(new Date(START_MS + 90 * DAY_MS))
-  assert.deepEqual([await late.read(), await late.read(), late.settled.length], [1, 1, 1])
+  assert.deepEqual([await late.read(), await late.read(), late.queries.length], [1, 1, 1])
 })
 
 test('a report has the rows of its days: clicks, orders, returns', async (t) => {

@@ -7,13 +7,13 @@ import { NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
 import { listStatements } from '../ledger/statement-store.ts'
 import {
-  CLIENT_PATIENCE_MS,
-  FairTurns,
-  unlessBegun,
+  CLIENT_TIMEOUT_MS,
+  FairLimiter,
+  unlessStarted,
 } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
-import { begunStream } from '../platform/http/started-stream.ts'
+import { startedStream } from '../platform/http/started-stream.ts'
 import { csvFileHeaders } from '../platform/text/csv.ts'
 import { rangeFaults, readDayRange } from '../stats/day-range.ts'
 import { rangeLines } from './export.ts'
@@ -53,18 +53,18 @@ export const reportRoutes =
       const { pub_id: pubId } = request.params as { pub_id: number }
       await requireExistingOwnPublisher(deps.db, request, pubId)
     })
-    const turns = new FairTurns(PAGES_AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
-    await app.register(tableRoutes({ ...deps, turns }))
-    await app.register(statementRoutes({ ...deps, turns }))
-    await app.register(paymentsRoute({ ...deps, turns }))
+    const limiter = new FairLimiter(PAGES_AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
+    await app.register(tableRoutes({ ...deps, limiter }))
+    await app.register(statementRoutes({ ...deps, limiter }))
+    await app.register(paymentsRoute({ ...deps, limiter }))
   }
 
 interface PageDeps extends ReportDeps {
-  readonly turns: FairTurns
+  readonly limiter: FairLimiter
 }
 
 const tableRoutes =
-  ({ db, now, turns }: PageDeps): FastifyPluginAsyncTypebox =>
+  ({ db, now, limiter }: PageDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/reports/:report/',
@@ -88,13 +88,13 @@ const tableRoutes =
         const reports = openReports(db, { pubId, now: at })
         const wanted = { ...range, now: at }
         if (format === 'csv') {
-          const source = fileInTurns(turns, pubId, reports)
-          const file = await begunStream(rangeLines(source, { ...wanted, report }))
+          const source = limitPages(limiter, pubId, reports)
+          const file = await startedStream(rangeLines(source, { ...wanted, report }))
           const name = `souk_${report}_${range.dayFrom}_${range.dayTo}.csv`
           return reply.headers(csvFileHeaders(name)).send(file)
         }
         const page = () => reports.page(report, { ...wanted, cursor, limitRows: limit })
-        const { rows, next } = await turns.run(pubId, page)
+        const { rows, next } = await limiter.run(pubId, page)
         return reply.send({ report, pub_id: pubId, next, rows: rows.map(plainRow) })
       },
     )
@@ -114,7 +114,7 @@ const tableRoutes =
       async (request) => {
         const { pub_id: pubId, order_id: eventId } = request.params
         const wanted = { pubId, eventId, now: now() }
-        const order = await turns.run(pubId, () => explainPublisherOrder(db, wanted))
+        const order = await limiter.run(pubId, () => explainPublisherOrder(db, wanted))
         if (order === null) throw notFound(`No order ${eventId}`)
         return ok(200, order)
       },
@@ -122,7 +122,7 @@ const tableRoutes =
   }
 
 const statementRoutes =
-  ({ db, turns }: PageDeps): FastifyPluginAsyncTypebox =>
+  ({ db, limiter }: PageDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/statements/',
@@ -158,14 +158,14 @@ const statementRoutes =
       async (request, reply) => {
         const { pub_id: pubId, month } = request.params
         const wanted = { pubId, month, ...request.query }
-        const { headers, body } = await statementReply({ db, turns }, wanted)
+        const { headers, body } = await statementReply({ db, limiter }, wanted)
         return reply.headers(headers).send(body)
       },
     )
   }
 
 const paymentsRoute =
-  ({ db, now, turns }: PageDeps): FastifyPluginAsyncTypebox =>
+  ({ db, now, limiter }: PageDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/publishers/:pub_id/payments/',
@@ -181,14 +181,14 @@ const paymentsRoute =
       },
       async (request) => {
         const { pub_id: pubId } = request.params
-        return ok(200, await turns.run(pubId, () => readPayments(db, { pubId, now: now() })))
+        return ok(200, await limiter.run(pubId, () => readPayments(db, { pubId, now: now() })))
       },
     )
   }
 
-function fileInTurns(turns: FairTurns, pubId: number, { page }: ReportSource): ReportSource {
+function limitPages(limiter: FairLimiter, pubId: number, { page }: ReportSource): ReportSource {
   return {
     page: (report, wanted) =>
-      turns.run(pubId, () => page(report, wanted), unlessBegun(wanted.cursor !== null)),
+      limiter.run(pubId, () => page(report, wanted), unlessStarted(wanted.cursor !== null)),
   }
 }

@@ -17,7 +17,7 @@ export function toStatementRecord(statement: IssuedStatement): StatementRecord {
     month: statement.month,
     opening_usd: formatExact(statement.openingMicros),
     released_usd: formatExact(statement.releasedMicros),
-    taken_back_usd: formatExact(statement.takenBackMicros),
+    taken_back_usd: formatExact(statement.reversedMicros),
     payout_usd: formatExact(statement.payoutMicros),
     closing_usd: formatExact(statement.closingMicros),
     issued_at: formatTimestamp(statement.issuedAt),
@@ -44,9 +44,9 @@ export async function findStatementDetail(
   const moved = movedOf(ofMonth)
   const late = {
     released: BigInt(issued.releasedMicros) - moved.released,
-    takenBack: BigInt(issued.takenBackMicros) - moved.takenBack,
+    reversed: BigInt(issued.reversedMicros) - moved.reversed,
   }
-  if (late.released !== 0n || late.takenBack !== 0n) {
+  if (late.released !== 0n || late.reversed !== 0n) {
     merchants.push({ merch_id: 0, merchant: 'Reported after its statement', ...toDollars(late) })
   }
   return { ...toStatementRecord(issued), merchants }
@@ -54,19 +54,19 @@ export async function findStatementDetail(
 
 interface Moved {
   readonly released: bigint
-  readonly takenBack: bigint
+  readonly reversed: bigint
 }
 
 function movedOf(releases: readonly Pick<Release, 'earningsMicros'>[]): Moved {
   const amounts = releases.map(({ earningsMicros }) => earningsMicros)
   return {
     released: sumExact(amounts.filter((amount) => amount > 0)),
-    takenBack: -sumExact(amounts.filter((amount) => amount < 0)),
+    reversed: -sumExact(amounts.filter((amount) => amount < 0)),
   }
 }
 
-function toDollars({ released, takenBack }: Moved) {
-  return { released_usd: formatExact(released), taken_back_usd: formatExact(takenBack) }
+function toDollars({ released, reversed }: Moved) {
+  return { released_usd: formatExact(released), taken_back_usd: formatExact(reversed) }
 }
 
 /** One row per merchant, then the sums from the opening balance to the payout. */

@@ -1,7 +1,7 @@
 /** A month's statement as a response: for a program with a key, or a browser with a session. */
 import Type, { type Static } from 'typebox'
 import { findPublisher } from '../accounts/publisher-store.ts'
-import type { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import type { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { notFound } from '../platform/errors/api-errors.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -31,10 +31,10 @@ interface StatementReply {
 
 /** Throws a 404 if none was issued. */
 export async function statementReply(
-  { db, turns }: { readonly db: Db; readonly turns: FairTurns },
+  { db, limiter }: { readonly db: Db; readonly limiter: FairLimiter },
   { pubId, month, format = 'json' }: Wanted,
 ): Promise<StatementReply> {
-  const statement = await turns.run(pubId, () => findStatementDetail(db, { pubId, month }))
+  const statement = await limiter.run(pubId, () => findStatementDetail(db, { pubId, month }))
   if (statement === null) throw notFound(`No statement of ${month}`)
   if (format === 'json') return { headers: {}, body: ok(200, statement) }
   if (format === 'csv') {

@@ -172,11 +172,11 @@ async function buildHttp(node: Node): Promise<Http> {
     const onLink = ({ auction_id, pub_id, url, article }: SmartLinkRecord) =>
       noteDestination(node, { auction_id, pub_id, url: url || article.url, is_keyless: false })
     await http.register(figureRoutes(node, { keys, now }))
-    const { outlooks, book } = node
+    const { estimates, book } = node
     await http.register(createLinkRoute({ db, keys, bases: config, nextId, now, onLink }))
     await http.register(unattributedRoute({ db, keys, now }))
     const isOwnPage: IsOwnPage = (listing) => isOnOwnDomain(node.edge.market, listing)
-    await http.register(matchRoutes({ db, keys, linkUrl, outlooks, book, isOwnPage, now }))
+    await http.register(matchRoutes({ db, keys, linkUrl, estimates, book, isOwnPage, now }))
     await http.register(feedRoutes({ db, keys, baseUrl, linkUrl, isOwnPage }))
     await http.register(statsRoutes({ db, keys }))
     await http.register(resultRoutes({ db, keys, ...CLICKS }))

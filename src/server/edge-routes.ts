@@ -30,7 +30,7 @@ import { wrapperRoute } from '../redirect/wrapper-routes.ts'
 /** The size of a click's rows in the log and in the figures, without its URLs. */
 const CLICK_ROW_BYTES = 1_000
 /** The time limit for looking up links of an events call that this node does not have in memory. */
-const OWNER_PATIENCE_MS = 100
+const OWNER_TIMEOUT_MS = 100
 
 /** The hot route of a path without its trailing slash, or null. */
 export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
@@ -38,8 +38,8 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
   const [auctions, redirects] = [makeLimiter(node, 'auction'), makeLimiter(node, 'redirect')]
   const append = node.appender.append
   const nextId = () => node.ids.next()
-  const findLink = async (auctionId: string, patienceMs: number) => {
-    const link = await edge.findLink(auctionId, patienceMs)
+  const findLink = async (auctionId: string, timeoutMs: number) => {
+    const link = await edge.findLink(auctionId, timeoutMs)
     if (link !== null) noteDestination(node, { ...link.link, url: ownDestination(link) })
     return link
   }
@@ -150,7 +150,7 @@ async function ownersOf(node: Node, auctionIds: readonly string[]) {
   await Promise.all(
     auctionIds.map(async (id) => {
       try {
-        owners.set(id, (await node.edge.findLink(id, OWNER_PATIENCE_MS))?.link.pub_id ?? null)
+        owners.set(id, (await node.edge.findLink(id, OWNER_TIMEOUT_MS))?.link.pub_id ?? null)
       } catch {
         owners.set(id, undefined) // Temporarily unknown; the fold checks on its own.
       }

@@ -1,7 +1,7 @@
 /** Endpoints for an operator's systems: liveness, readiness, metrics. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { Node } from '../node/node.ts'
-import { withPatience } from '../platform/concurrency/timeout.ts'
+import { withTimeout } from '../platform/concurrency/timeout.ts'
 import { UNCACHED } from '../platform/http/hot-http.ts'
 import { ping } from '../platform/postgres/postgres.ts'
 import { errorLogger } from '../platform/process/log.ts'
@@ -36,7 +36,7 @@ export const healthRoutes =
 async function isStorageReady(node: Node, logCause: (why: unknown) => void): Promise<boolean> {
   const { edgeDatabase, appender, eventLog, isHeld } = node
   try {
-    await withPatience(ping(edgeDatabase), READY_TIMEOUT_MS)
+    await withTimeout(ping(edgeDatabase), READY_TIMEOUT_MS)
     return !appender.isLogAway() && !eventLog.isAway() && isHeld()
   } catch (error) {
     logCause(error)

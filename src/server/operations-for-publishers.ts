@@ -14,7 +14,7 @@ import { alertOperations } from '../webhooks/alert-operations.ts'
 import { noteDestination } from './edge-routes.ts'
 
 export function operationsForPublishers(node: Node): Operation[] {
-  const { config, edge, outlooks, book } = node
+  const { config, edge, estimates, book } = node
   const { linkUrl } = config
   const isOwnPage: Parameters<typeof productOperations>[0]['isOwnPage'] = (listing) =>
     isOnOwnDomain(edge.market, listing)
@@ -27,7 +27,7 @@ export function operationsForPublishers(node: Node): Operation[] {
     }),
     ...linkAuctionOperations,
     ...linkFinderOperations({
-      ...{ bases: config, outlooks, book, isOwnPage, nextId: () => node.ids.next() },
+      ...{ bases: config, estimates, book, isOwnPage, nextId: () => node.ids.next() },
       onLinks: (links) => {
         for (const link of links) noteDestination(node, link)
       },
@@ -35,6 +35,6 @@ export function operationsForPublishers(node: Node): Operation[] {
     ...tagStatusOperations,
     ...tagCheckOperations,
     ...alertOperations,
-    ...productOperations({ linkUrl, outlooks, book, isOwnPage }),
+    ...productOperations({ linkUrl, estimates, book, isOwnPage }),
   ]
 }

@@ -20,7 +20,7 @@ export const SUMS = sql`
   sum(revenue_micros)::bigint as revenue_micros, sum(earnings_micros)::bigint as earnings_micros`
 
 /** The figures of each row, by article, merchant and day. */
-export function figuresOf({ asOf = null, ...days }: FigureDays): Sql {
+export function dailyFigures({ asOf = null, ...days }: FigureDays): Sql {
   return asOf === null ? figuresNow(days) : figuresThen(days, asOf)
 }
 

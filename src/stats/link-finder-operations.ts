@@ -26,7 +26,7 @@ const URL_TEXT_MAX = 2048
 export interface LinkFinderDeps {
   readonly bases: OwnBases
   readonly nextId: () => string
-  readonly outlooks: MatchInput['outlooks']
+  readonly estimates: MatchInput['estimates']
   readonly book: MatchInput['book']
   readonly isOwnPage: IsOwnPage
   readonly onLinks: (links: readonly FoundLinkRow[]) => void
@@ -168,9 +168,9 @@ async function predict(
   const offers = await listOffers(db, products, { now, isOwnPage: deps.isOwnPage })
   const merchIds = [...new Set(offers.map(({ merch_id }) => merch_id))]
   const campaigns = await listPayingCampaigns(db, { pubId: publisher.pub_id, merchIds, now })
-  const { outlooks, book, bases } = deps
+  const { estimates, book, bases } = deps
   const query = { publisher_slug: publisher.slug }
-  const sources = { publisher, query, campaigns, outlooks, book, linkUrl: bases.linkUrl }
+  const sources = { publisher, query, campaigns, estimates, book, linkUrl: bases.linkUrl }
   return new Map(
     [...Map.groupBy(offers, ({ product_id }) => product_id)].map(([id, listings]) => [
       id,

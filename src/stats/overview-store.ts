@@ -8,7 +8,7 @@ import { sql } from '../platform/postgres/sql.ts'
 import type { Overview, OverviewRow } from './dashboard-schema.ts'
 import type { DayRange } from './day-range.ts'
 import { earningsPerClick } from './earnings-per-click.ts'
-import { figuresOf, SUMS, seenOf } from './figures-store.ts'
+import { dailyFigures, SUMS, seenOf } from './figures-store.ts'
 
 /** The most that a page can show. The statistics API returns everything. */
 const ROWS_MAX = 1_000
@@ -62,7 +62,7 @@ const OR_ZERO = sql`
 function sumByDay(db: Db, range: DayRange): Promise<DaySums[]> {
   const { pubId, dayFrom, dayTo } = range
   return db.rows(sql`
-    with figure as (${figuresOf(range)}), seen as (${seenOf(range)}),
+    with figure as (${dailyFigures(range)}), seen as (${seenOf(range)}),
     money as (
       select day, ${SUMS} from figure group by day
     ), views as (
@@ -81,7 +81,7 @@ async function sumByArticleAndMerchant(db: Db, range: DayRange): Promise<Overvie
   const rows = await db.rows<
     Sums & Pick<OverviewRow, 'article_id' | 'merch_id' | 'merchant_name'> & ArticleWords
   >(sql`
-    with figure as (${figuresOf(range)}), seen as (${seenOf(range)}),
+    with figure as (${dailyFigures(range)}), seen as (${seenOf(range)}),
     views as (
       select article_id, sum(impressions)::bigint as impressions from seen group by article_id
     ), money as (

@@ -36,7 +36,7 @@ async function paidClick(): Promise<string> {
   const { auction_result } = await runAuction(api, await market.link(KETTLE))
   await sleep(CLICK_AGE_MIN_MS + 20)
   const { location } = await follow(api, auction_result.redirect_url)
-  await api.app.settled()
+  await api.app.untilFolded()
   return new URL(location).searchParams.get('cid') ?? ''
 }
 

@@ -24,7 +24,7 @@ import {
 import { ReversalBody, ReversalRecord } from './schema.ts'
 
 /** Figures are visible within this time after an event. */
-const FOLD_PATIENCE_MS = 5_000
+const FOLD_TIMEOUT_MS = 5_000
 
 export const reversalRoutes =
   (deps: IntakeDeps & { readonly keys: KeyGuard }): FastifyPluginAsyncTypebox =>
@@ -70,7 +70,7 @@ async function folded(
   accepted: AcceptedReversal,
 ): Promise<{ status: 201 | 202; shown: Awaited<ReturnType<typeof showReversal>> }> {
   try {
-    if (await waitUntilFolded(db, accepted.events, { patienceMs: FOLD_PATIENCE_MS })) {
+    if (await waitUntilFolded(db, accepted.events, { timeoutMs: FOLD_TIMEOUT_MS })) {
       return { status: 201, shown: await showReversal(db, accepted) }
     }
   } catch (error) {

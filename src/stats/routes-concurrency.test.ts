@@ -7,7 +7,7 @@ import { makePublisherWorld, type PublisherWorld } from '../../test/support/publ
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
 import { hurryTurns } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
-import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { makeLogger } from '../platform/process/log.ts'
 import { statsRoutes } from './routes.ts'
@@ -50,14 +50,14 @@ test('many concurrent pages of changes leave connections for other calls', async
 })
 
 test('many pages of one publisher do not delay another publisher’s statistics', async (t) => {
-  const turns = t.mock.method(FairTurns.prototype, 'run')
+  const limiter = t.mock.method(FairLimiter.prototype, 'run')
   const answered: string[] = []
   const asked = await db.transaction(async (tx) => {
     await tx.run(sql`lock table page_day in access exclusive mode`)
     const pages = askChanges(20).map((page) => page.then(() => answered.push('a page')))
     await untilWaiting(db, Promise.all(pages))
     const days = ask(other, '?date_from=2026-03-01&date_to=2026-03-31')
-    await until(() => turns.mock.callCount() === 21) // It also waits, behind all of them.
+    await until(() => limiter.mock.callCount() === 21) // It also waits, behind all of them.
     return [...pages, days.then((status) => answered.push(`the other's: ${status}`))]
   })
   await Promise.all(asked)

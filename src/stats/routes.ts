@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { requireExistingOwnPublisher } from '../accounts/own-publisher.ts'
 import { type KeyGuard, NEEDS_KEY, needPermission } from '../accounts/require-key.ts'
 import { PublisherParams } from '../accounts/schema.ts'
-import { CLIENT_PATIENCE_MS, FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { CLIENT_TIMEOUT_MS, FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { badRequest } from '../platform/errors/api-errors.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { parseTimestamp, TIMESTAMP_RULE } from '../platform/time/timestamp.ts'
@@ -25,9 +25,9 @@ export interface StatsDeps {
 export const statsRoutes =
   ({ db, keys }: StatsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const turns = new FairTurns(REPORTS_AT_ONCE, {
+    const limiter = new FairLimiter(REPORTS_AT_ONCE, {
       each: REPORTS_AT_ONCE,
-      patienceMs: CLIENT_PATIENCE_MS,
+      timeoutMs: CLIENT_TIMEOUT_MS,
     })
     needPermission(app, { keys, permission: 'figures.read' })
 
@@ -48,7 +48,7 @@ export const statsRoutes =
         const pubId = request.params.pub_id
         await requireExistingOwnPublisher(db, request, pubId)
         const wanted = readStatsQuery(pubId, request.query)
-        const stats = await turns.run(pubId, () => listStats(db, wanted))
+        const stats = await limiter.run(pubId, () => listStats(db, wanted))
         const date = { date_from: midnight(wanted.dayFrom), date_to: midnight(wanted.dayTo) }
         // The fields of up to 10,000 rows are selected here, so no schema is needed to drop others.
         // Setting a serializer makes Fastify leave the content type to us. It is set last, for
@@ -78,7 +78,7 @@ export const statsRoutes =
         if (since === null) throw badRequest([{ field: 'since', rule: TIMESTAMP_RULE }])
         const cursor = after === undefined ? CHANGES_START : parseCursor(after)
         if (cursor === null) throw badRequest([{ field: 'cursor', rule: CURSOR_RULE }])
-        return turns.run(pubId, () => listChanges(db, { pubId, since, cursor, limitRows }))
+        return limiter.run(pubId, () => listChanges(db, { pubId, since, cursor, limitRows }))
       },
     )
   }

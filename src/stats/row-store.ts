@@ -8,7 +8,7 @@ import { listMerchantNames } from '../catalog/merchant-store.ts'
 import { formatCents, MICROS_PER_CENT, roundToCents } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { identifier, joinSql, type Sql, sql } from '../platform/postgres/sql.ts'
-import { figuresOf, networkFigures, seenOf } from './figures-store.ts'
+import { dailyFigures, networkFigures, seenOf } from './figures-store.ts'
 import type { OrderColumn, StatsRow } from './schema.ts'
 import type { StatsRequest } from './stats-query.ts'
 
@@ -98,7 +98,7 @@ function canUnsoldRank(figures: readonly RankedRow[], request: StatsRequest): bo
  */
 function figureRows(request: StatsRequest): Sql {
   const imported = request.isOutOfNetwork ? sql`union all ${networkFigures(request)}` : sql``
-  const all = sql`${figuresOf(request)} ${imported}`
+  const all = sql`${dailyFigures(request)} ${imported}`
   return request.orderBy === 'impressions'
     ? cut(placed(all, request), request)
     : placed(cut(all, request), request)
@@ -117,7 +117,7 @@ function unsoldRows(request: StatsRequest): Sql {
       0 as earnings_micros, impressions
     from (${seenOf(request)}) as seen
     where not exists (
-      select from (${figuresOf(request)}) as figure
+      select from (${dailyFigures(request)}) as figure
       where figure.day = seen.day and figure.article_id = seen.article_id
     )`
 }

@@ -9,7 +9,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../orders/signed-request.ts'
-import { FairTurns } from '../platform/concurrency/concurrency-limiter.ts'
+import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { errorWords } from '../platform/errors/error-words.ts'
 import { PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -56,8 +56,8 @@ export async function deliverWebhooks(options: DeliverOptions): Promise<number> 
     if (options.now().getTime() - begunAt.getTime() > RUN_MS) return false
     return deliver(options, delivery)
   }
-  const owners = new FairTurns(AT_ONCE, { each: AT_ONCE_EACH })
-  const webhooks = new FairTurns(DELIVERIES_PER_RUN, { each: AT_ONCE_ONE })
+  const owners = new FairLimiter(AT_ONCE, { each: AT_ONCE_EACH })
+  const webhooks = new FairLimiter(DELIVERIES_PER_RUN, { each: AT_ONCE_ONE })
   const attempts = due.map((delivery) =>
     webhooks.run(delivery.webhook_id, () => owners.run(ownerOf(delivery), () => work(delivery))),
   )

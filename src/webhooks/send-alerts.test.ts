@@ -87,7 +87,7 @@ test('each event is sent once, all of a kind in one message', async () => {
     values (${pubId}, ${utcDay(start - 2 * DAY_MS)}, 'daily.example', 1, 9,
       ${new Date(start - 26 * HOUR_MS)})`)
   await db.run(sql`
-    insert into statement (pub_id, month, opening_micros, released_micros, taken_back_micros,
+    insert into statement (pub_id, month, opening_micros, released_micros, reversed_micros,
       payout_micros, closing_micros, issued_at)
     values (${pubId}, '2026-01-01', 0, 60000000, 0, 60000000, 0, ${now})`)
   const event = { kind: 'key_from_new_place', key: 'key:1', line: 'The key was used.' } as const

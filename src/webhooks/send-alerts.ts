@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { queueMail } from '../accounts/mail-store.ts'
-import { settleMerchant } from '../ledger/debt-store.ts'
+import { matchMerchantDebts } from '../ledger/debt-store.ts'
 import { formatCents } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { DAY_MS, formatTimestamp, utcDay } from '../platform/time/timestamp.ts'
@@ -108,7 +108,7 @@ async function troubledMerchants(db: Db, pubId: number, now: Date): Promise<Aler
   })) {
     if (is_empty)
       events.push({ kind, key: `stock:${merchId}`, line: `${name} has nothing in stock.` })
-    const { open } = await settleMerchant(db, { merchId, until: now })
+    const { open } = await matchMerchantDebts(db, { merchId, until: now })
     const oldest = open[0]?.debt.dueAtMs
     if (oldest === undefined || now.getTime() - oldest < LATE_DAYS * DAY_MS) continue
     const since = utcDay(oldest)

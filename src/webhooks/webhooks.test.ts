@@ -202,7 +202,7 @@ test('a failed delivery is retried, and after long enough given up', async (t) =
     month: '2026-03',
     openingMicros: micros(0),
     releasedMicros: micros(60_000_000),
-    takenBackMicros: micros(0),
+    reversedMicros: micros(0),
     payoutMicros: micros(60_000_000),
     closingMicros: micros(0),
     issuedAt: s.clock.now,

@@ -36,7 +36,7 @@ export interface WatchedPage {
 const QUIET_MS = 700
 /** By the page's own clock. */
 const SETTLE_MS = 100
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 /** Waits by the page's own clock: where a busy machine holds the page up, this waits with it. */
 export async function passTime(page: Page, ms: number): Promise<void> {
@@ -72,7 +72,7 @@ export async function openPage(
     errors,
     requests,
     async quiet() {
-      const deadline = Date.now() + PATIENCE_MS
+      const deadline = Date.now() + TIMEOUT_MS
       let asked = -1
       lastMs = Date.now()
       while (asked !== requests.length) {

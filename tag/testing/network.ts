@@ -86,7 +86,7 @@ export async function startNetwork(scope: Scope, options: NetworkOptions = {}): 
       while (!app.node.edge.market.publishersBySlug.has(slug)) await sleep(20)
     },
     recorded: async (articleUrl) => {
-      await app.settled()
+      await app.untilFolded()
       return readRecorded(db, articleUrl)
     },
   }

@@ -18,7 +18,7 @@ const { edge } = api.app.node
 await market.campaign(market.kettles, { bid_micros: micros(600_000) })
 
 const lastClick = async () => {
-  await api.app.settled()
+  await api.app.untilFolded()
   const row = await api.db.row<{
     reason: number
     merchant_cost_micros: string
@@ -30,7 +30,7 @@ const lastClick = async () => {
 }
 /** The facts about the reader of the last click. */
 const lastReader = async () => {
-  await api.app.settled()
+  await api.app.untilFolded()
   const row = await api.db.row<{ consent: number; visitor_key: Buffer | null }>(sql`
     select event.consent, event.visitor_key
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)

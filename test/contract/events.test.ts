@@ -28,7 +28,7 @@ const send = (path: string, body: unknown, headers: Record<string, string> = {})
 const impressionsOf = async (article: string) =>
   (await statsOf(api, market)).find((row) => row.article_name === article)?.impressions ?? 0
 const kept = async (auctionId: string) => {
-  await api.app.settled()
+  await api.app.untilFolded()
   const row = await api.db.row<{ n: string }>(sql`
     select coalesce(sum(impressions), 0) as n from link_day where auction_id = ${auctionId}`)
   return Number(row?.n)
@@ -247,7 +247,7 @@ test('invalid JSON, another type, a large body and a wrong method are refused as
 test('the log contains no address, session or visitor id, only keyed hashes', async () => {
   const body = batch([{}], { previous_url: 'https://search.example/q?mail=pat%40x.example' })
   await send(PAGE, body)
-  await api.app.settled()
+  await api.app.untilFolded()
   const rows = await api.db.rows<{ text: string }>(sql`select event::text as text from event`)
   const all = rows.map(({ text }) => text).join('\n')
   assert.ok(!all.includes(body.user.page_session_uuid))

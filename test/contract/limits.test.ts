@@ -212,7 +212,7 @@ test('a limited call is not recorded', async (t) => {
     [1, 2].map(() => limited.call('/api/v1/auction/?a=9007199254740993')),
   )
   assert.deepEqual(auctions.map(({ status }) => status).toSorted(), [404, 429])
-  await limited.app.settled()
+  await limited.app.untilFolded()
   const { rows } = await limited.db.pool.query('select count(*) as n from event')
   assert.equal(rows[0].n, '1')
 })

@@ -76,7 +76,7 @@ test('X-Forwarded-For counts only from TRUSTED_PROXIES', async (t) => {
   const { auction_result: result } = await runAuction(api, await market.link(), { headers })
   assert.equal(new URL(result.redirect_url).searchParams.get('url'), KETTLE)
   await follow(api, result.redirect_url, headers)
-  await api.app.settled()
+  await api.app.untilFolded()
   assert.deepEqual(await api.db.rows(sql`select country from event`), [{ country: null }])
 })
 
@@ -92,7 +92,7 @@ test('clicks from addresses of IP_BLOCKLIST are redirected and not paid', async 
     const { status, location } = await follow(api, result.redirect_url, headers)
     assert.equal(status, 302)
     assert.equal(new URL(location).hostname, 'kettles.example')
-    await api.app.settled()
+    await api.app.untilFolded()
     const row = await api.db.row<{ reason: number; paid: boolean }>(sql`
       select reason, merchant_cost_micros > 0 as paid from click order by event_id desc limit 1`)
     return row

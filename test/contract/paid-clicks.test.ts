@@ -35,7 +35,7 @@ const newReader = () => ({
 
 /** The reasons of the clicks that these requests make, in log order; each is still redirected. */
 async function reasonsOf(requests: () => Promise<unknown>): Promise<string[]> {
-  await api.app.settled()
+  await api.app.untilFolded()
   const before = await api.db.row<{ seq: string }>(
     sql`select coalesce(max(seq), 0) as seq from event`,
   )

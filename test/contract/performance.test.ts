@@ -67,7 +67,7 @@ test('an order that costs nothing, because its click was paid, counts with its r
   await sleep(320) // The service rejects clicks within 300 ms as automatic.
   const { location } = await follow(api, entry.auction_result.redirect_url)
   const cid = new URL(location).searchParams.get('cid') ?? ''
-  await api.app.settled()
+  await api.app.untilFolded()
   const order = { id: 'P-1', value: '80.00', currency: 'USD', click_ids: [cid] }
   const body = { orders: [{ order, products: [] }] }
   const timestamp = String(Math.floor(api.app.node.now() / 1000))
@@ -76,7 +76,7 @@ test('an order that costs nothing, because its click was paid, counts with its r
   const headers = { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature }
   const answer = await api.call(`/api/v1/merchants/${kettles}/orders/`, { body, headers })
   assert.equal(answer.status, 201, answer.text)
-  await api.app.settled()
+  await api.app.untilFolded()
   for (const group of ['day', 'campaign', 'product', 'device']) {
     const [row] = await read(`group_by=${group}`)
     assert.deepEqual([row?.orders, row?.revenue], [1, '80.00'], group)

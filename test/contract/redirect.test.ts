@@ -26,7 +26,7 @@ const think = () => sleep(320)
 const wrapper = (url: string, more = '') =>
   `/link/?url=${encodeURIComponent(url)}&publisher_slug=${SLUG}${more}`
 const lastClick = async () => {
-  await api.app.settled()
+  await api.app.untilFolded()
   return api.db.row<{
     reason: number
     merchant_cost_micros: string
@@ -177,7 +177,7 @@ test('stores an app that a reader comes from by its name', async () => {
   const auctionId = await market.link(KETTLE, { isExclusive: true })
   const referrerOf = async (referer: string) => {
     await follow(api, `/${auctionId}`, { referer })
-    await api.app.settled()
+    await api.app.untilFolded()
     const row = await api.db.row<{ referrer: string | null }>(
       sql`select referrer from event where type = ${EVENT_TYPE.click} order by seq desc limit 1`,
     )
@@ -304,7 +304,7 @@ test('over 50 requests a second an address is redirected, unpaid, with the reaso
   for (let click = 0; click < 203; click++) {
     assert.equal((await follow(busy, `/${auctionId}`)).status, 302)
   }
-  await busy.app.settled()
+  await busy.app.untilFolded()
   const row = await busy.db.row<{ limited: string; paid: string }>(sql`
     select count(*) as limited, sum(merchant_cost_micros) as paid from click
     where reason = ${REASON.rateLimited}`)
@@ -313,11 +313,11 @@ test('over 50 requests a second an address is redirected, unpaid, with the reaso
 
 test('HEAD redirects and records nothing', async () => {
   const auctionId = await market.link(KETTLE)
-  await api.app.settled()
+  await api.app.untilFolded()
   const before = await clicks()
   const response = await fetch(`${api.url}/${auctionId}`, { method: 'HEAD', redirect: 'manual' })
   assert.equal(response.status, 302)
-  await api.app.settled()
+  await api.app.untilFolded()
   assert.equal(await clicks(), before)
 })
 
@@ -345,7 +345,7 @@ test('a keyless link off the network is guarded in every form of its URL', async
 test('a click that the log accepts late, with the disk full, keeps its part of the budget', async (t) => {
   const full = await startApi(t)
   const shops = await makeMarket(full)
-  const { node, config, settled } = full.app
+  const { node, config, untilFolded } = full.app
   const id = await shops.campaign(shops.kettles, {
     bid_micros: micros(600_000),
     daily_budget_micros: micros(60_000_000),
@@ -364,7 +364,7 @@ test('a click that the log accepts late, with the disk full, keeps its part of t
   await rename(`${spool}-away`, spool)
   holder.release(new Error('ends the session, and the lock with it'))
   await until(async () => {
-    await settled()
+    await untilFolded()
     const row = await full.db.row<{ paid: string }>(sql`
       select coalesce(sum(merchant_cost_micros), 0) as paid from click`)
     return row?.paid === '600000'
@@ -417,7 +417,7 @@ function altered(search: string): string {
 }
 
 async function earnings(): Promise<string | undefined> {
-  await api.app.settled()
+  await api.app.untilFolded()
   return (
     await api.db.row<{ sum: string }>(
       sql`select coalesce(sum(merchant_cost_micros), 0) as sum from click`,

@@ -44,7 +44,7 @@ async function sell(clickId: string): Promise<SoldClick> {
     headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature.toString('hex') },
   })
   assert.equal(answer.status, 201, answer.text)
-  await api.app.settled()
+  await api.app.untilFolded()
   const sold = await api.db.row<SoldClick>(sql`
     select encode(click_id, 'hex') as click_id, terms_amount, commission_micros, earnings_micros
     from merchant_order join click using (click_id) where order_id = ${order.id}`)
@@ -55,7 +55,7 @@ async function sell(clickId: string): Promise<SoldClick> {
 async function clickOf(auctionId: string): Promise<string> {
   const { location } = await follow(api, `/${auctionId}`)
   assert.match(location, /^https:\/\/kettles\.example\//)
-  await api.app.settled()
+  await api.app.untilFolded()
   return new URL(location).searchParams.get('cid') ?? ''
 }
 

@@ -135,7 +135,7 @@ test('a page impression counts for its article, also one created later that day'
   await view('https://www.daily.example/later/#top')
   await view(url, { 'user-agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' })
   await view(`${url}/other`)
-  await api.app.settled()
+  await api.app.untilFolded()
   const article = await makeArticle('later', ann, url)
   const rows = (await rowsOf(`date_from=${today}&date_to=${tomorrow}`)).filter(
     ({ article_id }) => article_id === article.article_id,
@@ -176,7 +176,7 @@ test("a result's pixel creates a merchant row and is no page impression", async 
   const { pixel: otherPixel } = await click(other.auctionId)
   assert.equal((await api.app.get(pixel)).status, 200)
   assert.equal((await api.app.get(otherPixel)).status, 200)
-  await api.app.settled()
+  await api.app.untilFolded()
   const rows = await rowsOf(`date_from=${today}&date_to=${tomorrow}`)
   const figures = (id: number) =>
     rows
@@ -206,7 +206,7 @@ test('uncounted events create no row: robots, and a click that came too fast', a
   const { answer } = await click(article.auctionId, -4_000)
   clockAheadMs += 4_000
   assert.equal(answer.status, 302)
-  await api.app.settled()
+  await api.app.untilFolded()
   const unpaid = await api.db.rows<{ reason: number }>(sql`
     select click.reason from click join event on event.id = click.event_id
     where event.auction_id = ${article.auctionId} order by event.seq`)
@@ -371,10 +371,10 @@ test("out_of_network adds other networks' rows, and is off by default", async ()
       },
       text: `day,who,shop,sold,won\n${day},${bob.publishers[0]?.slug},Elsewhere,20,1.50\n`,
     },
-    (events) => append(events, { patienceMs: 5_000 }),
+    (events) => append(events, { timeoutMs: 5_000 }),
   )
   assert.equal(imported.imported, 1)
-  await api.app.settled()
+  await api.app.untilFolded()
   const ask = (flag: string) =>
     rowsOf(`date_from=${day}&date_to=2026-02-11${flag}`, bob).then((rows) =>
       rows.map((row) => [row.advertiser_name, row.event_date, row.pub_earnings]),

@@ -39,7 +39,7 @@ interface Sent {
 }
 
 async function count(api: Api, table: 'event' | 'smart_link' | 'receipt'): Promise<number> {
-  await api.app.settled()
+  await api.app.untilFolded()
   const { rows } = await api.db.pool.query(`select count(*)::int as n from ${table}`)
   return rows[0].n
 }
@@ -68,7 +68,7 @@ test('one address stores 4 MiB of views an hour; the rest is counted and others 
   const statuses: number[] = []
   while (statuses.at(-1) !== 429) statuses.push(await send(LINK, { events }))
   assert.ok(statuses.length > 50, `${statuses.length} calls of 100 were taken`)
-  await api.app.settled()
+  await api.app.untilFolded()
   const grown = (await sizeOf()) - before
   assert.ok(grown < 8 * MIB, `the database grew by ${grown} bytes`)
   assert.equal(await send(LINK, { events, address: '198.51.100.2' }), 201)

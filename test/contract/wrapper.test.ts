@@ -190,7 +190,7 @@ test('robots and prefetches of an existing wrapper link are recorded and never b
   }
   const head = await fetch(api.url + address('Seen'), { method: 'HEAD', redirect: 'manual' })
   assert.equal(head.status, 302)
-  await api.app.settled()
+  await api.app.untilFolded()
   const [person, ...others] = await clicks()
   assert.notEqual(person?.merchant_cost_micros, '0')
   const reasons = [REASON.robot, REASON.robot, REASON.prefetch]

@@ -2,7 +2,7 @@
  * Appends events until it is killed and prints which ones are promised. Run by
  * event-log-crash.test.ts with the database, the spool and a node number.
  */
-import { DurableAppend, REDIRECT_PATIENCE_MS } from '../../src/events/durable-append.ts'
+import { DurableAppend, REDIRECT_TIMEOUT_MS } from '../../src/events/durable-append.ts'
 import { EVENT_TYPE, newEvent } from '../../src/events/event.ts'
 import { openPostgresEventLog } from '../../src/events/event-log-postgres.ts'
 import { makeIdSource } from '../../src/platform/ids.ts'
@@ -35,7 +35,7 @@ async function appendForever(): Promise<void> {
   while (true) {
     const id = ids.next()
     const event = newEvent({ id, atMs: Date.now(), lane: 0, type: EVENT_TYPE.click })
-    await durable.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+    await durable.append([event], { timeoutMs: REDIRECT_TIMEOUT_MS })
     process.stdout.write(`${id}\n`)
   }
 }

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { REDIRECT_PATIENCE_MS } from '../../src/events/durable-append.ts'
+import { REDIRECT_TIMEOUT_MS } from '../../src/events/durable-append.ts'
 import { EVENT_TYPE, MODEL, MONEY_LANE, newEvent } from '../../src/events/event.ts'
 import { untilStopped } from '../../src/main.ts'
 import { readConfig } from '../../src/node/config.ts'
@@ -61,7 +61,7 @@ async function read({ book, fund, appender, ids, edge, now }: Node): Promise<voi
       ...{ sharePpm: 750_000, leaseId: String(leaseId), reservedMicros: priceMicros },
       ...{ resultNumber: randomBytes(16), clickId: randomBytes(16) },
     })
-    await appender.append([event], { patienceMs: REDIRECT_PATIENCE_MS })
+    await appender.append([event], { timeoutMs: REDIRECT_TIMEOUT_MS })
     process.stdout.write(`${event.id}\n`)
   }
 }

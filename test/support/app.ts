@@ -20,7 +20,7 @@ export const BROWSER =
 /** Usually a second; this is for a busy machine. */
 const FOLDED_MS = 60_000
 
-const PATIENCE_TIMES = 20
+const TIMEOUT_FACTOR = 20
 
 export interface TestApp {
   readonly url: string
@@ -31,7 +31,7 @@ export interface TestApp {
   readonly get: (path: string, init?: RequestInit) => Promise<Response>
   readonly post: (path: string, body: unknown, init?: RequestInit) => Promise<Response>
   /** Resolves when everything in the log is folded. */
-  readonly settled: () => Promise<void>
+  readonly untilFolded: () => Promise<void>
 }
 
 export interface TestAppOptions {
@@ -98,7 +98,7 @@ export async function startTestApp(
           ...(init.headers as Record<string, string>),
         },
       }),
-    settled: () => untilFolded(node),
+    untilFolded: () => untilFolded(node),
   }
 }
 
@@ -108,7 +108,7 @@ export async function startTestApp(
  */
 function waitLonger({ edge }: Node): void {
   const find = edge.findLink.bind(edge)
-  edge.findLink = (auctionId, patienceMs) => find(auctionId, PATIENCE_TIMES * patienceMs)
+  edge.findLink = (auctionId, timeoutMs) => find(auctionId, TIMEOUT_FACTOR * timeoutMs)
 }
 
 /** A test no longer uses its open connections, for which a stop would wait half a second. */

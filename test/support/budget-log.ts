@@ -4,7 +4,7 @@
  * Part of src/budgets/budget-simulation.test.ts.
  */
 import assert from 'node:assert/strict'
-import { closeLeases, leaseCloseBody, settleClicks } from '../../src/budgets/book-spend.ts'
+import { bookSpend, closeLeases, leaseCloseBody } from '../../src/budgets/book-spend.ts'
 import type { Db } from '../../src/platform/postgres/postgres.ts'
 import { countPaid, countReserved, type World } from './budget-world.ts'
 import type { Random } from './seeded-random.ts'
@@ -134,7 +134,7 @@ async function book(tx: Db, verdicts: readonly Verdict[]): Promise<void> {
         closes.map((close) => ({ body: leaseCloseBody(close) })),
       )
     }
-    await settleClicks(tx, run.flatMap(settled))
+    await bookSpend(tx, run.flatMap(bookedClicks))
   }
 }
 
@@ -149,7 +149,7 @@ function runsOf(verdicts: readonly Verdict[]): Verdict[][] {
   return runs
 }
 
-function settled({ entry, paid }: Verdict) {
+function bookedClicks({ entry, paid }: Verdict) {
   if (entry.kind === 'close') return []
   const { world, day, leaseId, micros } = entry
   const { campaignId } = world

@@ -9,7 +9,7 @@ import { testDatabase } from './database.ts'
 import { scopeOf } from './scope.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-export async function makePatient(t: TestContext, env: Record<string, string> = {}) {
+export async function makeInstallation(t: TestContext, env: Record<string, string> = {}) {
   const scope = scopeOf(t)
   const db = await testDatabase(scope)
   const dataDir = await temporaryFolder(scope, 'doctor ')

@@ -58,7 +58,7 @@ export const orderEntry = (id: string, changes: object = {}, products?: readonly
 /** A file to import into this intake. */
 export const fileOf = ({ append }: Pick<IntakeDeps, 'append'>, text: string) => ({
   text,
-  append: (events: readonly LogEvent[]) => append(events, { patienceMs: 5_000 }),
+  append: (events: readonly LogEvent[]) => append(events, { timeoutMs: 5_000 }),
 })
 
 /** What the merchant tag sends about a reader's checkout. */

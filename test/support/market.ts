@@ -148,7 +148,7 @@ export async function follow(
 
 /** Today's statistics of the market's publisher, once everything is folded. */
 export async function statsOf(api: Api, { account }: Market): Promise<Record<string, unknown>[]> {
-  await api.app.settled()
+  await api.app.untilFolded()
   const day = (offset: number) => utcDay(api.app.node.now() + offset * DAY_MS)
   const answer: Answer = await api.call(
     `/api/v1/publishers/${account.pubId}/stats_by_article_merchant_daily/?date_from=${day(-2)}&date_to=${day(2)}`,

@@ -254,7 +254,7 @@ const TOLD_LATE: History = [
 ]
 
 /** Its payment bounced; the next payment covers that before the later click. */
-const TAKEN_BACK: History = [
+const REVERSED_LATE: History = [
   { afterHours: 0, step: PAID_CLICK },
   { afterHours: 30, step: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
   { afterHours: 1, step: { kind: 'paymentReversal', reference: 'p1' } },
@@ -357,7 +357,7 @@ export const RARE_HISTORIES: [History, number][] = [
   [REPORTED_BY_VALUE, 30],
   [HELD_FOR_LONG, 30],
   [REPORTED_LATE, 2],
-  [TAKEN_BACK, 3],
+  [REVERSED_LATE, 3],
   [BACK_UNPAID, 30],
   [BACK_UNPAID, 7],
   [APPROVED_AND_CHANGED, 30],

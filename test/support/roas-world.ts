@@ -13,7 +13,7 @@ import {
   stepRoasMultiplier,
 } from '../../src/budgets/roas.ts'
 import { HOUR_MS } from '../../src/platform/time/timestamp.ts'
-import { OutlookBook } from '../../src/prediction/click-estimates.ts'
+import { ClickEstimates } from '../../src/prediction/click-estimates.ts'
 import {
   addEvidence,
   clickEvidence,
@@ -144,7 +144,7 @@ function makeMarket({ ordersPerClick }: RoasWorld, random: Random): Market {
 /** The merchant's evidence, as the fold collects it and nodes read it. */
 class Forecasts {
   readonly curve: DelayCurve
-  readonly #book = new OutlookBook()
+  readonly #book = new ClickEstimates()
   readonly #evidence = new Map<number, Evidence>()
 
   constructor(curve: DelayCurve) {

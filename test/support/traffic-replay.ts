@@ -103,7 +103,7 @@ export async function replayTraffic(scope: Scope, folder: string): Promise<Repla
   })
   const player = new Player(node, world, clock)
   for (const action of actions) await player.play(action)
-  await player.settle()
+  await player.flush()
   await openFoldedLog(scope, db).fold()
   return { node, world, actions, clickIds: player.clickIds, nowMs: clock.nowMs }
 }
@@ -132,7 +132,7 @@ class Player {
     const day = Math.floor(atMs / DAY_MS)
     if (day !== this.#day) {
       // Pending work belongs to the day it started on, and so do hash keys.
-      await this.settle()
+      await this.flush()
       await this.#node.hashKeys.refresh(atMs)
       this.#day = day
     }
@@ -151,7 +151,7 @@ class Player {
     }
   }
 
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     await Promise.all(this.#pending)
   }
 
@@ -159,7 +159,7 @@ class Player {
     const checked = work.then(({ status, body }) => assert.equal(status, 201, String(body)))
     this.#pending.add(checked)
     void checked.finally(() => this.#pending.delete(checked)).catch(() => undefined)
-    if (this.#pending.size >= PENDING_MAX) await this.settle()
+    if (this.#pending.size >= PENDING_MAX) await this.flush()
   }
 
   async #auction(action: Action): Promise<void> {

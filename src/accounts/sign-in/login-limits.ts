@@ -7,7 +7,10 @@
  * attacker can use it up and keep a user from signing in, but sessions and API keys keep working.
  */
 
-import { CLIENT_PATIENCE_MS, Turns } from '../../platform/concurrency/concurrency-limiter.ts'
+import {
+  CLIENT_TIMEOUT_MS,
+  ConcurrencyLimiter,
+} from '../../platform/concurrency/concurrency-limiter.ts'
 import { TokenBuckets } from '../../platform/limits/token-bucket.ts'
 import { addressUnit } from '../../platform/net/client-address.ts'
 
@@ -37,7 +40,7 @@ export class LoginLimits {
   readonly #byAccount = new TokenBuckets(BY_ACCOUNT)
   readonly #byFactor = new TokenBuckets(BY_FACTOR)
   readonly #byAskingAddress = new TokenBuckets(BY_ASKING_ADDRESS)
-  readonly #turns = new Turns(AT_ONCE, { patienceMs: CLIENT_PATIENCE_MS })
+  readonly #limiter = new ConcurrencyLimiter(AT_ONCE, { timeoutMs: CLIENT_TIMEOUT_MS })
   readonly #now: () => Date
 
   constructor(now: () => Date) {
@@ -66,7 +69,7 @@ export class LoginLimits {
   async run<T>({ address, email }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
     const account = accountOf(email)
     this.#byAddress.spend(addressUnit(address), this.#nowMs())
-    return this.#turns.run(async () => {
+    return this.#limiter.run(async () => {
       // Inside the queue: of a thousand concurrent attempts, the first ones count for the later
       // ones.
       this.#byAccount.check(account, this.#nowMs())

@@ -14,7 +14,7 @@ export class ChunkWriters {
   readonly #writing = new Set<Promise<void>>()
   #failure: { readonly error: unknown } | null = null
 
-  /** Uses the connections exclusively from the first chunk until `settled`. */
+  /** Uses the connections exclusively from the first chunk until `written`. */
   constructor(
     connections: readonly ReservedDb[],
     of: { readonly merchId: number; readonly generation: number },
@@ -41,7 +41,7 @@ export class ChunkWriters {
   }
 
   /** Resolves when all chunks are written; rejects with the first failure. */
-  async settled(): Promise<void> {
+  async written(): Promise<void> {
     await Promise.all(this.#writing)
     if (this.#failure !== null) throw this.#failure.error
   }

@@ -1,6 +1,6 @@
 /** The sources of merchants' feeds: feeds with a URL are fetched repeatedly. */
 
-import { startPulse } from '../../platform/concurrency/poller.ts'
+import { startPoller } from '../../platform/concurrency/poller.ts'
 import { type Database, type Db, ping } from '../../platform/postgres/postgres.ts'
 import { withSessionLocks } from '../../platform/postgres/session-locks.ts'
 import { type Sql, sql } from '../../platform/postgres/sql.ts'
@@ -137,7 +137,7 @@ export async function whileNobodyFetches<T>(
 ): Promise<T | null> {
   return withSessionLocks(db, silenceMsMax, async (session) => {
     // Other connections do the work, so this one reports regularly that it continues.
-    const life = startPulse(() => ping(session), {
+    const life = startPoller(() => ping(session), {
       everyMs: silenceMsMax / 3,
       onError: () => undefined, // The session is gone: started work finishes nevertheless.
     })

@@ -202,9 +202,9 @@ class FeedImport {
       await this.#flush()
     } finally {
       // The connections are in use until all writes have ended, with or without success.
-      await Promise.allSettled([this.#writers.settled()])
+      await Promise.allSettled([this.#writers.written()])
     }
-    await this.#writers.settled()
+    await this.#writers.written()
     await this.#show()
     return this.#result
   }

@@ -34,7 +34,7 @@ export class XmlParser implements FeedParser {
   #line = 1
   /** Inside an item that is longer than allowed: nothing counts until the next tag of an item. */
   #isSkipping = false
-  #isBegun = false
+  #isStarted = false
   #isRootClosed = false
   #entries: FeedEntry[] = []
 
@@ -48,7 +48,7 @@ export class XmlParser implements FeedParser {
 
   push(text: string, isLast: boolean): FeedEntry[] {
     this.#text += text
-    if (!this.#isBegun) this.#begin()
+    if (!this.#isStarted) this.#begin()
     while (this.#readNext(isLast));
     const entries = this.#entries
     this.#entries = []
@@ -57,7 +57,7 @@ export class XmlParser implements FeedParser {
 
   /** What a DOCTYPE declares is passed over: it may hold text that looks like an item. */
   #begin(): void {
-    this.#isBegun = true
+    this.#isStarted = true
     const doctype = DOCTYPE.exec(this.#text)?.[0]
     if (doctype !== undefined) this.#drop(doctype.length)
   }

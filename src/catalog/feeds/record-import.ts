@@ -3,7 +3,7 @@
  *
  * Commands, schedules and the API all import through here, so a merchant's list shows every import.
  */
-import { startPulse } from '../../platform/concurrency/poller.ts'
+import { startPoller } from '../../platform/concurrency/poller.ts'
 import type { Database, Db } from '../../platform/postgres/postgres.ts'
 import { cutText } from '../../platform/text/characters.ts'
 import type { FoundColumn } from './feed-columns.ts'
@@ -51,7 +51,7 @@ export class RecordedRun {
     this.#db = db
     this.#importId = importId
     this.#state = state
-    this.#life = startPulse(() => this.#saveProgress(), {
+    this.#life = startPoller(() => this.#saveProgress(), {
       everyMs: ALIVE_MS,
       onError: () => undefined,
     })

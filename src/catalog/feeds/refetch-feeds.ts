@@ -1,6 +1,6 @@
 /** Fetches feeds again from their URLs, before their offers are too old to bid. */
 
-import { Turns } from '../../platform/concurrency/concurrency-limiter.ts'
+import { ConcurrencyLimiter } from '../../platform/concurrency/concurrency-limiter.ts'
 import { withoutPassword } from '../../platform/net/fetch-guard.ts'
 import type { Database } from '../../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
@@ -48,7 +48,7 @@ export interface Refetched {
  */
 export async function refetchFeeds(db: Database, options: RefetchOptions): Promise<Refetched[]> {
   const tried: Refetched[] = []
-  const reading = new Turns(1)
+  const reading = new ConcurrencyLimiter(1)
   const fetchOn = async () => {
     for (;;) {
       // Queried each time: feeds imported since the run started are no longer due.
@@ -73,7 +73,7 @@ export async function refetchFeeds(db: Database, options: RefetchOptions): Promi
 async function refetch(
   db: Database,
   source: FeedSource,
-  { reading, ...options }: RefetchOptions & { readonly reading: Turns },
+  { reading, ...options }: RefetchOptions & { readonly reading: ConcurrencyLimiter },
 ): Promise<string | null> {
   const { allowPrivate } = options
   const fetched = await fetchFeed(source.url, { allowPrivate })

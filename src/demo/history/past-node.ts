@@ -19,14 +19,14 @@ import type { Node } from '../../node/node.ts'
 import type { IdSource } from '../../platform/ids.ts'
 import { StorageQuotas } from '../../platform/limits/storage-quota.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
-import { OutlookBook } from '../../prediction/click-estimates.ts'
+import { ClickEstimates } from '../../prediction/click-estimates.ts'
 import { hotRoutes } from '../../server/hot-paths.ts'
 import { wakeFold } from './history-store.ts'
 
 /** Events of one append: a few commits of the log. */
 const BATCH_EVENTS = 3_000
 /** A start may wait for a busy machine. */
-const LINKS_PATIENCE_MS = 5_000
+const LINKS_TIMEOUT_MS = 5_000
 /** The header that carries a reader's country in the history. */
 export const COUNTRY_HEADER = 'x-country'
 /** Batches of totals need a node; no node has this number. */
@@ -84,7 +84,7 @@ export class PastNode {
   }
 
   /** Resolves when everything so far is in the log and folded. */
-  async settle(): Promise<void> {
+  async untilFolded(): Promise<void> {
     await this.#batches.flush()
     const { appended } = this.#batches
     if (this.#progress.hasReached(appended)) return
@@ -95,11 +95,11 @@ export class PastNode {
   /** Settles, and reads the market, the predictions and these links again. */
   async refresh(auctionIds: readonly string[]): Promise<void> {
     const { hashKeys, edge } = this.node
-    await this.settle()
+    await this.untilFolded()
     await hashKeys.refresh(this.clock.nowMs)
     await edge.refresh()
     // In one query; the visits would ask for each of them.
-    await Promise.all(auctionIds.map((id) => edge.findLink(id, LINKS_PATIENCE_MS)))
+    await Promise.all(auctionIds.map((id) => edge.findLink(id, LINKS_TIMEOUT_MS)))
   }
 
   async close(): Promise<void> {
@@ -153,14 +153,14 @@ async function openEdge(
   { drawResultNumber }: PastOptions,
 ): Promise<Node> {
   const { edgeDatabase: database, geo, config, now } = shared
-  const [book, outlooks] = [new LeaseBook(), new OutlookBook()]
+  const [book, estimates] = [new LeaseBook(), new ClickEstimates()]
   const edge = await Edge.open({
-    ...{ database, book, outlooks, pacing: new PacingBook(), geo, pricing: config.pricing, now },
+    ...{ database, book, estimates, pacing: new PacingBook(), geo, pricing: config.pricing, now },
     ...{ drawResultNumber, onError: errorOf(shared) },
     onReceipt: (receipt) => records.keep(receipt),
     onCounted: (auction) => records.count(auction),
   })
-  return { ...shared, edge, book, outlooks }
+  return { ...shared, edge, book, estimates }
 }
 
 /** Stores receipts and totals of auctions in the background. */

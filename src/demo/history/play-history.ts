@@ -149,7 +149,7 @@ export class HistoryPlayer {
     const isScene = hasScene(daysAgo, dayMs)
     const isQuiet = daysAgo % REFRESH_DAYS !== 0 && daysAgo > WEBHOOKS_DAYS_AGO
     if (isQuiet && !isScene && due.length === 0 && changedFeeds(daysAgo).length === 0) return
-    await this.#past.settle()
+    await this.#past.untilFolded()
     if (isScene) await playScenes(this.#stage(), daysAgo)
     for (const { order, decision } of due) await decide(this.#stage(), order, decision)
     this.#decisions = this.#decisions.filter((one) => !due.includes(one))
@@ -285,7 +285,7 @@ export class HistoryPlayer {
   async #end(): Promise<void> {
     const { node, clock } = this.#past
     await reportRefusals(this.#intake, { state: this.#parts.state, quotas: node.quotas })
-    await this.#past.settle()
+    await this.#past.untilFolded()
     await capCampaigns(this.#stage())
     await learnTraffic(node.database, clock.nowMs)
     await sumOpenClicks(node.database, clock.nowMs)

@@ -95,7 +95,7 @@ function run(stage: Stage, deed: Deed) {
   const { past, intake } = stage
   const { node, clock } = past
   // It waits for the fold as this node does, which knows at once.
-  const open: OpenWriter = () => ({ ...intake, folded: () => past.settle() })
+  const open: OpenWriter = () => ({ ...intake, folded: () => past.untilFolded() })
   const operations: Operation[] = [
     ...[recordPaymentBy(open), approveOrderBy(open), rejectOrderBy(open)],
     ...operationsForPublishers(node),

@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { withPatience } from '../../platform/concurrency/timeout.ts'
+import { withTimeout } from '../../platform/concurrency/timeout.ts'
 import { type Connection, newClient } from '../../platform/postgres/postgres.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
 import type { LogEvent } from '../event.ts'
@@ -64,7 +64,7 @@ export class EventLogCarrier {
 
   /** Ends with everything in the stream copied to the log, unless that takes long. */
   async close(): Promise<void> {
-    await withPatience(this.#untilCarried(), LAST_CARRY_MS).catch(() => undefined)
+    await withTimeout(this.#untilCarried(), LAST_CARRY_MS).catch(() => undefined)
     this.#stopping.abort()
     await this.#running
   }

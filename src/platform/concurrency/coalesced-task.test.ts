@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Rounds } from './coalesced-task.ts'
+import { CoalescedTask } from './coalesced-task.ts'
 
 test('requests during a run share the next run, and runs never overlap', async () => {
   const begun: PromiseWithResolvers<void>[] = []
-  const rounds = new Rounds(() => {
+  const rounds = new CoalescedTask(() => {
     const round = Promise.withResolvers<void>()
     begun.push(round)
     return round.promise

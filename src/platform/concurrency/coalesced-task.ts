@@ -2,7 +2,7 @@
  * Runs a task one run at a time. Requests during a run share the next run, which then sees
  * everything that was there when it was requested.
  */
-export class Rounds {
+export class CoalescedTask {
   readonly #work: () => Promise<void>
   #last: Promise<void> = Promise.resolve() // The current or last run.
   #next: Promise<void> | null = null // Starts when the current run has ended.

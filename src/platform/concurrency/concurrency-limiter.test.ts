@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from '../errors/api-errors.ts'
-import { FairTurns, Turns, unlessBegun } from './concurrency-limiter.ts'
+import { ConcurrencyLimiter, FairLimiter, unlessStarted } from './concurrency-limiter.ts'
 
 test('at most N calls run at once, in order of arrival, and a failure frees its slot', async () => {
-  const turns = new Turns(2)
+  const limiter = new ConcurrencyLimiter(2)
   const begun: number[] = []
   const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const all = ends.map(({ promise }, index) =>
-    turns.run(async () => {
+    limiter.run(async () => {
       begun.push(index)
       await promise
       return index
@@ -33,29 +33,29 @@ test('at most N calls run at once, in order of arrival, and a failure frees its 
     (await settled).map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
   )
-  assert.equal(await turns.run(async () => 'again'), 'again')
+  assert.equal(await limiter.run(async () => 'again'), 'again')
 })
 
 test("a call that waited too long for a slot gets a 503 and takes nobody's slot", async () => {
-  const turns = new Turns(1, { patienceMs: 20 })
+  const limiter = new ConcurrencyLimiter(1, { timeoutMs: 20 })
   const first = Promise.withResolvers<void>()
-  const running = turns.run(() => first.promise)
+  const running = limiter.run(() => first.promise)
   await assert.rejects(
-    turns.run(() => assert.fail('its turn never came')),
+    limiter.run(() => assert.fail('its turn never came')),
     { status: 503, message: /^Too many such requests wait/, headers: { 'retry-after': '1' } },
   )
-  const next = turns.run(async () => 'done')
+  const next = limiter.run(async () => 'done')
   first.resolve()
   assert.equal(await next, 'done')
   await running
 })
 
 test('at most N calls run at once and one per owner, so a busy owner does not block others', async () => {
-  const turns = new FairTurns(2)
+  const limiter = new FairLimiter(2)
   const running: number[] = []
   const ends: (() => void)[] = []
   const run = (owner: number) =>
-    turns.run(owner, async () => {
+    limiter.run(owner, async () => {
       running.push(owner)
       const end = Promise.withResolvers<void>()
       ends.push(end.resolve)
@@ -79,13 +79,13 @@ test('at most N calls run at once and one per owner, so a busy owner does not bl
 })
 
 test("a busy owner's call that waited too long is refused and never runs", async () => {
-  const turns = new FairTurns(2, { patienceMs: 20 })
+  const limiter = new FairLimiter(2, { timeoutMs: 20 })
   const first = Promise.withResolvers<void>()
-  const running = turns.run(1, () => first.promise)
+  const running = limiter.run(1, () => first.promise)
   const waiting = Array.from({ length: 100 }, () =>
-    turns.run(1, () => assert.fail('its turn never came')),
+    limiter.run(1, () => assert.fail('its turn never came')),
   )
-  assert.equal(await turns.run(2, async () => 'done'), 'done')
+  assert.equal(await limiter.run(2, async () => 'done'), 'done')
   for (const { reason } of (await Promise.allSettled(waiting)) as PromiseRejectedResult[]) {
     assert.ok(reason instanceof ApiError)
   }
@@ -94,11 +94,11 @@ test("a busy owner's call that waited too long is refused and never runs", async
 })
 
 test("the time limit covers the wait among the owner's calls and among all calls together", async () => {
-  const turns = new FairTurns(1, { patienceMs: 200 })
+  const limiter = new FairLimiter(1, { timeoutMs: 200 })
   const [own, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const running = [turns.run(1, () => own.promise), turns.run(2, () => other.promise)]
+  const running = [limiter.run(1, () => own.promise), limiter.run(2, () => other.promise)]
   const askedMs = performance.now()
-  const waiting = turns.run(1, () => assert.fail('its turn never came'))
+  const waiting = limiter.run(1, () => assert.fail('its turn never came'))
   setTimeout(own.resolve, 120) // From then on it waits for the other owner's call.
   await assert.rejects(waiting, { status: 503 })
   assert.ok(performance.now() - askedMs < 300)
@@ -107,10 +107,10 @@ test("the time limit covers the wait among the owner's calls and among all calls
 })
 
 test("a file's first page can be refused, later pages wait as long as needed", async () => {
-  const turns = new FairTurns(1, { patienceMs: 20 })
+  const limiter = new FairLimiter(1, { timeoutMs: 20 })
   const first = Promise.withResolvers<void>()
-  const running = turns.run(1, () => first.promise)
-  const page = (isBegun: boolean) => turns.run(1, async () => 'read', unlessBegun(isBegun))
+  const running = limiter.run(1, () => first.promise)
+  const page = (isStarted: boolean) => limiter.run(1, async () => 'read', unlessStarted(isStarted))
   const later = page(true)
   await assert.rejects(page(false), { status: 503 })
   first.resolve()

@@ -8,26 +8,26 @@ import { ApiError } from '../errors/api-errors.ts'
 
 const BUSY = 'Too many such requests wait; retry shortly'
 /** Shorter than client timeouts, so a retry does not queue behind its own abandoned request. */
-export const CLIENT_PATIENCE_MS = 10_000
+export const CLIENT_TIMEOUT_MS = 10_000
 
-export class Turns {
+export class ConcurrencyLimiter {
   readonly #atOnce: number
-  readonly #patienceMs: number | null
+  readonly #timeoutMs: number | null
   /** In order of arrival. */
   readonly #waiting = new Set<() => void>()
   #running = 0
 
-  /** A call that has waited for `patienceMs` is refused; null: never. */
-  constructor(atOnce: number, { patienceMs = null }: { patienceMs?: number | null } = {}) {
+  /** A call that has waited for `timeoutMs` is refused; null: never. */
+  constructor(atOnce: number, { timeoutMs = null }: { timeoutMs?: number | null } = {}) {
     this.#atOnce = atOnce
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
   }
 
   /** Rejects with a 503, without starting the work, when the time limit is over. */
-  async run<T>(work: () => Promise<T>, patienceMs = this.#patienceMs): Promise<T> {
+  async run<T>(work: () => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T> {
     // A finished call passes its slot on, so that no other call can take it in between.
     if (this.#running < this.#atOnce) this.#running += 1
-    else await this.#wait(patienceMs)
+    else await this.#wait(timeoutMs)
     try {
       return await work()
     } finally {
@@ -37,7 +37,7 @@ export class Turns {
     }
   }
 
-  #wait(patienceMs: number | null): Promise<void> {
+  #wait(timeoutMs: number | null): Promise<void> {
     const turn = Promise.withResolvers<void>()
     const leave = () => {
       clearTimeout(timer)
@@ -51,7 +51,7 @@ export class Turns {
       leave()
       turn.reject(new ApiError('unavailable', { message: BUSY, headers: { 'retry-after': '1' } }))
     }
-    const timer = patienceMs === null ? undefined : setTimeout(giveUp, patienceMs)
+    const timer = timeoutMs === null ? undefined : setTimeout(giveUp, timeoutMs)
     this.#waiting.add(begin)
     return turn.promise
   }
@@ -60,33 +60,30 @@ export class Turns {
 /**
  * The time limit of a file's page: a file that was started is not cut off, however long it takes.
  */
-export const unlessBegun = (isBegun: boolean): null | undefined => (isBegun ? null : undefined)
+export const unlessStarted = (isStarted: boolean): null | undefined =>
+  isStarted ? null : undefined
 
 /** Limits calls in all and per owner, so that one owner's many calls do not block another's few. */
-export class FairTurns {
-  readonly #turns: Turns
+export class FairLimiter {
+  readonly #limiter: ConcurrencyLimiter
   readonly #each: number
-  readonly #patienceMs: number | null
-  readonly #byOwner = new Map<number | string, Turns>()
+  readonly #timeoutMs: number | null
+  readonly #byOwner = new Map<number | string, ConcurrencyLimiter>()
 
-  /** As with Turns. The time limit covers both queues together. */
+  /** As with ConcurrencyLimiter. The time limit covers both queues together. */
   constructor(
     atOnce: number,
-    { each = 1, patienceMs = null }: { each?: number; patienceMs?: number | null } = {},
+    { each = 1, timeoutMs = null }: { each?: number; timeoutMs?: number | null } = {},
   ) {
-    this.#turns = new Turns(atOnce)
+    this.#limiter = new ConcurrencyLimiter(atOnce)
     this.#each = each
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
   }
 
-  run<T>(
-    owner: number | string,
-    work: () => Promise<T>,
-    patienceMs = this.#patienceMs,
-  ): Promise<T> {
-    const own = this.#byOwner.getOrInsertComputed(owner, () => new Turns(this.#each))
+  run<T>(owner: number | string, work: () => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T> {
+    const own = this.#byOwner.getOrInsertComputed(owner, () => new ConcurrencyLimiter(this.#each))
     const askedMs = performance.now()
-    const rest = () => patienceMs && Math.max(0, askedMs + patienceMs - performance.now())
-    return own.run(() => this.#turns.run(work, rest()), patienceMs)
+    const rest = () => timeoutMs && Math.max(0, askedMs + timeoutMs - performance.now())
+    return own.run(() => this.#limiter.run(work, rest()), timeoutMs)
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startPulse } from './poller.ts'
+import { startPoller } from './poller.ts'
 
 test('polling continues beside one hanging call, but not beside two', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
@@ -16,8 +16,8 @@ test('polling continues beside one hanging call, but not beside two', async (t) 
     asked.push(Promise.withResolvers())
     return asked.at(-1)?.promise ?? Promise.resolve()
   }
-  const pulse = startPulse(ask, { everyMs: 500, onError: (error) => errors.push(error) })
-  t.after(() => clearInterval(pulse))
+  const poller = startPoller(ask, { everyMs: 500, onError: (error) => errors.push(error) })
+  t.after(() => clearInterval(poller))
 
   await tick(20)
   assert.equal(asked.length, 2)

@@ -6,7 +6,7 @@ const UNANSWERED_MAX = 2
 /**
  * Calls `ask` every `everyMs`, except while two calls are unfinished. A failure does not stop it.
  */
-export function startPulse(
+export function startPoller(
   ask: () => Promise<unknown>,
   { everyMs, onError }: { everyMs: number; onError: (error: unknown) => void },
 ): NodeJS.Timeout {

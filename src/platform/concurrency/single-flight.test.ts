@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SharedWork } from './single-flight.ts'
+import { SingleFlight } from './single-flight.ts'
 
 test('callers during a run share its result, and later callers start a new one', async () => {
-  const shared = new SharedWork<number>()
+  const shared = new SingleFlight<number>()
   let begun = 0
   const ask = (key: string) =>
     shared.run(key, async () => {

@@ -3,7 +3,7 @@
  *
  * The result is not cached: a call after the end starts the work again.
  */
-export class SharedWork<T> {
+export class SingleFlight<T> {
   readonly #underWay = new Map<string, Promise<T>>()
 
   /** The result of the running work for `key`; starts `work` if none is running. */

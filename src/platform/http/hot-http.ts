@@ -169,7 +169,7 @@ function send(
   if (isEarly) headers.connection = 'close'
   res.writeHead(status, headers)
   if (isEarly) Readable.from(behindBody(res.req, sent === null ? [] : [sent])).pipe(res)
-  else endInTurn(res, sent)
+  else endTogether(res, sent)
 }
 
 type Ending = readonly [res: ServerResponse, body: string | Buffer | null]
@@ -180,7 +180,7 @@ let endings: Ending[] = []
  * Answers of one turn of the event loop are sent together at its end: in a row they cost less than
  * each between two auctions. Under full load an auction takes a tenth less (bench/http.ts).
  */
-function endInTurn(...ending: Ending): void {
+function endTogether(...ending: Ending): void {
   if (endings.push(ending) > 1) return
   setImmediate(() => {
     const all = endings

@@ -45,14 +45,14 @@ export class LargeJson {
     const thread = new Worker(THREAD, { execArgv: [] })
     // Under `node --watch` Node sends its own messages on this channel.
     thread.on('message', (small: SmallBody | { readonly id?: never }) => {
-      const waiting = small.id === undefined ? undefined : this.#settled(small.id)
+      const waiting = small.id === undefined ? undefined : this.#takeWaiting(small.id)
       if (waiting === undefined) return
       if ('rule' in small) waiting.reject(badRequest([{ field: 'body', rule: small.rule }]))
       else if ('text' in small) waiting.resolve(small)
     })
     const lose = () => {
       this.#thread = null
-      for (const id of [...this.#waiting.keys()]) this.#settled(id)?.reject(busy())
+      for (const id of [...this.#waiting.keys()]) this.#takeWaiting(id)?.reject(busy())
     }
     thread.on('error', lose)
     thread.on('exit', lose)
@@ -60,7 +60,7 @@ export class LargeJson {
     return thread
   }
 
-  #settled(id: number): Waiting | undefined {
+  #takeWaiting(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     this.#bytes -= waiting?.bytes ?? 0

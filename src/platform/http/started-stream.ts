@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream'
 
-export async function begunStream(texts: AsyncGenerator<string>): Promise<Readable> {
+export async function startedStream(texts: AsyncGenerator<string>): Promise<Readable> {
   const first = await texts.next()
   return Readable.from(
     (async function* () {

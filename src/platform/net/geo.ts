@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import type { CountryResponse, Reader } from 'maxmind'
-import { startPulse } from '../concurrency/poller.ts'
+import { startPoller } from '../concurrency/poller.ts'
 import { Refusal } from '../errors/refusal.ts'
 import { isCountry } from './countries.ts'
 
@@ -49,7 +49,7 @@ async function openDatabase(path: string, onError: (error: unknown) => void): Pr
     reader = await read(path)
     version = newest // Set only now, so a file that could not be read is tried again.
   }
-  const timer = startPulse(renew, { everyMs: RENEW_MS, onError })
+  const timer = startPoller(renew, { everyMs: RENEW_MS, onError })
   return {
     countryOf: ({ address }) => {
       try {

@@ -3,7 +3,7 @@
  * anything is created in it.
  */
 import type pg from 'pg'
-import { withPatience } from '../concurrency/timeout.ts'
+import { withTimeout } from '../concurrency/timeout.ts'
 import { type Connection, newClient } from './postgres.ts'
 
 export interface DatabaseFacts {
@@ -103,7 +103,7 @@ export async function readDatabaseFacts(connection: Connection): Promise<Databas
     return { ...rows[0], served_by: [ones, others] }
   } finally {
     // A silent server never confirms the end of a connection.
-    await Promise.allSettled(clients.map((client) => withPatience(client.end(), LEAVE_MS)))
+    await Promise.allSettled(clients.map((client) => withTimeout(client.end(), LEAVE_MS)))
   }
 }
 

@@ -7,7 +7,7 @@
  * cannot reach the database keeps its number while any other is free.
  */
 
-import { startPulse } from '../concurrency/poller.ts'
+import { startPoller } from '../concurrency/poller.ts'
 import { Refusal } from '../errors/refusal.ts'
 import type { Db } from './postgres.ts'
 import { sql } from './sql.ts'
@@ -72,7 +72,7 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
     clearInterval(timer)
     onLost()
   }
-  const timer = startPulse(beat, { everyMs: HEARTBEAT_MS, onError })
+  const timer = startPoller(beat, { everyMs: HEARTBEAT_MS, onError })
 
   return {
     nodeId,

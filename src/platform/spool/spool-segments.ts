@@ -34,7 +34,7 @@ export class SpoolSegments {
   #active: { handle: FileHandle; path: string; bytes: number } | null = null
   #lastNumber = 0
   #bytes = 0
-  #turn: Promise<unknown> = Promise.resolve()
+  #queue: Promise<unknown> = Promise.resolve()
 
   constructor(directory: string) {
     this.#directory = directory
@@ -59,7 +59,7 @@ export class SpoolSegments {
 
   /** Writes records and resolves when they are on disk. */
   write(records: readonly Uint8Array[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#active ??= await this.#create()
       const active = this.#active // Closed from here on, whatever fails.
       const buffer = frame(records)
@@ -89,7 +89,7 @@ export class SpoolSegments {
 
   /** Seals the newest file, if there is one; the next record starts another. */
   seal(): Promise<void> {
-    return this.#inTurn(() => this.#seal())
+    return this.#enqueue(() => this.#seal())
   }
 
   async read({ path }: Segment): Promise<Unframed> {
@@ -144,9 +144,9 @@ export class SpoolSegments {
   }
 
   /** Sequential, because writing and sealing must not overlap. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => undefined)
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work)
+    this.#queue = result.catch(() => undefined)
     return result
   }
 }

@@ -19,7 +19,7 @@ returns numeric language sql immutable as $$
 $$;
 
 -- What is reversed after `returned` of `quantity` units, rounded once on the running total.
-create or replace function pg_temp.taken_back(total numeric, returned integer, quantity integer)
+create or replace function pg_temp.returned_part(total numeric, returned integer, quantity integer)
 returns numeric language sql immutable as $$
   select pg_temp.half_even(total / pg_temp.unit_of(total) * returned, quantity)
     * pg_temp.unit_of(total)
@@ -43,9 +43,9 @@ create or replace function pg_temp.gone_of(
 )
 returns numeric language sql immutable as $$
   select case
-    when refunded = 0 then pg_temp.taken_back(total, returned, quantity)
+    when refunded = 0 then pg_temp.returned_part(total, returned, quantity)
     when pg_temp.units_minor(value, returned, quantity) + refunded >= value then total
-    else least(total, pg_temp.taken_back(total, returned, quantity)
+    else least(total, pg_temp.returned_part(total, returned, quantity)
       + pg_temp.half_even(total * refunded, value))
   end
 $$;

@@ -209,7 +209,7 @@ with relined as (
 ), moved as (
   select pub_id, date_trunc('month', at at time zone 'UTC')::date as month,
     coalesce(sum(earnings) filter (where earnings > 0), 0) as released,
-    -coalesce(sum(earnings) filter (where earnings < 0), 0) as taken_back
+    -coalesce(sum(earnings) filter (where earnings < 0), 0) as reversed
   from r_release group by 1, 2
 ), run as materialized (
   select month, position, exists (
@@ -225,13 +225,13 @@ with relined as (
       where relined.pub_id = statement.pub_id and relined.seq > run.position
         and locks_at < month + interval '1 month'
     ) as is_current,
-    sum(released_micros - taken_back_micros) over own
-      - (released_micros - taken_back_micros) as issued_before
+    sum(released_micros - reversed_micros) over own
+      - (released_micros - reversed_micros) as issued_before
   from statement join run using (month)
   where statement.position is not distinct from run.position
   window own as (partition by pub_id order by month)
 ), moved_before as (
-  select pub_id, sum(released - taken_back) as net
+  select pub_id, sum(released - reversed) as net
   from issued join moved using (pub_id)
   where is_current and moved.month < issued.month
   group by pub_id
@@ -239,17 +239,17 @@ with relined as (
   select issued.pub_id, issued.month, opening,
     case when is_current then coalesce(released, 0) + greatest(late, 0) else released_micros end
       as released,
-    case when is_current then coalesce(taken_back, 0) + greatest(-late, 0)
-      else taken_back_micros end
-      as taken_back
+    case when is_current then coalesce(reversed, 0) + greatest(-late, 0)
+      else reversed_micros end
+      as reversed
   from issued
   left join moved using (pub_id, month)
   left join moved_before using (pub_id)
   cross join lateral (select coalesce(net, 0) - issued_before as late) as earlier
 )
-select pub_id, month, opening, released, taken_back, payout, balance - payout as closing
+select pub_id, month, opening, released, reversed, payout, balance - payout as closing
 from due
-cross join lateral (select opening + released - taken_back as balance) as sums
+cross join lateral (select opening + released - reversed as balance) as sums
 cross join lateral (
   select case when balance >= 50000000 then balance - mod(balance, 10000) else 0 end as payout
 ) as paid;

@@ -7,7 +7,7 @@ left join r_statement derived using (pub_id, month)
 cross join lateral (
   values ('opening_micros', opening, opening_micros),
     ('released_micros', released, released_micros),
-    ('taken_back_micros', taken_back, taken_back_micros),
+    ('reversed_micros', reversed, reversed_micros),
     ('payout_micros', payout, payout_micros),
     ('closing_micros', closing, closing_micros)
 ) as compared (name, wanted, had)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { listAccounts } from '../../test/support/budget-accounts.ts'
 import { testDatabase } from '../../test/support/database.ts'
 import { sql } from '../platform/postgres/sql.ts'
-import { closeLeases, leaseCloseBody, settleClicks } from './book-spend.ts'
+import { bookSpend, closeLeases, leaseCloseBody } from './book-spend.ts'
 import { openAccounts } from './budget-account.ts'
 import { requestLeases } from './lease-store.ts'
 
@@ -41,7 +41,7 @@ test('around midnight each day’s clicks and leases change its own budget; an e
       .map(({ settled_micros, escrow_micros }) =>
         [settled_micros, escrow_micros].map((micros) => Number(micros) / PRICE),
       )
-  await settleClicks(db, [click(DAYS[0]), click(DAYS[1]), click(DAYS[1])])
+  await bookSpend(db, [click(DAYS[0]), click(DAYS[1]), click(DAYS[1])])
   assert.deepEqual(await booked(), [
     [3, 8],
     [1, 4],
