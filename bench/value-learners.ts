@@ -161,7 +161,7 @@ function waitsOf(orders: ReadonlySet<Order>, nowMs: number): Waits[] {
 function agesOf(orders: ReadonlySet<Order>, nowMs: number, halfLife: HalfLife): OrderAges[] {
   const ages = new Map<string, Mutable<OrderAges>>()
   const of = (merch_id: number, step: number) => {
-    const none = { merch_id, step, exposed: 0, rejected: 0, standing: 0 }
+    const none = { merch_id, step, exposed: 0, rejected: 0, active: 0 }
     return ages.getOrInsert(`${merch_id} ${step}`, none)
   }
   const stepMs = APPROVAL_STEP_DAYS * DAY_MS
@@ -170,7 +170,7 @@ function agesOf(orders: ReadonlySet<Order>, nowMs: number, halfLife: HalfLife): 
     if (atMs > nowMs) continue
     const now = Math.min(APPROVAL_STEPS, Math.floor((nowMs - atMs) / stepMs))
     const decay = 2 ** (-(nowMs - clickAtMs) / (halfLife * DAY_MS))
-    if (rejectedAtMs > nowMs) of(merchId, now).standing += decay
+    if (rejectedAtMs > nowMs) of(merchId, now).active += decay
     for (let step = 0; step <= Math.min(now, APPROVAL_STEPS - 1); step++) {
       const startMs = atMs + step * stepMs
       if (startMs < fromMs || rejectedAtMs < startMs) continue
@@ -204,7 +204,7 @@ interface Totals {
   micros: number
 }
 
-/** Clicks and standing orders of pairs and merchants, all ages alike. */
+/** Clicks and active orders of pairs and merchants, all ages alike. */
 class Counts {
   readonly pairs = new Map<string, Totals & { merchId: number }>()
   readonly merchants = new Map<number, Totals>()
@@ -234,7 +234,7 @@ const certain = (meanMicros: number): Prediction => ({
   ...{ meanMicros, lowMicros: meanMicros, highMicros: meanMicros },
 })
 
-/** Commission of the standing orders over the clicks of a merchant; else of the network. */
+/** Commission of the active orders over the clicks of a merchant; else of the network. */
 export function merchantMean(): Learner {
   const counts = new Counts()
   return {

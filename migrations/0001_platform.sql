@@ -25,7 +25,7 @@ create table node (
   knows_countries boolean not null default false,
   -- Fingerprints of the keys that the node signs with (the first) and opens results with. They
   -- reveal nothing about the keys. Clicks are unpaid where one node lacks a key of another.
-  key_marks text[] not null default '{}',
+  key_fingerprints text[] not null default '{}',
   -- The settings that must be equal on all nodes. If they differ, each node looks healthy alone,
   -- but clicks are not paid or events reach no figure.
   settings jsonb not null default '{}'

@@ -1073,7 +1073,7 @@ create table node (
   is_spool_empty boolean not null default true,
   closed_incarnation bigint not null default 0,
   knows_countries boolean not null default false,
-  key_marks text[] not null default '{}'::text[],
+  key_fingerprints text[] not null default '{}'::text[],
   settings jsonb not null default '{}'::jsonb,
   constraint node_pkey PRIMARY KEY (node_id),
   constraint node_node_id_check CHECK (((node_id >= 1) AND (node_id <= 1023)))

@@ -65,6 +65,6 @@ test('a worker checks the page at once, and counts no visit', async () => {
   const picture = await app.get(check.screenshot_url ?? '', { headers: authorization })
   assert.equal(picture.headers.get('content-type'), 'image/jpeg')
   assert.deepEqual([...new Uint8Array(await picture.arrayBuffer()).slice(0, 2)], [0xff, 0xd8])
-  await app.settled()
+  await app.untilFolded()
   assert.deepEqual(await db.row(sql`select count(*) from event`), before)
 })

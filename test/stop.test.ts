@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { openDatabase } from '../src/platform/postgres/postgres.ts'
-import { LAST_REQUESTS_MS, LEAVE_MS, startApp } from '../src/server/app.ts'
+import { DRAIN_MS, LAST_REQUESTS_MS, startApp } from '../src/server/app.ts'
 import { startTestApp } from './support/app.ts'
 import { freePort } from './support/free-port.ts'
 
@@ -76,10 +76,10 @@ test('a connection accepted by the system at the last moment is answered, not re
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
     // Blocks until draining is over: the other connection waits in the accept backlog.
     const from = performance.now()
-    while (performance.now() - from < LEAVE_MS);
+    while (performance.now() - from < DRAIN_MS);
   }
   const closed = app.close()
-  setTimeout(getIn, LEAVE_MS / 2)
+  setTimeout(getIn, DRAIN_MS / 2)
   assert.match(await late.promise, /^HTTP\/1.1 200 /)
   kept.destroy()
   await closed

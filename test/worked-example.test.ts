@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { EVENT_TYPE, MODEL } from '../src/events/event.ts'
-import { settleMerchant } from '../src/ledger/debt-store.ts'
+import { matchMerchantDebts } from '../src/ledger/debt-store.ts'
 import { issueStatements } from '../src/ledger/statement-store.ts'
 import { formatExact, micros, publisherPart } from '../src/platform/money/money.ts'
 import { sql } from '../src/platform/postgres/sql.ts'
@@ -65,7 +65,7 @@ test('order, return, payment and statement of the worked example match the page'
   const goods = { lines: [orderLine('KETTLE', 8_999, 1), orderLine('MUG', 1_250, 4)] }
   const report = { ...goods, value: '139.99', value_micros: 139_990_000 }
   const lockMs = START_MS + 90 * DAY_MS
-  await log.tell(
+  await log.record(
     events.click('kettle', START_MS, { ...parties, ...commission }),
     events.order('1001', START_MS + DAY_MS, { click: 'kettle', merchId, report }),
     { ...events.goodsBack('1001', START_MS + 10 * DAY_MS, { product_id: 'MUG' }), merchId },
@@ -88,7 +88,7 @@ test('order, return, payment and statement of the worked example match the page'
   states('What is left', netCost, netEarned, BigInt(netCost) - BigInt(netEarned))
 
   const until = new Date(lockMs + 5 * DAY_MS)
-  const { open } = await settleMerchant(db, { merchId, until })
+  const { open } = await matchMerchantDebts(db, { merchId, until })
   states(
     'Still owed',
     open.reduce((sum, { owedMicros }) => sum + owedMicros, 0),

@@ -147,13 +147,13 @@ async function requireMember({ db, organization, params: { uid } }: MemberCall) 
 async function replaceOwner(
   { db, organization, params: { uid: from } }: MemberCall,
   otherLeaders: readonly number[],
-  wish: string,
+  change: string,
 ): Promise<void> {
   const [to] = otherLeaders
   if (to === undefined) {
     const role = leadingRole(organization.kind)
     throw new ApiError('wrongState', {
-      message: `The last ${role} cannot ${wish}: first make somebody else an ${role}`,
+      message: `The last ${role} cannot ${change}: first make somebody else an ${role}`,
     })
   }
   await renameOwner(db, { organization, from, to })

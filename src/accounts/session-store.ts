@@ -30,7 +30,7 @@ export async function insertSession(
     readonly address: string
   },
 ): Promise<boolean> {
-  const begun = await db.run(sql`
+  const started = await db.run(sql`
     insert into dashboard_session (token_hash, uid, expires_at, datetime_created,
       datetime_last_used, user_agent, address)
     select ${session.tokenHash}, uid, ${session.expiresAt}::timestamptz,
@@ -41,7 +41,7 @@ export async function insertSession(
       and password_hash = coalesce(${session.passwordHash}, password_hash)
     for share
   `)
-  return begun === 1
+  return started === 1
 }
 
 /** The user of a live session, and its access. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Check } from 'typebox/value'
 import fc from '../../test/support/fast-check.ts'
 import { answerWriter } from './answer.ts'
-import type { HeldAuction } from './auction-result.ts'
+import type { AuctionResult } from './auction-result.ts'
 import type { OfferRow } from './link-store.ts'
 import type { Campaign, Merchant } from './market.ts'
 import { AuctionEntry } from './schema.ts'
@@ -44,13 +44,13 @@ test('an answer is JSON of the documented form, whatever feeds and articles cont
   })
   fc.assert(
     fc.property(fc.option(offer), text, fc.option(winners), (product, url, campaign) => {
-      const held: HeldAuction = {
+      const held: AuctionResult = {
         url,
         product,
         receipt: null,
         counted: null,
         winner: campaign && { campaign, merchant, offer: product },
-        result: { consent: 1 } as HeldAuction['result'],
+        result: { consent: 1 } as AuctionResult['result'],
       }
       const uuid = '7e6f3a52-3c9f-4d0b-9d25-2a4f6d1c0a11'
       const binding = { auctionId: '381000000000000001', uidService: '5', url, uuid }
@@ -101,8 +101,8 @@ test('shows a merchant’s host in its own letters', () => {
     ...{ url: 'https://www.xn--bcher-kva.example/p', price_micros: '1', is_in_stock: true },
     category_id: null,
   }
-  const result = { consent: 1 } as HeldAuction['result']
-  const held: HeldAuction = {
+  const result = { consent: 1 } as AuctionResult['result']
+  const held: AuctionResult = {
     url: product.url,
     product,
     receipt: null,

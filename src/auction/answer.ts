@@ -7,7 +7,7 @@
  */
 import { formatCents } from '../platform/money/money.ts'
 import { isOnDomain, parseWebUrl, unicodeHost } from '../platform/net/url.ts'
-import { type HeldAuction, trackersOf } from './auction-result.ts'
+import { type AuctionResult, trackersOf } from './auction-result.ts'
 import type { OfferRow } from './link-store.ts'
 import type { Market, Merchant } from './market.ts'
 import { redirectQuery } from './redirect-query.ts'
@@ -21,28 +21,28 @@ export interface AnswerDeps {
 }
 
 /** The body of a response with one entry: an auction, its sealed id, and the bound parameters. */
-export type WriteAnswer = (held: HeldAuction, id: string, binding: SealBinding) => string
+export type WriteAnswer = (auction: AuctionResult, id: string, binding: SealBinding) => string
 
 export function answerWriter(deps: AnswerDeps): WriteAnswer {
   const products = new ShownProducts(deps)
-  return (held, id, binding) => {
+  return (auction, id, binding) => {
     const query = redirectQuery(deps.brand, id, binding)
-    const product = held.product === null ? '' : `,"product":${products.textOf(held.product)}`
+    const product = auction.product === null ? '' : `,"product":${products.textOf(auction.product)}`
     return (
       `{"info":{"error":false,"status":200},"data":[{"auction_result":{"id":"${id}",` +
       `"auction_id":"${binding.auctionId}",` +
       `"redirect_url":"${deps.auctionUrl}/api/v1/redirect/?${query}"` +
-      `${product}${trackersText(held)}},` +
+      `${product}${trackersText(auction)}},` +
       `"impression_pixel_url":"${deps.auctionUrl}/api/v1/pixel/?${query}",` +
       // Souk's own field: without a winner the product is the original's, and a page keeps its
       // text.
-      `"has_winner":${held.winner !== null}}]}`
+      `"has_winner":${auction.winner !== null}}]}`
     )
   }
 }
 
-function trackersText(held: HeldAuction): string {
-  const { impression, viewable } = trackersOf(held)
+function trackersText(auction: AuctionResult): string {
+  const { impression, viewable } = trackersOf(auction)
   if (impression.length + viewable.length === 0) return ''
   return `,"tracker_urls":${JSON.stringify({ impression, viewable_impression: viewable })}`
 }

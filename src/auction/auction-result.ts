@@ -40,7 +40,7 @@ export interface AuctionContext {
   readonly isAtClick: boolean
 }
 
-export interface HeldAuction {
+export interface AuctionResult {
   readonly result: SealedResult
   readonly url: string // The destination: the winner's page, or the link's own.
   readonly winner: Winner | null
@@ -52,11 +52,11 @@ export interface HeldAuction {
   readonly counted: CountedAuction | null
 }
 
-export function heldAuction(
+export function auctionResult(
   market: Market,
   data: LinkData,
   auction: { context: AuctionContext; decision: Decision; resultNumber: Buffer },
-): HeldAuction {
+): AuctionResult {
   const { context, decision, resultNumber } = auction
   const { winner } = decision
   const { link } = data
@@ -109,7 +109,7 @@ export function originalMerchant(market: Market, { page, original }: LinkData): 
 }
 
 /** Third-party trackers, only with the reader's consent. */
-export function trackersOf({ winner, result }: HeldAuction): {
+export function trackersOf({ winner, result }: AuctionResult): {
   impression: readonly string[]
   viewable: readonly string[]
 } {

@@ -6,9 +6,9 @@ import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import {
   AuctionTotals,
+  campaignResults,
   countryValue,
   DIMENSION,
-  standingsOf,
   type Total,
 } from './auction-totals.ts'
 import { addAuctionTotals } from './auction-totals-store.ts'
@@ -23,8 +23,8 @@ test('a campaign counts once in an auction, by its offer that came closest', () 
     { name: 'winner', campaign: 2, merchant: 2, bidMicros: 500_000 },
     { name: 'paused', campaign: 3, merchant: 3, flight: { isActive: false } },
   ])
-  const standings = standingsOf(set, outcome)
-  const losses = standings.map(({ campaignId, loss, bidMicros }) => [
+  const results = campaignResults(set, outcome)
+  const losses = results.map(({ campaignId, loss, bidMicros }) => [
     campaignId,
     loss,
     bidMicros !== null,
@@ -40,8 +40,8 @@ test('every dimension adds up to the same auctions, bids and prices', () => {
   const lost = { campaignId: 1, offerId: 7, loss: LOSS.outbid, bidMicros: 300_000 }
   const won = { campaignId: 2, offerId: 8, loss: LOSS.none, bidMicros: 500_000 }
   const out = { campaignId: 1, offerId: 9, loss: LOSS.outOfStock, bidMicros: null }
-  totals.add({ ...AT, priceMicros: 310_000, standings: [lost, won] })
-  totals.add({ ...AT, pubId: 6, country: null, priceMicros: 0, standings: [out] })
+  totals.add({ ...AT, priceMicros: 310_000, results: [lost, won] })
+  totals.add({ ...AT, pubId: 6, country: null, priceMicros: 0, results: [out] })
   const cells = totals.take()
   for (const dimension of Object.values(DIMENSION)) {
     const of = cells.filter((cell) => cell.dimension === dimension)

@@ -15,7 +15,7 @@ export const DIMENSION = { all: 0, publisher: 1, device: 2, country: 3, offer: 4
 type Dimension = (typeof DIMENSION)[keyof typeof DIMENSION]
 
 /** How a campaign fared in one auction, by its candidate that came closest to winning. */
-export interface Standing {
+export interface CampaignResult {
   readonly campaignId: number
   readonly offerId: number // 0 for a page without a feed entry.
   readonly loss: number // 0: won.
@@ -30,7 +30,7 @@ export interface CountedAuction {
   readonly device: number
   readonly country: string | null
   readonly priceMicros: number // What the winner pays for the click; 0 without one.
-  readonly standings: readonly Standing[]
+  readonly results: readonly CampaignResult[]
 }
 
 /** A cell of the totals of one day. */
@@ -55,28 +55,28 @@ const NOT_ENTERED = new Set<number>([LOSS.inactive, LOSS.outOfFlight])
  * How each campaign of a set fared. A campaign with several offers counts once; one that is paused
  * or out of its flight did not enter.
  */
-export function standingsOf(set: CandidateSet, outcome: Outcome): Standing[] {
+export function campaignResults(set: CandidateSet, outcome: Outcome): CampaignResult[] {
   const best = new Map<number, number>() // Campaign to candidate.
   for (let i = 0; i < set.n; i += 1) {
     const id = set.campaignId[i] as number
     const known = best.get(id)
     if (known === undefined || closeness(outcome, i) > closeness(outcome, known)) best.set(id, i)
   }
-  const standings: Standing[] = []
+  const results: CampaignResult[] = []
   for (const [campaignId, i] of best) {
     const loss = i === outcome.winner ? LOSS.none : (outcome.losses[i] as number)
     if (NOT_ENTERED.has(loss)) continue
     const hasBid = i === outcome.winner || loss === LOSS.outbid || loss === LOSS.belowFloor
     const low = set.offerId[2 * i] as number
     const high = set.offerId[2 * i + 1] as number
-    standings.push({
+    results.push({
       campaignId,
       offerId: high * 2 ** 32 + low,
       loss,
       bidMicros: hasBid ? Math.round(outcome.values[i] as number) : null,
     })
   }
-  return standings
+  return results
 }
 
 function closeness(outcome: Outcome, i: number): number {
@@ -114,19 +114,19 @@ export class AuctionTotals {
   #days = new Map<number, Map<number, CampaignCells>>()
   #size = 0
 
-  add({ atMs, pubId, device, country, priceMicros, standings }: CountedAuction): void {
+  add({ atMs, pubId, device, country, priceMicros, results }: CountedAuction): void {
     const day = Math.floor(atMs / DAY_MS)
     const campaigns = this.#days.getOrInsertComputed(day, () => new Map())
     const countryNumber = countryValue(country)
-    for (const standing of standings) {
-      const cells = campaigns.getOrInsertComputed(standing.campaignId, noCells)
-      const price = standing.loss === LOSS.none ? priceMicros : 0
-      const offer = this.#size < CELLS_MAX ? standing.offerId : 0
-      this.#count(cells, DIMENSION.all, 0, day, standing, price)
-      this.#count(cells, DIMENSION.publisher, pubId, day, standing, price)
-      this.#count(cells, DIMENSION.device, device, day, standing, price)
-      this.#count(cells, DIMENSION.country, countryNumber, day, standing, price)
-      this.#count(cells, DIMENSION.offer, offer, day, standing, price)
+    for (const result of results) {
+      const cells = campaigns.getOrInsertComputed(result.campaignId, noCells)
+      const price = result.loss === LOSS.none ? priceMicros : 0
+      const offer = this.#size < CELLS_MAX ? result.offerId : 0
+      this.#count(cells, DIMENSION.all, 0, day, result, price)
+      this.#count(cells, DIMENSION.publisher, pubId, day, result, price)
+      this.#count(cells, DIMENSION.device, device, day, result, price)
+      this.#count(cells, DIMENSION.country, countryNumber, day, result, price)
+      this.#count(cells, DIMENSION.offer, offer, day, result, price)
     }
   }
 
@@ -146,7 +146,7 @@ export class AuctionTotals {
     dimension: Dimension,
     value: number,
     day: number,
-    { campaignId, loss: reason, bidMicros }: Standing,
+    { campaignId, loss: reason, bidMicros }: CampaignResult,
     priceMicros: number,
   ): void {
     const key = value * REASONS_MAX + reason

@@ -16,12 +16,12 @@ export interface DayOrder {
 }
 
 /** What the thread says: how far it is, and at its end the report. */
-export type DayNews =
+export type DayMessage =
   | { readonly kind: 'progress'; readonly auctions: number; readonly done: number }
   | { readonly kind: 'report'; readonly report: DayReports[keyof DayReports] }
 
 const { connection, wanted, run, auctionsMax } = workerData as DayOrder
-const say = (news: DayNews) => parentPort?.postMessage(news)
+const say = (message: DayMessage) => parentPort?.postMessage(message)
 
 const db = openDatabase({ connection, applicationName: 'souk: a day again', connectionsMax: 1 })
 try {

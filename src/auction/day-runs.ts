@@ -6,7 +6,7 @@ import type { Fault } from '../platform/errors/api-errors.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { parseTimestamp } from '../platform/time/timestamp.ts'
 import type { DayReports, DayRun } from './day-run.ts'
-import type { DayNews, DayOrder } from './day-run-thread.ts'
+import type { DayMessage, DayOrder } from './day-run-thread.ts'
 import type { PublisherDay } from './receipt-store.ts'
 
 const THREAD = new URL('./day-run-thread.ts', import.meta.url)
@@ -61,9 +61,9 @@ export class DayRuns {
     const ended = once(thread, 'exit') // Rejects with the error that broke the thread, if any.
     let report: DayReports[keyof DayReports] | undefined
     // Under `node --watch` Node sends its own messages the same way.
-    thread.on('message', (news: DayNews | { readonly kind?: never }) => {
-      if (news.kind === 'progress') onProgress?.(news)
-      else if (news.kind === 'report') report = news.report
+    thread.on('message', (message: DayMessage | { readonly kind?: never }) => {
+      if (message.kind === 'progress') onProgress?.(message)
+      else if (message.kind === 'report') report = message.report
     })
     thread.unref()
     await ended.finally(() => this.#threads.delete(thread))

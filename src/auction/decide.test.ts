@@ -9,7 +9,7 @@ import { CONSENT } from '../events/consent.ts'
 import { packTerms } from '../events/pay-terms.ts'
 import { DEVICE } from '../events/user-agent.ts'
 import { ClickEstimates } from '../prediction/click-estimates.ts'
-import { heldAuction, NOBODY } from './auction-result.ts'
+import { auctionResult, NOBODY } from './auction-result.ts'
 import { Decider, type DeciderOptions } from './decide.ts'
 import type { LinkData, OfferRow } from './link-store.ts'
 import { LOSS } from './loss-code.ts'
@@ -305,7 +305,7 @@ test("without a winner, the seal names the product of the link's own page", () =
   })
   const sealed = (data: LinkData) => {
     const auction = { context: CONTEXT, decision: NOBODY, resultNumber: resultNumber(1) }
-    const { result } = heldAuction(market, data, auction)
+    const { result } = auctionResult(market, data, auction)
     return [result.merchId, result.offerId, result.campaignId]
   }
   const listed = linkTo([offer(1, 100), offer(2, 90)], false)

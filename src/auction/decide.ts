@@ -13,7 +13,7 @@ import { heapShare } from '../platform/process/heap-share.ts'
 import type { ClickEstimates, PairEstimate } from '../prediction/click-estimates.ts'
 import { orderTerms, perOrderMicros } from '../prediction/predict.ts'
 import { type AuctionContext, type Decision, NOBODY, originalMerchant } from './auction-result.ts'
-import { standingsOf } from './auction-totals.ts'
+import { campaignResults } from './auction-totals.ts'
 import {
   type CampaignFlight,
   type CampaignState,
@@ -198,7 +198,7 @@ export class Decider {
         device: context.device,
         country: context.country,
         priceMicros: isWon ? outcome.priceMicros : 0,
-        standings: standingsOf(set, outcome),
+        results: campaignResults(set, outcome),
       },
       winner: isWon ? { campaign, merchant, offer } : null,
       terms: isWon ? sealedTerms(campaign, outcome) : NO_TERMS,

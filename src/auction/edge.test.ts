@@ -135,7 +135,7 @@ test("a robot's auction reserves no budget", async (t) => {
   for (const agent of [BROWSER, 'curl/8.0', 'Googlebot/2.1', BROWSER]) {
     const request = { headers: { 'user-agent': agent }, address: '203.0.113.7', isHead: false }
     const page = { nowMs: Date.now(), consent: undefined }
-    const { winner } = edge.holdForPage(link, request as unknown as HotRequest, page)
+    const { winner } = edge.runForPage(link, request as unknown as HotRequest, page)
     assert.equal(winner?.campaign.campaign_id, campaignId)
   }
   assert.deepEqual(wins, [campaignId, campaignId])

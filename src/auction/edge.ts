@@ -13,7 +13,7 @@ import { addressUnit } from '../platform/net/client-address.ts'
 import type { Geo } from '../platform/net/geo.ts'
 import { type Listener, listen } from '../platform/postgres/listen.ts'
 import { type Database, ping } from '../platform/postgres/postgres.ts'
-import { type AuctionContext, type HeldAuction, heldAuction, NOBODY } from './auction-result.ts'
+import { type AuctionContext, type AuctionResult, auctionResult, NOBODY } from './auction-result.ts'
 import type { CountedAuction } from './auction-totals.ts'
 import { Decider, type DeciderOptions } from './decide.ts'
 import { LinkCache } from './link-cache.ts'
@@ -138,37 +138,37 @@ export class Edge {
   }
 
   /** A page's auction. */
-  holdForPage(link: LinkData, request: HotRequest, page: RequestFacts): HeldAuction {
-    const held = this.#hold(link, request, { ...page, isAtClick: false, unfunded: [] })
-    if (request.isHead) return held
-    this.keepReceipt(held, request)
+  runForPage(link: LinkData, request: HotRequest, page: RequestFacts): AuctionResult {
+    const result = this.#run(link, request, { ...page, isAtClick: false, unfunded: [] })
+    if (request.isHead) return result
+    this.storeReceipt(result, request)
     // A robot's click is never paid, so nothing is reserved for it.
     const { isRobot } = readUserAgent(request.headers['user-agent'])
-    if (held.winner !== null && !isRobot) {
-      const { campaign_id } = held.winner.campaign
+    if (result.winner !== null && !isRobot) {
+      const { campaign_id } = result.winner.campaign
       this.#options.book.recordWin(campaign_id, addressUnit(request.address), page.nowMs)
     }
-    return held
+    return result
   }
 
   /**
    * The auction of a click on a smart link or wrapper; the campaigns in `unfunded` count as
    * unfunded. The caller stores the receipt, because the winner may turn out to be unable to pay.
    */
-  holdAtClick(link: LinkData, request: HotRequest, click: ClickFacts): HeldAuction {
-    return this.#hold(link, request, { ...click, isAtClick: true })
+  runAtClick(link: LinkData, request: HotRequest, click: ClickFacts): AuctionResult {
+    return this.#run(link, request, { ...click, isAtClick: true })
   }
 
-  keepReceipt({ receipt, counted }: HeldAuction, { address }: HotRequest): void {
+  storeReceipt({ receipt, counted }: AuctionResult, { address }: HotRequest): void {
     if (counted !== null) this.#options.onCounted(counted)
     if (receipt !== null) this.#options.onReceipt(receipt, address)
   }
 
   /** The link's own destination, as a result that nobody pays for. */
-  keepOriginal(link: LinkData, request: HotRequest, click: RequestFacts): HeldAuction {
+  originalResult(link: LinkData, request: HotRequest, click: RequestFacts): AuctionResult {
     const context = this.#context(link, request, { ...click, isAtClick: true })
     const resultNumber = this.#drawResultNumber()
-    return heldAuction(this.#market, link, { context, decision: NOBODY, resultNumber })
+    return auctionResult(this.#market, link, { context, decision: NOBODY, resultNumber })
   }
 
   /** The consent in force, from the page, the browser's signals and the publisher's default. */
@@ -177,14 +177,14 @@ export class Edge {
     return consentOf(said, { headers: request.headers, byDefault })
   }
 
-  #hold(link: LinkData, request: HotRequest, page: ClickFacts & ContextFacts): HeldAuction {
+  #run(link: LinkData, request: HotRequest, page: ClickFacts & ContextFacts): AuctionResult {
     const context = this.#context(link, request, page)
     const resultNumber = this.#drawResultNumber()
     const { unfunded } = page
     const decision = this.#market.disabledLinks.has(link.link.auction_id)
       ? NOBODY
       : this.#decider.decide(link, { context, resultNumber, unfunded })
-    return heldAuction(this.#market, link, { context, decision, resultNumber })
+    return auctionResult(this.#market, link, { context, decision, resultNumber })
   }
 
   #drawResultNumber(): Buffer {

@@ -16,10 +16,10 @@ const link = (auction_id: string): LinkData => ({
 
 /** Links that exist unless the database is down, and the cache's loads and drops. */
 function makeCache() {
-  const seen = { isAway: false, loaded: [] as string[], dropped: [] as LinkData[] }
+  const seen = { isUnreachable: false, loaded: [] as string[], dropped: [] as LinkData[] }
   const links = new LinkCache(
     async (ids) => {
-      if (seen.isAway) throw new Error('away')
+      if (seen.isUnreachable) throw new Error('away')
       seen.loaded.push(...ids)
       return new Map(ids.map((id) => [id, link(id)]))
     },
@@ -32,7 +32,7 @@ test('cached links keep serving while they cannot be reloaded', async () => {
   const { links, seen } = makeCache()
   const first = await links.get('1', TIMEOUT_MS)
   assert.equal(await links.get('1', TIMEOUT_MS), first)
-  seen.isAway = true
+  seen.isUnreachable = true
   links.invalidate()
   assert.equal(links.peek('1'), undefined)
   assert.equal(await links.get('1', TIMEOUT_MS), first)

@@ -17,7 +17,7 @@ const QUERIES_MAX = 2
 /** A node's requests of several seconds. Behind more, nobody would wait for a hanging database. */
 const WAITING_MAX = 20_000
 /** After a failed load, further loads fail at once for this long. */
-const AWAY_MS = 250
+const FAILING_MS = 250
 
 interface Held {
   readonly data: LinkData
@@ -32,7 +32,7 @@ export class LinkCache {
   readonly #waiting = new Map<string, PromiseWithResolvers<LinkData | null>>()
   #queries = 0
   #generation = 0
-  #awayUntilMs = 0
+  #failingUntilMs = 0
 
   /** `onDropped` receives links that were removed or reloaded. */
   constructor(load: LoadLinks, onDropped: (data: LinkData) => void) {
@@ -63,11 +63,11 @@ export class LinkCache {
     const fresh = this.peek(auctionId)
     if (fresh !== undefined) return fresh
     const stale = this.#held.get(auctionId)?.data
-    if (stale !== undefined && performance.now() < this.#awayUntilMs) return stale
+    if (stale !== undefined && performance.now() < this.#failingUntilMs) return stale
     try {
       return await withTimeout(this.#request(auctionId), timeoutMs)
     } catch (error) {
-      this.#awayUntilMs = performance.now() + AWAY_MS
+      this.#failingUntilMs = performance.now() + FAILING_MS
       if (stale !== undefined) return stale
       throw error
     }

@@ -136,9 +136,9 @@ interface Waived {
 const WAIVERS: Readonly<Record<LossName, (auction: StoredAuction) => Waived>> = {
   none: () => ({}),
   noCandidates: () => ({}), // Nothing to waive without candidates.
-  inactive: ({ set }) => ({ set: withoutStanding(set, LIVE.inactive) }),
-  outOfFlight: ({ set }) => ({ set: withoutStanding(set, LIVE.outOfFlight) }),
-  staleFeed: ({ set }) => ({ set: withoutStanding(set, LIVE.staleFeed) }),
+  inactive: ({ set }) => ({ set: withoutLiveState(set, LIVE.inactive) }),
+  outOfFlight: ({ set }) => ({ set: withoutLiveState(set, LIVE.outOfFlight) }),
+  staleFeed: ({ set }) => ({ set: withoutLiveState(set, LIVE.staleFeed) }),
   outOfStock: ({ set }) => ({ set: { isInStock: set.isInStock.map(() => 1) } }),
   device: ({ set }) => ({ set: { deviceMask: set.deviceMask.map(() => ANY_DEVICE) } }),
   country: ({ set }) => ({ set: { countries: set.countries.map(() => null) } }),
@@ -171,9 +171,9 @@ const WAIVERS: Readonly<Record<LossName, (auction: StoredAuction) => Waived>> = 
   outbid: () => ({}), // Somebody won.
 }
 
-function withoutStanding({ state }: CandidateSet, standing: number): Partial<CandidateSet> {
+function withoutLiveState({ state }: CandidateSet, liveState: number): Partial<CandidateSet> {
   return {
-    state: { ...state, live: state.live.map((live) => (live === standing ? LIVE.live : live)) },
+    state: { ...state, live: state.live.map((live) => (live === liveState ? LIVE.live : live)) },
   }
 }
 

@@ -43,7 +43,7 @@ export class ReceiptQueue {
   #timer: NodeJS.Timeout | null = null
   #writing: Promise<void> = Promise.resolve()
   #isWriting = false
-  #isAway = false
+  #isFailing = false
 
   constructor(options: ReceiptQueueOptions) {
     this.#options = options
@@ -64,8 +64,8 @@ export class ReceiptQueue {
     await this.#writing
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#isAway = false // One more try, whatever happened before.
-    while (this.#isAnyLeft() && !this.#isAway) await this.#writeBatch()
+    this.#isFailing = false // One more try, whatever happened before.
+    while (this.#isAnyLeft() && !this.#isFailing) await this.#writeBatch()
   }
 
   #isAnyLeft(): boolean {
@@ -76,7 +76,7 @@ export class ReceiptQueue {
     if (this.#isWriting) return
     if (this.#timer !== null) clearTimeout(this.#timer)
     const isFull = this.#queue.length >= BATCH_MAX
-    const delayMs = this.#isAway ? RETRY_MS : isFull ? 0 : FLUSH_MS
+    const delayMs = this.#isFailing ? RETRY_MS : isFull ? 0 : FLUSH_MS
     this.#timer = setTimeout(() => {
       this.#timer = null
       this.#writing = this.#drain()
@@ -86,7 +86,7 @@ export class ReceiptQueue {
   async #drain(): Promise<void> {
     this.#isWriting = true
     do await this.#writeBatch()
-    while (!this.#isAway && this.#queue.length >= BATCH_MAX)
+    while (!this.#isFailing && this.#queue.length >= BATCH_MAX)
     this.#isWriting = false
     if (this.#isAnyLeft()) this.#schedule()
   }
@@ -94,14 +94,14 @@ export class ReceiptQueue {
   async #writeBatch(): Promise<void> {
     const batch = this.#unsure.length > 0 ? this.#unsure : this.#queue.splice(0, BATCH_MAX)
     this.#unsure = []
-    this.#isAway = false
+    this.#isFailing = false
     try {
       await insertReceipts(this.#options.db, batch)
     } catch (error) {
       // The commit succeeded and only its confirmation was lost.
       if (hasSqlState(error, UNIQUE_VIOLATION)) return
       this.#unsure = batch
-      this.#isAway = true
+      this.#isFailing = true
       this.#options.onError(error)
     }
   }

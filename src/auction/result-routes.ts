@@ -61,11 +61,11 @@ export const resultRoutes =
     )
   }
 
-const unheardOf = () => notFound('No receipt and no click of it')
+const unknownResult = () => notFound('No receipt and no click of it')
 
 function namedResult(id: string): Buffer {
   const resultNumber = readResultNumber(id)
-  if (resultNumber === null) throw unheardOf()
+  if (resultNumber === null) throw unknownResult()
   return resultNumber
 }
 
@@ -83,7 +83,7 @@ function readerOf(
   const own = [...concerned].filter((id) => reads({ kind: 'merchant', id }))
   const isPublisher = pubId !== undefined && reads({ kind: 'publisher', id: pubId })
   if (isPublisher) return { kind: 'publisher', merchIds: new Set(own) }
-  if (own.length === 0) throw unheardOf()
+  if (own.length === 0) throw unknownResult()
   return { kind: 'merchant', merchIds: new Set(own) }
 }
 

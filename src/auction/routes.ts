@@ -29,7 +29,7 @@ const LINK_TIMEOUT_MS = 2_000
 
 export interface AuctionDeps extends AnswerDeps {
   readonly now: () => number
-  readonly edge: Pick<Edge, 'market' | 'peekLink' | 'holdForPage' | 'consentFor'>
+  readonly edge: Pick<Edge, 'market' | 'peekLink' | 'runForPage' | 'consentFor'>
   readonly findLink: Edge['findLink']
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
   readonly hashKeys: Pick<HashKeys, 'hash'>
@@ -105,7 +105,7 @@ function auctionBody(
   write: WriteAnswer,
   { request, link, uuid, consent }: PageAuction,
 ): string {
-  const held = deps.edge.holdForPage(link, request, { nowMs: deps.now(), consent })
+  const held = deps.edge.runForPage(link, request, { nowMs: deps.now(), consent })
   const uidService = freshUid(held.result.consent)
   const binding = { auctionId: link.link.auction_id, uuid, url: held.url, uidService }
   return write(held, deps.sealer.seal(held.result, binding), binding)

@@ -140,15 +140,15 @@ function screenCampaigns(set: CandidateSet, request: AuctionRequest, losses: Uin
   const { device } = facts
   const { pubId, merchants } = request.publisher
   for (let i = 0; i < n; i++) {
-    const standing = live[campaign[i] as number] as number
+    const liveState = live[campaign[i] as number] as number
     const inCountries = countries[i] as Uint32Array | null
     const atPublishers = publishers[i] as IdList | null
     let loss: number = LOSS.none
-    if (standing === LIVE.inactive) loss = LOSS.inactive
-    else if (standing === LIVE.outOfFlight) loss = LOSS.outOfFlight
+    if (liveState === LIVE.inactive) loss = LOSS.inactive
+    else if (liveState === LIVE.outOfFlight) loss = LOSS.outOfFlight
     else if (isInStock[i] === 0) loss = LOSS.outOfStock
     // A page without a feed entry has no price that could be outdated.
-    else if (standing === LIVE.staleFeed && price[i] !== 0) loss = LOSS.staleFeed
+    else if (liveState === LIVE.staleFeed && price[i] !== 0) loss = LOSS.staleFeed
     else if (((deviceMask[i] as number) & device) === 0) loss = LOSS.device
     else if (!isAmong(inCountries, request.country)) loss = LOSS.country
     else if (!lets(atPublishers, pubId)) loss = LOSS.blocked

@@ -19,7 +19,7 @@ test('around midnight each day’s clicks and leases change its own budget; an e
   await db.run(sql`insert into node (node_id, host, pid, roles) values (1, 'here', 1, 'edge')`)
   const asked = DAYS.map((day) => ({
     ...{ campaignId: 1, day, leaseId: 0, spentMicros: 0, holdMicros: 0, wantMicros: 5 * PRICE },
-    ...{ priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0, inFlightMicros: 0 },
+    ...{ priceMaxMicros: PRICE, isFinal: false, immediateMicros: 0, inFlightMicros: 0 },
   }))
   await openAccounts(db, asked)
   const node = { nodeId: 1, incarnation: '1' }

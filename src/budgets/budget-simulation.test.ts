@@ -3,8 +3,8 @@
  * (docs/spec/budgets.md#leases).
  *
  * Deterministic: one printed seed decides every crash, loss, repetition, delay, click and clock.
- * The real statements of lease-store.ts and book-spend.ts run on a real PostgreSQL, and the real lease
- * book spends: nothing that enforces a cap in production is modelled. A fleet of 2–9 nodes with its
+ * The real statements of lease-store.ts and book-spend.ts run on a real PostgreSQL, and the real
+ * lease book spends: nothing that enforces a cap is modelled. A fleet of 2–9 nodes with its
  * own faults serves many worlds side by side (each a campaign with its own caps, prices, readers
  * and message faults), so that one statement carries many worlds, as in production.
  */

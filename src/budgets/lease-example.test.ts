@@ -68,7 +68,7 @@ async function makeNodes(t: TestContext) {
     const [spent = 0, hold = 0, want = 0, wait = 0] = clicks.map((count) => count * PRICE)
     const request = {
       ...{ campaignId: 1, day: DAY, leaseId: leaseIds.get(node) ?? 0, priceMaxMicros: PRICE },
-      ...{ spentMicros: spent, holdMicros: hold, wantMicros: want, urgentMicros: wait },
+      ...{ spentMicros: spent, holdMicros: hold, wantMicros: want, immediateMicros: wait },
       ...{ isFinal: false, inFlightMicros: 0 },
     }
     requestNo += 1

@@ -119,7 +119,7 @@ test('the requested amount follows the spending of the last seconds', () => {
 test('a lease with under twenty clicks requests more at once, if its fair share is larger', () => {
   const { book, ask, fund, spend } = makeBook()
   let calls = 0
-  book.onThirsty(() => calls++)
+  book.onLow(() => calls++)
   fund(25, { fairMicros: 100 * PRICE })
   spend(5)
   assert.equal(calls, 0)
@@ -133,7 +133,7 @@ test('a lease with under twenty clicks requests more at once, if its fair share 
 test('a lease at its fair share requests nothing', () => {
   const { book, fund, spend } = makeBook()
   let calls = 0
-  book.onThirsty(() => calls++)
+  book.onLow(() => calls++)
   fund(25)
   spend(25)
   assert.equal(calls, 0)
@@ -143,7 +143,7 @@ test('requests at once for a new campaign with a cap, but not for known or uncap
   const { book, set, ask } = makeBook()
   let calls = 0
   ask()
-  book.onThirsty(() => calls++)
+  book.onLow(() => calls++)
   set([{}])
   set([{}, { campaignId: 8, index: 1, budget: 'none' }])
   assert.equal(calls, 0)
@@ -225,7 +225,7 @@ test('a clock set back makes no click wait until it has caught up', () => {
 })
 
 test('requests again for empty leases after a stop or when others may have returned money', () => {
-  for (const again of ['stopSpending', 'retryDry'] as const) {
+  for (const again of ['stopSpending', 'retryEmpty'] as const) {
     const { book, ask, fund } = makeBook()
     fund(0)
     assert.equal(ask(NOON + 1_000).length, 0)

@@ -151,7 +151,7 @@ test('a joining node gets a share at once of a budget that another node held who
   // The clock stands still: no lease is renewed by age here.
   await db.run(sql`insert into node (node_id, host, pid, roles) values (2, 'there', 1, 'edge')`)
   const day = '2026-04-13'
-  const amounts = { spentMicros: 0, holdMicros: 0, wantMicros: 90 * PRICE, urgentMicros: 0 }
+  const amounts = { spentMicros: 0, holdMicros: 0, wantMicros: 90 * PRICE, immediateMicros: 0 }
   const asked = { campaignId: 1, day, leaseId: 0, isFinal: false, priceMaxMicros: PRICE }
   const requests = [{ ...asked, ...amounts, inFlightMicros: 0 }]
   await requestLeases(db, { nodeId: 2, incarnation: '1' }, { requestNo: 1, requests })

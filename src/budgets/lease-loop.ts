@@ -64,7 +64,7 @@ export class LeaseLoop {
     this.#options = options
     this.#monotonic = options.monotonic ?? (() => performance.now())
     this.#clockSteps = new ClockSteps(options.now, this.#monotonic)
-    options.book.onThirsty(() => this.wake())
+    options.book.onLow(() => this.wake())
     this.#tick()
     this.firstAnswer = this.#requests.ended()
   }
@@ -104,7 +104,7 @@ export class LeaseLoop {
     } catch (error) {
       onError(error)
     }
-    book.retryDry()
+    book.retryEmpty()
     await this.#requests.ask()
   }
 

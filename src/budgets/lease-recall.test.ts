@@ -31,7 +31,7 @@ async function makeNodes(t: TestContext, clicks: number) {
       })
     set()
     let calls = 0
-    book.onThirsty(() => {
+    book.onLow(() => {
       calls += 1
     })
     let requestNo = 0

@@ -40,7 +40,7 @@ async function makeWorld(t: TestContext, budgets: readonly Budgets[], nodes = 2)
 
 const node = (nodeId: number): NodeIdentity => ({ nodeId, incarnation: '1' })
 
-function wish(changes: Partial<LeaseRequest> = {}): LeaseRequest {
+function request(changes: Partial<LeaseRequest> = {}): LeaseRequest {
   return {
     campaignId: 1,
     day: DAY,
@@ -50,7 +50,7 @@ function wish(changes: Partial<LeaseRequest> = {}): LeaseRequest {
     wantMicros: 50 * PRICE,
     priceMaxMicros: PRICE,
     isFinal: false,
-    urgentMicros: 0,
+    immediateMicros: 0,
     inFlightMicros: 0,
     ...changes,
   }
@@ -60,7 +60,7 @@ async function ask(
   db: Database,
   nodeId: number,
   requestNo: number,
-  requests: readonly LeaseRequest[] = [wish()],
+  requests: readonly LeaseRequest[] = [request()],
 ) {
   const answer = await requestLeases(db, node(nodeId), { requestNo, requests, nowMs: NOON })
   return answer?.grants[0] ?? null
@@ -71,7 +71,7 @@ async function accounts(db: Database, campaignId = 1): Promise<Record<string, Bu
   return Object.fromEntries(rows.map((row) => [row.day ?? 'life', row]))
 }
 
-function click(leaseId: number, changes: Partial<SettledClick> = {}): SettledClick {
+function click(leaseId: number, changes: Partial<BookedClick> = {}): BookedClick {
   const amounts = { reservedMicros: PRICE, merchantCostMicros: PRICE }
   return { campaignId: 1, day: DAY, leaseId: String(leaseId), ...amounts, ...changes }
 }
@@ -91,7 +91,7 @@ test('only nodes that serve readers share a budget', async (t) => {
     update node set roles = 'api,worker', heartbeat_at = ${new Date(NOON)} where node_id = 2`)
   assert.equal((await ask(db, 1, 1))?.fairMicros, 40 * PRICE)
   await db.run(sql`update node set roles = 'edge' where node_id = 2`)
-  assert.equal((await ask(db, 1, 2, [wish({ leaseId: 1 })]))?.fairMicros, 10 * PRICE)
+  assert.equal((await ask(db, 1, 2, [request({ leaseId: 1 })]))?.fairMicros, 10 * PRICE)
 })
 
 test('with several nodes each gets a share; money too small to share stays in the account', async (t) => {
@@ -99,7 +99,7 @@ test('with several nodes each gets a share; money too small to share stays in th
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 40 * PRICE)
   // Node 2 learns of node 1 and returns the excess over its share.
   assert.equal((await ask(db, 1, 1))?.grantedMicros, 0)
-  const kept = wish({ leaseId: 1, holdMicros: 10 * PRICE })
+  const kept = request({ leaseId: 1, holdMicros: 10 * PRICE })
   assert.equal((await ask(db, 2, 2, [kept]))?.grantedMicros, 10 * PRICE)
   assert.equal((await ask(db, 1, 2))?.grantedMicros, Math.floor((30 * PRICE) / 4))
 
@@ -108,19 +108,20 @@ test('with several nodes each gets a share; money too small to share stays in th
   const held = new Map<number, { leaseId: number; spentMicros: number }>()
   for (const nodeId of [1, 2]) {
     const grant = await ask(tail, nodeId, 1)
-    if (nodeId === 1) await ask(tail, 1, 2, [wish({ leaseId: grant?.leaseId ?? 0, wantMicros: 0 })])
+    if (nodeId === 1)
+      await ask(tail, 1, 2, [request({ leaseId: grant?.leaseId ?? 0, wantMicros: 0 })])
     held.set(nodeId, { leaseId: grant?.leaseId ?? 0, spentMicros: 0 })
   }
   for (const [nodeId, lease] of held) {
-    assert.equal((await ask(tail, nodeId, 3, [wish(lease)]))?.grantedMicros, 0)
+    assert.equal((await ask(tail, nodeId, 3, [request(lease)]))?.grantedMicros, 0)
   }
   // A waiting click gets its price wherever it arrives, until nothing is left.
   const isPaid: boolean[] = []
   for (const [index, nodeId] of [1, 2, 2, 1].entries()) {
     const { leaseId = 0, spentMicros = 0 } = held.get(nodeId) ?? {}
     const wantMicros = spentMicros + PRICE
-    const amounts = { spentMicros, holdMicros: spentMicros, wantMicros, urgentMicros: PRICE }
-    const grant = await ask(tail, nodeId, 4 + index, [wish({ leaseId, ...amounts })])
+    const amounts = { spentMicros, holdMicros: spentMicros, wantMicros, immediateMicros: PRICE }
+    const grant = await ask(tail, nodeId, 4 + index, [request({ leaseId, ...amounts })])
     isPaid.push(grant?.grantedMicros === wantMicros)
     if (isPaid.at(-1)) held.set(nodeId, { leaseId, spentMicros: wantMicros })
   }
@@ -129,13 +130,13 @@ test('with several nodes each gets a share; money too small to share stays in th
 
 test('reports the unleased rest and the estimated cost of others’ open results', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 3)
-  for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [wish({ wantMicros: 0 })])
+  for (const nodeId of [1, 2, 3]) await ask(db, nodeId, 1, [request({ wantMicros: 0 })])
   const report = { spentMicros: 0, inFlightMicros: 50, wantMicros: 5 * PRICE }
-  const two = await ask(db, 2, 2, [wish(report)])
+  const two = await ask(db, 2, 2, [request(report)])
   const spent = { spentMicros: PRICE, holdMicros: 5 * PRICE }
-  await ask(db, 2, 3, [wish({ ...report, ...spent, leaseId: two?.leaseId ?? 0 })])
-  await ask(db, 3, 2, [wish({ wantMicros: 0, inFlightMicros: 7 })])
-  const one = await ask(db, 1, 2, [wish({ wantMicros: 3 * PRICE })])
+  await ask(db, 2, 3, [request({ ...report, ...spent, leaseId: two?.leaseId ?? 0 })])
+  await ask(db, 3, 2, [request({ wantMicros: 0, inFlightMicros: 7 })])
+  const one = await ask(db, 1, 2, [request({ wantMicros: 3 * PRICE })])
   assert.deepEqual(
     [one?.refillableMicros, one?.inFlightElsewhereMicros],
     [32 * PRICE, 57], // 40 less the 5 of node 2, less its own 3.
@@ -145,10 +146,10 @@ test('reports the unleased rest and the estimated cost of others’ open results
 test('a silent node’s open results no longer count, but its money stays reserved', async (t) => {
   const db = await makeWorld(t, [{ daily: 40 * PRICE, total: null }], 2)
   const report = { wantMicros: 5 * PRICE, inFlightMicros: 50 }
-  const two = await ask(db, 2, 1, [wish(report)])
+  const two = await ask(db, 2, 1, [request(report)])
   assert.equal(two?.grantedMicros, 5 * PRICE)
   const heard = async (requestNo: number, nowMs: number) => {
-    const batch = { requestNo, requests: [wish({ wantMicros: 0 })], nowMs }
+    const batch = { requestNo, requests: [request({ wantMicros: 0 })], nowMs }
     const [one] = (await requestLeases(db, node(1), batch))?.grants ?? []
     return [one?.refillableMicros, one?.inFlightElsewhereMicros]
   }
@@ -161,7 +162,7 @@ test('another node can lease returned money at once', async (t) => {
   const grant = await ask(db, 1, 1)
   assert.equal(grant?.grantedMicros, 8 * PRICE)
   const leaseId = grant?.leaseId ?? 0
-  const back = wish({ leaseId, spentMicros: PRICE, holdMicros: PRICE, wantMicros: PRICE })
+  const back = request({ leaseId, spentMicros: PRICE, holdMicros: PRICE, wantMicros: PRICE })
   assert.equal((await ask(db, 1, 2, [back]))?.grantedMicros, PRICE)
   assert.equal((await accounts(db))[DAY]?.escrow_micros, String(PRICE))
   assert.equal((await ask(db, 2, 1))?.grantedMicros, Math.floor((7 * PRICE) / 4))
@@ -173,14 +174,14 @@ test('a statement that runs twice, or after a newer one, changes nothing (P21)',
   const leaseId = first?.leaseId ?? 0
   const before = await accounts(db)
   assert.equal(await ask(db, 1, 5), null)
-  assert.equal(await ask(db, 1, 4, [wish({ leaseId, holdMicros: 0, wantMicros: 0 })]), null)
+  assert.equal(await ask(db, 1, 4, [request({ leaseId, holdMicros: 0, wantMicros: 0 })]), null)
   assert.deepEqual(await accounts(db), before)
 })
 
 test('finds a lease whose grant was lost on the way, and creates no second one', async (t) => {
   const db = await makeWorld(t, [{ daily: 80 * PRICE, total: null }], 1)
   const lost = await ask(db, 1, 1)
-  const again = await ask(db, 1, 2, [wish({ wantMicros: 20 * PRICE })])
+  const again = await ask(db, 1, 2, [request({ wantMicros: 20 * PRICE })])
   assert.equal(again?.leaseId, lost?.leaseId)
   assert.equal((await accounts(db))[DAY]?.escrow_micros, String(20 * PRICE))
 })
@@ -204,7 +205,7 @@ test('a lease that its node no longer knows after a restore holds its waiting cl
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
   const grant = await ask(db, 1, 1)
   await db.transaction((tx) => bookSpend(tx, [click(grant?.leaseId ?? 0)]))
-  assert.equal((await ask(db, 1, 2, [wish({ wantMicros: 0 })]))?.grantedMicros, PRICE)
+  assert.equal((await ask(db, 1, 2, [request({ wantMicros: 0 })]))?.grantedMicros, PRICE)
   assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
 })
 
@@ -214,9 +215,9 @@ async function loseGrants(db: Database, rest: number): Promise<LeaseRequest> {
   await db.run(sql`update lease set granted_micros = ${2 * PRICE} where lease_id = ${leaseId}`)
   await db.run(sql`
     update budget_account set escrow_micros = ${2 * PRICE} where campaign_id = 1`)
-  const amounts = { wantMicros: 8 * PRICE - rest, urgentMicros: 8 * PRICE - rest }
-  assert.equal((await ask(db, 2, 1, [wish(amounts)]))?.grantedMicros, 8 * PRICE - rest)
-  return wish({ leaseId, spentMicros: 4 * PRICE, holdMicros: 10 * PRICE })
+  const amounts = { wantMicros: 8 * PRICE - rest, immediateMicros: 8 * PRICE - rest }
+  assert.equal((await ask(db, 2, 1, [request(amounts)]))?.grantedMicros, 8 * PRICE - rest)
+  return request({ leaseId, spentMicros: 4 * PRICE, holdMicros: 10 * PRICE })
 }
 
 test('a lease with lost grants gets no more than there is, and its node’s others continue', async (t) => {
@@ -225,7 +226,7 @@ test('a lease with lost grants gets no more than there is, and its node’s othe
     [10, 40].map((clicks) => ({ daily: clicks * PRICE, total: null })),
   )
   const lost = await loseGrants(db, PRICE)
-  const batch = { requestNo: 2, requests: [lost, wish({ campaignId: 2 })], nowMs: NOON }
+  const batch = { requestNo: 2, requests: [lost, request({ campaignId: 2 })], nowMs: NOON }
   const answer = await requestLeases(db, node(1), batch)
   const { [DAY]: day } = await accounts(db)
   assert.deepEqual(
@@ -241,7 +242,7 @@ test('a lease with lost grants gets no more than there is, and its node’s othe
 test('an ended day’s lease with lost grants takes nothing from the next day', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }])
   const lost = await loseGrants(db, PRICE)
-  const next = wish({ day: '2026-04-14', urgentMicros: PRICE })
+  const next = request({ day: '2026-04-14', immediateMicros: PRICE })
   await openAccounts(db, [next])
   const ended = { ...lost, holdMicros: 4 * PRICE, wantMicros: 4 * PRICE, isFinal: true }
   const batch = { requestNo: 2, requests: [ended, next], nowMs: NOON }
@@ -258,11 +259,7 @@ test('an ended day’s lease with lost grants takes nothing from the next day', 
 test('clicks move from escrow to settled; unpaid ones only leave escrow (P22)', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: 10 * PRICE }], 1)
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  await settleClicks(db, [
-    click(leaseId),
-    click(leaseId),
-    click(leaseId, { merchantCostMicros: 0 }),
-  ])
+  await bookSpend(db, [click(leaseId), click(leaseId), click(leaseId, { merchantCostMicros: 0 })])
   for (const account of Object.values(await accounts(db))) {
     assert.equal(account.settled_micros, String(2 * PRICE))
     assert.equal(account.escrow_micros, String(7 * PRICE))
@@ -278,7 +275,7 @@ test('a click without a lease counts, so that a cap set later includes it', asyn
 
   await db.run(sql`update campaign set budget_micros = ${3 * PRICE}`)
   await applyBudgets(db, 1, day)
-  assert.equal((await ask(db, 1, 1, [wish({ day })]))?.grantedMicros, PRICE)
+  assert.equal((await ask(db, 1, 1, [request({ day })]))?.grantedMicros, PRICE)
   // A click accepted before the cap was known arrives late: paid, and nothing more is granted.
   await bookSpend(db, [click(0, { day }), click(0, { day })])
   const { life } = await accounts(db)
@@ -295,10 +292,10 @@ test('a node with a final record gets nothing more, and its unspent money is fre
     const { [DAY]: day } = await accounts(db)
     assert.deepEqual([day?.settled_micros, day?.escrow_micros], [String(PRICE), '0'])
   }
-  const refused = await requestLeases(db, node(1), { requestNo: 9, requests: [wish()] })
+  const refused = await requestLeases(db, node(1), { requestNo: 9, requests: [request()] })
   assert.equal(refused, null)
   // A late click of that lease was judged unpaid; booking it takes nothing twice.
-  await settleClicks(db, [click(leaseId, { merchantCostMicros: 0 })])
+  await bookSpend(db, [click(leaseId, { merchantCostMicros: 0 })])
   assert.equal((await accounts(db))[DAY]?.escrow_micros, '0')
   assert.equal((await ask(db, 2, 1))?.grantedMicros, 9 * PRICE)
 })
@@ -315,14 +312,14 @@ test('of two final records under one number the later one counts, in any reading
     }))
     await db.transaction((tx) => closeLeases(tx, words))
     const last = { nodeId, incarnation: '3' }
-    assert.equal(await requestLeases(db, last, { requestNo: 1, requests: [wish()] }), null)
+    assert.equal(await requestLeases(db, last, { requestNo: 1, requests: [request()] }), null)
   }
 })
 
 test('refuses a taken-over number under its old incarnation', async (t) => {
   const db = await makeWorld(t, [{ daily: 10 * PRICE, total: null }], 1)
   await db.run(sql`update node set incarnation = 2 where node_id = 1`)
-  assert.equal(await requestLeases(db, node(1), { requestNo: 1, requests: [wish()] }), null)
+  assert.equal(await requestLeases(db, node(1), { requestNo: 1, requests: [request()] }), null)
 })
 
 for (const kind of ['daily', 'total'] as const) {
@@ -330,7 +327,7 @@ for (const kind of ['daily', 'total'] as const) {
     const db = await makeWorld(t, [{ daily: null, total: null, [kind]: 40 * PRICE }], 1)
     const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
     const hold = (requestNo: number, clicks: number) =>
-      ask(db, 1, requestNo, [wish({ leaseId, spentMicros: PRICE, holdMicros: clicks * PRICE })])
+      ask(db, 1, requestNo, [request({ leaseId, spentMicros: PRICE, holdMicros: clicks * PRICE })])
     const caps = async () => {
       const account = (await accounts(db))[kind === 'daily' ? DAY : 'life']
       return [account?.cap_micros, account?.pending_cap_micros]
@@ -370,13 +367,13 @@ test('an ended day returns its lease; the days share the total (P26)', async (t)
   const next = '2026-04-14'
   await openAccounts(db, [{ campaignId: 1, day: next }])
   const leaseId = (await ask(db, 1, 1))?.leaseId ?? 0
-  assert.equal((await ask(db, 1, 2, [wish({ day: next })]))?.grantedMicros, 2 * PRICE)
+  assert.equal((await ask(db, 1, 2, [request({ day: next })]))?.grantedMicros, 2 * PRICE)
   const spent = { spentMicros: 3 * PRICE, holdMicros: 3 * PRICE, wantMicros: 3 * PRICE }
-  await ask(db, 1, 3, [wish({ leaseId, ...spent, isFinal: true })])
+  await ask(db, 1, 3, [request({ leaseId, ...spent, isFinal: true })])
   const { life, [DAY]: day } = await accounts(db)
   assert.equal(day?.escrow_micros, String(3 * PRICE))
   assert.equal(life?.escrow_micros, String(5 * PRICE))
-  assert.equal(await ask(db, 1, 4, [wish({ leaseId, ...spent, isFinal: true })]), null)
+  assert.equal(await ask(db, 1, 4, [request({ leaseId, ...spent, isFinal: true })]), null)
 })
 
 test('money of a reversed click returns to its own budgets, while their period lasts', async (t) => {
@@ -397,7 +394,7 @@ test('a CPA campaign’s accounts count and do not refuse', async (t) => {
   const db = await makeWorld(t, [{ daily: PRICE, total: PRICE }], 1)
   await db.run(sql`update campaign set model = 'cpa', rate_ppm = 1`)
   await applyBudgets(db, 1, DAY)
-  await settleClicks(db, [click(0, { merchantCostMicros: 5 * PRICE })])
+  await bookSpend(db, [click(0, { merchantCostMicros: 5 * PRICE })])
   const { life } = await accounts(db)
   assert.deepEqual([life?.cap_micros, life?.settled_micros], [null, String(5 * PRICE)])
 })

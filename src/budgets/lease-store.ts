@@ -49,7 +49,7 @@ export async function requestLeases(
   batch: LeaseBatch,
 ): Promise<LeaseAnswer | null> {
   const statement = sql`
-with ${requested(batch)}, ${standing(node)}, ${lockedAccounts(node, batch)}, ${decided(node)},
+with ${requested(batch)}, ${liveNode(node)}, ${lockedAccounts(node, batch)}, ${decided(node)},
 ${written(node, batch)}, ${recalled(node)}
 select null::int as "campaignId", null::date as day, null::float8 as "leaseId",
   null::float8 as "grantedMicros", null::float8 as "fairMicros",
@@ -63,7 +63,7 @@ select campaign_id, day, changed.lease_id, changed.granted, fair, day_settled,
 from changed join term using (campaign_id, day)`
   // Not a named statement: its cached plan would expect ten requests and join a thousand of them
   // row by row (measured: 20,000 requests take 1 s when planned afresh, minutes otherwise).
-  const rows = await db.rows<GrantedLease | InGoodStanding>(statement)
+  const rows = await db.rows<GrantedLease | NodeRow>(statement)
   const self = rows.find((row) => row.campaignId === null)
   if (self === undefined) return null
   return { recalled: self.recalled ?? [], grants: rows.filter((row) => row.campaignId !== null) }
@@ -87,9 +87,10 @@ function requested({ requests, nowMs }: LeaseBatch): Sql {
     ${column((request) => request.wantMicros)}::bigint[],
     ${column((request) => request.priceMaxMicros)}::bigint[],
     ${column((request) => request.isFinal)}::boolean[],
-    ${column((request) => request.urgentMicros)}::bigint[],
+    ${column((request) => request.immediateMicros)}::bigint[],
     ${column((request) => request.inFlightMicros)}::bigint[]
-  ) as given (campaign_id, day, lease_id, spent, hold, want, price_max, is_final, urgent, in_flight)
+  ) as given (campaign_id, day, lease_id, spent, hold, want, price_max, is_final, immediate,
+    in_flight)
 ), clock as materialized (
   select coalesce(${nowMs === undefined ? null : new Date(nowMs)}::timestamptz, now()) as at
   from pg_advisory_xact_lock_shared(${BUDGET_LOCK})
@@ -99,7 +100,7 @@ function requested({ requests, nowMs }: LeaseBatch): Sql {
 /**
  * Whether this node still owns its number, and which nodes share the budgets. Also its heartbeat.
  */
-function standing({ nodeId, incarnation }: NodeIdentity): Sql {
+function liveNode({ nodeId, incarnation }: NodeIdentity): Sql {
   return sql`self as materialized (
   update node set heartbeat_at = greatest(heartbeat_at, at) from clock
   where node_id = ${nodeId} and incarnation = ${incarnation} and closed_incarnation < ${incarnation}
@@ -182,7 +183,7 @@ function decided({ nodeId }: NodeIdentity): Sql {
   select *, least(
     granted_before + case when is_final then 0 else greatest(free, 0) end,
     greatest(keep, folded,
-      least(want, spent_here + greatest(fair, least(urgent, greatest(room, 0)))))
+      least(want, spent_here + greatest(fair, least(immediate, greatest(room, 0)))))
   ) as granted
   from fair
 )`
@@ -275,7 +276,7 @@ function recalled({ nodeId, incarnation }: NodeIdentity): Sql {
 const UNLIMITED_MICROS = 1e15
 
 /** The node's row. */
-interface InGoodStanding {
+interface NodeRow {
   readonly campaignId: null
   readonly recalled: readonly number[] | null
 }

@@ -53,7 +53,7 @@ function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Part
   const request: LeaseRequest = {
     ...{ campaignId: 0, day: dayText(lease.dayNumber), leaseId: lease.leaseId },
     ...{ spentMicros: lease.spentMicros, holdMicros: NEED, wantMicros: NEED },
-    ...{ priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0, inFlightMicros: 0 },
+    ...{ priceMaxMicros: PRICE, isFinal: false, immediateMicros: 0, inFlightMicros: 0 },
     ...some,
   }
   const granted: LeaseGrant | null = grant && {
@@ -65,14 +65,14 @@ function answer(lease: HeldLease, grant: Partial<LeaseGrant> | null, some?: Part
 }
 
 test('requests spending for half a minute and a half, a burst, or the reserve of its wins', () => {
-  const wish = (some: Partial<LeaseNeeds>) => {
+  const wanted = (some: Partial<LeaseNeeds>) => {
     const [request] = requestsOf([], needs(some))
     assert.deepEqual([request?.leaseId, request?.holdMicros], [0, 0])
     return request?.wantMicros
   }
-  assert.equal(wish({}), 100 * PRICE)
-  assert.equal(wish({ microsPerMs: 20 }), 900_000)
-  assert.equal(wish({ reserveMicros: 400_000 }), 400_000 + PRICE)
+  assert.equal(wanted({}), 100 * PRICE)
+  assert.equal(wanted({ microsPerMs: 20 }), 900_000)
+  assert.equal(wanted({ reserveMicros: 400_000 }), 400_000 + PRICE)
 })
 
 test('renews a lease with twelve seconds left, spreading campaigns over eight more', () => {
@@ -99,15 +99,15 @@ test('refills a lease under half of the need, if more is available or a click ca
   assert.equal(low(PRICE, PRICE), false)
   assert.equal(low(PRICE - 1, PRICE - 1), true)
   const promised = { reserveMicros: 10 * PRICE }
-  const dry = (unspent: number) => held({ grantedMicros: unspent, fairMicros: unspent })
-  assert.equal(ask(dry(11 * PRICE), promised), null)
-  assert.notEqual(ask(dry(11 * PRICE - 1), promised), null)
+  const empty = (unspent: number) => held({ grantedMicros: unspent, fairMicros: unspent })
+  assert.equal(ask(empty(11 * PRICE), promised), null)
+  assert.notEqual(ask(empty(11 * PRICE - 1), promised), null)
 })
 
 test('waits before it requests again after a refusal', () => {
-  const dry = held({ grantedMicros: 0, fairMicros: 0, retryAtMs: NOW })
-  assert.equal(ask(dry, { nowMs: NOW - 1 }), null)
-  assert.equal(ask(dry)?.wantMicros, NEED)
+  const empty = held({ grantedMicros: 0, fairMicros: 0, retryAtMs: NOW })
+  assert.equal(ask(empty, { nowMs: NOW - 1 }), null)
+  assert.equal(ask(empty)?.wantMicros, NEED)
 })
 
 test('returns money above twice the need, down to the need', () => {
@@ -123,17 +123,17 @@ test('returns money above twice the need, down to the need', () => {
 })
 
 test('requests a waiting click’s price once, on top of the held money', () => {
-  const lease = held({ spentMicros: 7, grantedMicros: NEED, urgentMicros: 3 * NEED })
+  const lease = held({ spentMicros: 7, grantedMicros: NEED, immediateMicros: 3 * NEED })
   const first = ask(lease)
   assert.deepEqual(
-    [first?.holdMicros, first?.wantMicros, first?.urgentMicros],
+    [first?.holdMicros, first?.wantMicros, first?.immediateMicros],
     [NEED, 7 + 3 * NEED, 3 * NEED],
   )
   assert.equal(ask(lease), null)
 })
 
 test('with a waiting click, too, a node keeps its fair share at most', () => {
-  const waiting = { spentMicros: 7, urgentMicros: PRICE, usableUntilMs: 0 }
+  const waiting = { spentMicros: 7, immediateMicros: PRICE, usableUntilMs: 0 }
   const shared = ask(held({ ...waiting, fairMicros: 10 * PRICE }))
   assert.deepEqual([shared?.holdMicros, shared?.wantMicros], [7 + 10 * PRICE, 7 + NEED])
   const paused = ask(held(waiting), { isWanted: false })
@@ -181,11 +181,11 @@ test('returns an ended day’s lease, also if no answer ever confirmed it', () =
 
 test('a stopped campaign returns its lease at expiry, unless it is fully spent', () => {
   const stopped = { isWanted: false }
-  const lease = () => held({ spentMicros: 7, urgentFromMs: 0, usableUntilMs: NOW + 1 })
+  const lease = () => held({ spentMicros: 7, immediateFromMs: 0, usableUntilMs: NOW + 1 })
   assert.equal(ask(lease(), stopped), null)
   const request = ask(lease(), { ...stopped, nowMs: NOW + 1 })
   assert.deepEqual([request?.holdMicros, request?.wantMicros, request?.isFinal], [7, 7, false])
-  assert.equal(request?.urgentMicros, 0)
+  assert.equal(request?.immediateMicros, 0)
   const spent = { ...lease(), bookedMicros: 7 }
   assert.equal(ask(spent, { ...stopped, nowMs: NOW + 1 }), null)
   assert.equal(ask({ ...lease(), isRecalled: true }, stopped), null)
@@ -207,11 +207,11 @@ test('applies an answer whole; it lasts 28 s from its request', () => {
   assert.equal(lease.fairMicros, 0)
 })
 
-test('requests again two seconds after a grant below the wish, one after an urgent one', () => {
-  const after = (grantedMicros: number, urgentMicros = 0, spentMicros = 0) => {
+test('requests again two seconds after a grant below the wanted, one after an urgent one', () => {
+  const after = (grantedMicros: number, immediateMicros = 0, spentMicros = 0) => {
     const lease = held({ spentMicros })
-    answer(lease, { grantedMicros }, { spentMicros, urgentMicros })
-    return [lease.retryAtMs, lease.urgentFromMs]
+    answer(lease, { grantedMicros }, { spentMicros, immediateMicros })
+    return [lease.retryAtMs, lease.immediateFromMs]
   }
   assert.deepEqual(after(NEED), [0, 0])
   assert.deepEqual(after(NEED - 1), [NOW + 2_000, 0])
@@ -224,7 +224,7 @@ test('requests again two seconds after a grant below the wish, one after an urge
 test('a refused click price means that nothing can be fetched', () => {
   const after = (grantedMicros: number) => {
     const lease = held({ refillableMicros: 9 })
-    answer(lease, { grantedMicros, refillableMicros: 8 }, { urgentMicros: 50 })
+    answer(lease, { grantedMicros, refillableMicros: 8 }, { immediateMicros: 50 })
     return lease.refillableMicros
   }
   assert.deepEqual([after(50), after(49)], [8, 0])
@@ -239,9 +239,9 @@ test('spends a missing lease no further, and keeps its id and spending', () => {
 
 test('nothing of a new lease is spent yet', () => {
   const lease = held({ spentMicros: 30 })
-  answer(lease, { leaseId: 12, grantedMicros: 20, fairMicros: 10 }, { urgentMicros: 20 })
+  answer(lease, { leaseId: 12, grantedMicros: 20, fairMicros: 10 }, { immediateMicros: 20 })
   assert.deepEqual([lease.leaseId, lease.spentMicros, lease.fairMicros], [12, 0, 10])
-  assert.equal(lease.urgentFromMs, 0)
+  assert.equal(lease.immediateFromMs, 0)
 })
 
 test('a lease with less left than was spent is gone; with exactly that it is not', () => {

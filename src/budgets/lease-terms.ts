@@ -21,9 +21,9 @@ const RENEW_BELOW_MS = 12_000
  * Request interval of a campaign without a further grant, so that exhausted ones do not fill the
  * batch.
  */
-const RETRY_DRY_MS = 2_000
+const RETRY_EMPTY_MS = 2_000
 /** A click's unavailable price is not requested again within this time. */
-const RETRY_URGENT_MS = 1_000
+const RETRY_IMMEDIATE_MS = 1_000
 /** A grant that arrived too late for its click stays this long for the node's next ones. */
 const LATE_MS = 10_000
 /** Tomorrow's leases are requested this long before midnight, so the day changes without a gap. */
@@ -43,9 +43,9 @@ const RENEW_SPREAD_SECONDS = 8
  * Renewal interval of an idle campaign with a large budget: 9,000 of them caused 750 updates a
  * second. Meanwhile others do not count on the money it holds, as if its node were silent.
  */
-const REST_MS = 120_000
+const IDLE_MS = 120_000
 /** Spreads these renewals too. */
-const REST_SPREAD_SECONDS = 60
+const IDLE_SPREAD_SECONDS = 60
 /**
  * Expected clicks in a lease time: from a minute after its last click, which the fold has read by
  * then.
@@ -63,7 +63,7 @@ export interface LeaseRequest {
   readonly priceMaxMicros: number
   readonly isFinal: boolean // the day is over: spent is final
   /** For a waiting click: granted even where too little is left to share. */
-  readonly urgentMicros: number
+  readonly immediateMicros: number
   /** Estimated cost of this node's open results. */
   readonly inFlightMicros: number
 }
@@ -92,10 +92,10 @@ export interface HeldLease {
   inFlightElsewhereMicros: number
   askedAtMs: number // when the last answer about it was requested
   usableUntilMs: number
-  isResting: boolean // renewed by any answer: its node lives, so the lease does
+  isIdle: boolean // renewed by any answer: its node lives, so the lease does
   retryAtMs: number
-  urgentMicros: number // requested for waiting clicks
-  urgentFromMs: number // not before this: the database had nothing
+  immediateMicros: number // requested for waiting clicks
+  immediateFromMs: number // not before this: the database had nothing
   lateMicros: number // granted for waiting clicks, some of which may have gone unpaid
   lateUntilMs: number // until then it stays for this node's next clicks
   isRecalled: boolean // the unspent part is requested again: the budget changed, or others need it
@@ -137,11 +137,11 @@ export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest
   const requests: LeaseRequest[] = []
   let hasRaise = false
   for (const lease of leases) {
-    lease.isResting = false
+    lease.isIdle = false
     const isFinal = lease.dayNumber < today
-    const isLeaving = isFinal || (!needs.isWanted && lease.urgentMicros === 0)
+    const isLeaving = isFinal || (!needs.isWanted && lease.immediateMicros === 0)
     if (!isLeaving && hasRaise) continue
-    const terms = isLeaving ? handIn(lease, isFinal, needs.nowMs) : wish(lease, needs)
+    const terms = isLeaving ? returnTerms(lease, isFinal, needs.nowMs) : desiredTerms(lease, needs)
     if (terms === null) continue
     hasRaise ||= !isLeaving
     assert(terms.holdMicros >= lease.spentMicros && terms.wantMicros >= terms.holdMicros)
@@ -155,10 +155,10 @@ export function requestsOf(leases: HeldLease[], needs: LeaseNeeds): LeaseRequest
       wantMicros: terms.wantMicros,
       priceMaxMicros: needs.priceMaxMicros,
       isFinal,
-      urgentMicros: isLeaving ? 0 : lease.urgentMicros,
+      immediateMicros: isLeaving ? 0 : lease.immediateMicros,
       inFlightMicros: needs.inFlightMicros,
     })
-    lease.urgentMicros = 0
+    lease.immediateMicros = 0
     lease.isRecalled = false
   }
   return requests
@@ -184,7 +184,7 @@ export function applyGrant(
     lease.fairMicros = 0
     lease.refillableMicros = 0
     lease.usableUntilMs = 0
-    lease.retryAtMs = nowMs + RETRY_DRY_MS
+    lease.retryAtMs = nowMs + RETRY_EMPTY_MS
     return leases
   }
   // Another lease than the requested one is new: nothing of it is spent yet.
@@ -194,26 +194,26 @@ export function applyGrant(
   lease.grantedMicros = grant.grantedMicros
   lease.bookedMicros = grant.grantedMicros
   lease.fairMicros = Math.max(0, grant.fairMicros - (lease.spentMicros - spentBefore))
-  if (request.urgentMicros > 0) {
-    lease.lateMicros = request.urgentMicros
+  if (request.immediateMicros > 0) {
+    lease.lateMicros = request.immediateMicros
     lease.lateUntilMs = nowMs + LATE_MS
   }
   // Less later requests of clicks.
-  lease.refillableMicros = Math.max(0, grant.refillableMicros - lease.urgentMicros)
+  lease.refillableMicros = Math.max(0, grant.refillableMicros - lease.immediateMicros)
   lease.inFlightElsewhereMicros = grant.inFlightElsewhereMicros
-  if (grant.grantedMicros < spentBefore + request.urgentMicros) {
-    lease.urgentFromMs = nowMs + RETRY_URGENT_MS
+  if (grant.grantedMicros < spentBefore + request.immediateMicros) {
+    lease.immediateFromMs = nowMs + RETRY_IMMEDIATE_MS
     lease.refillableMicros = 0
   }
   lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
-  lease.retryAtMs = grant.grantedMicros < request.wantMicros ? nowMs + RETRY_DRY_MS : 0
+  lease.retryAtMs = grant.grantedMicros < request.wantMicros ? nowMs + RETRY_EMPTY_MS : 0
   return leases
 }
 
 /** Renews idle leases: an answer shows that their node lives. */
-export function renewResting(leases: readonly HeldLease[], sentAtMs: number): void {
+export function renewIdle(leases: readonly HeldLease[], sentAtMs: number): void {
   for (const lease of leases) {
-    if (lease.isResting) lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
+    if (lease.isIdle) lease.usableUntilMs = sentAtMs + LEASE_TTL_MS - LEASE_SKEW_MS
   }
 }
 
@@ -232,10 +232,10 @@ export function openDay(leases: HeldLease[], dayNumber: number): HeldLease {
     inFlightElsewhereMicros: 0,
     askedAtMs: 0,
     usableUntilMs: 0,
-    isResting: false,
+    isIdle: false,
     retryAtMs: 0,
-    urgentMicros: 0,
-    urgentFromMs: 0,
+    immediateMicros: 0,
+    immediateFromMs: 0,
     lateMicros: 0,
     lateUntilMs: 0,
     isRecalled: false,
@@ -251,7 +251,7 @@ type Terms = { holdMicros: number; wantMicros: number } | null
  * a known lease: an answer may have been lost, and nobody else could return its grant, which would
  * be missing from the campaign's total budget as long as the node runs.
  */
-function handIn(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
+function returnTerms(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
   // A campaign just paused still pays the clicks of its last results until the lease expires.
   const isRunning = nowMs < lease.usableUntilMs
   if (!isFinal && (isRunning || lease.bookedMicros === lease.spentMicros)) return null
@@ -259,7 +259,7 @@ function handIn(lease: HeldLease, isFinal: boolean, nowMs: number): Terms {
 }
 
 /** Renews, enlarges or trims a live lease when due; null when it is not. */
-function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
+function desiredTerms(lease: HeldLease, needs: LeaseNeeds): Terms {
   const { campaignId, priceMaxMicros, reserveMicros, microsPerMs, nowMs } = needs
   const unspent = lease.grantedMicros - lease.spentMicros
   const need = needs.isWanted
@@ -275,32 +275,32 @@ function wish(lease: HeldLease, needs: LeaseNeeds): Terms {
   const keep = Math.max(Math.min(need, lease.fairMicros), late)
   const renewBelowMs = RENEW_BELOW_MS + (campaignId % RENEW_SPREAD_SECONDS) * 1000
   const isSurplus = lease.leaseId !== 0 && unspent > SURPLUS_FACTOR * keep
-  const isDry = unspent < reserveMicros + priceMaxMicros
-  const isLow = unspent < need / 2 && (isDry || lease.fairMicros > unspent)
+  const isEmpty = unspent < reserveMicros + priceMaxMicros
+  const isLow = unspent < need / 2 && (isEmpty || lease.fairMicros > unspent)
   const isOld = lease.usableUntilMs - nowMs < renewBelowMs
-  const isIdle = isAtRest(lease, needs, need)
+  const isIdle = mayIdle(lease, needs, need)
   // A lease that wakes is requested at once: its last answer is old, and may be of a lost database.
   const isStale = !isIdle && nowMs - lease.askedAtMs > LEASE_TTL_MS
-  const isUrgent = lease.urgentMicros > 0
+  const isImmediate = lease.immediateMicros > 0
   const isRecalled = lease.isRecalled && (late === 0 || unspent > late)
   const isDue = (isLow || isStale || (isOld && !isIdle)) && nowMs >= lease.retryAtMs
-  if (!isUrgent && !isSurplus && !isRecalled && !isDue) {
-    lease.isResting = isOld && isIdle
+  if (!isImmediate && !isSurplus && !isRecalled && !isDue) {
+    lease.isIdle = isOld && isIdle
     return null
   }
   // A lowered budget applies at once: otherwise a lease would spend the old one to its end.
   const hold = lease.spentMicros + (lease.isRecalled ? late : Math.min(unspent, keep))
-  const want = lease.spentMicros + Math.max(need, lease.urgentMicros)
+  const want = lease.spentMicros + Math.max(need, lease.immediateMicros)
   return { holdMicros: hold, wantMicros: Math.max(hold, want) }
 }
 
 /** Whether a live lease may idle: it is hardly used, and the budget has more for others. */
-function isAtRest(lease: HeldLease, needs: LeaseNeeds, needMicros: number): boolean {
+function mayIdle(lease: HeldLease, needs: LeaseNeeds, needMicros: number): boolean {
   const { campaignId, priceMaxMicros, microsPerMs, inFlightMicros, nowMs } = needs
-  const restMs = REST_MS + (campaignId % REST_SPREAD_SECONDS) * 1000
+  const idleMs = IDLE_MS + (campaignId % IDLE_SPREAD_SECONDS) * 1000
   return (
     nowMs < lease.usableUntilMs &&
-    nowMs - lease.askedAtMs < restMs &&
+    nowMs - lease.askedAtMs < idleMs &&
     inFlightMicros < IDLE_CLICKS * priceMaxMicros &&
     microsPerMs * LEASE_TTL_MS < IDLE_CLICKS * priceMaxMicros &&
     lease.refillableMicros >= needMicros

@@ -155,7 +155,7 @@ test('each UTC day has its own lease, fetched before midnight; the old one is re
       wantMicros: 2 * PRICE,
       priceMaxMicros: 0,
       isFinal: true,
-      urgentMicros: 0,
+      immediateMicros: 0,
       inFlightMicros: 0,
     },
   )
@@ -261,7 +261,7 @@ test('after a budget change a lease holds only its spent part, and is requested 
   assert.equal(book.reserve(7, PRICE, NOON), 11)
   assert.deepEqual(book.prepare(2, NOON + 1_000), [])
   let calls = 0
-  book.onThirsty(() => calls++)
+  book.onLow(() => calls++)
   const budgetOk = new Uint8Array(1)
   book.setCampaigns([{ ...CAMPAIGN, budgetVersion: '2' }], { budgetOk, nowMs: NOON + 2_000 })
   assert.equal(calls, 1)
@@ -294,8 +294,8 @@ test('a campaign out of flight holds no lease; a click on an old result requests
   const later = until + LEASE_TTL_MS + 2_000
   assert.equal(book.reserve(7, PRICE, later), null)
   assert.equal(book.want(7, PRICE, later), true)
-  const [urgent] = ask(5, later)
-  assert.deepEqual([urgent?.wantMicros, urgent?.urgentMicros], [2 * PRICE, PRICE])
+  const [immediate] = ask(5, later)
+  assert.deepEqual([immediate?.wantMicros, immediate?.immediateMicros], [2 * PRICE, PRICE])
   assert.equal(book.reserve(7, PRICE, later), 11)
 })
 
@@ -335,7 +335,7 @@ test('reserves the estimated cost of open results, so that no budget is promised
 test('a low lease requests a refill once, if one is available', () => {
   const { book } = makeBook()
   let calls = 0
-  book.onThirsty(() => calls++)
+  book.onLow(() => calls++)
   const requests = book.prepare(1, NOON)
   const fairMicros = 100 * PRICE
   const granted = answer(requests, (request) => ({ ...grantOf(request, 3 * PRICE), fairMicros }))

@@ -21,7 +21,7 @@ import {
   LEASE_SKEW_MS,
   LEASE_TTL_MS,
   openDay,
-  renewResting,
+  renewIdle,
   requestsOf,
 } from './lease-terms.ts'
 
@@ -87,8 +87,8 @@ export class LeaseBook {
   #awaited = 0 // the number of the request whose answer counts
   #sentAtMs = 0
   #answeredAtMs = Number.NEGATIVE_INFINITY // when the last answer was requested
-  #isThirsty = false
-  #onThirsty: () => void = () => undefined
+  #isLowReported = false
+  #onLow: () => void = () => undefined
 
   /**
    * Replaces the snapshot: every campaign whose clicks may still be paid. `budgetOk[index]` is 1
@@ -99,18 +99,18 @@ export class LeaseBook {
     { budgetOk, nowMs }: { readonly budgetOk: Uint8Array; readonly nowMs: number },
   ): void {
     for (const slot of this.#slots.values()) slot.isWanted = false
-    let hasNews = false
+    let hasChanged = false
     for (const campaign of campaigns) {
       const slot = this.#slots.get(campaign.campaignId)
       if (slot === undefined) {
         this.#slots.set(campaign.campaignId, newSlot(campaign, this.#readers))
-        hasNews ||= campaign.budget === 'leased'
+        hasChanged ||= campaign.budget === 'leased'
         continue
       }
       const isChanged = slot.campaign.budgetVersion !== campaign.budgetVersion
       slot.campaign = campaign
       slot.isWanted = true
-      hasNews ||= isChanged
+      hasChanged ||= isChanged
       for (const lease of isChanged ? slot.leases : []) {
         lease.isRecalled = true
         lease.lateUntilMs = 0
@@ -118,7 +118,7 @@ export class LeaseBook {
     }
     this.#budgetOk = budgetOk
     for (const slot of this.#slots.values()) this.#publish(slot, nowMs)
-    if (hasNews) this.#callOnce()
+    if (hasChanged) this.#reportLowOnce()
   }
 
   /** Names the CPA and EPP campaigns whose expected orders use up their budgets. */
@@ -145,7 +145,7 @@ export class LeaseBook {
     if (lease === null || nowMs >= lease.usableUntilMs) return null
     const leftMicros = lease.grantedMicros - lease.spentMicros - amountMicros
     if (leftMicros < THIRSTY_CLICKS * slot.campaign.priceMaxMicros) {
-      this.#noteThirst(lease, leftMicros + amountMicros)
+      this.#noteLow(lease, leftMicros + amountMicros)
     }
     if (leftMicros < 0) return null
     lease.spentMicros += amountMicros
@@ -173,8 +173,8 @@ export class LeaseBook {
     if (slot === undefined || !isLeased(slot)) return false
     if (nowMs >= this.#answeredAtMs + LEASE_TTL_MS - LEASE_SKEW_MS) return false
     const lease = openDay(slot.leases, dayNumberOf(nowMs))
-    if (nowMs < lease.urgentFromMs) return false
-    lease.urgentMicros += amountMicros
+    if (nowMs < lease.immediateFromMs) return false
+    lease.immediateMicros += amountMicros
     // The rest counts as used: in a burst, no more clicks may win than the rest can pay.
     lease.refillableMicros = Math.max(0, lease.refillableMicros - amountMicros)
     this.#publish(slot, nowMs)
@@ -213,8 +213,8 @@ export class LeaseBook {
    * Called once between two requests when the database should be asked early: a refillable lease
    * runs low, campaigns are new, budgets have changed.
    */
-  onThirsty(callback: () => void): void {
-    this.#onThirsty = callback
+  onLow(callback: () => void): void {
+    this.#onLow = callback
   }
 
   /** Advances rates, reserves and the day, and lists the requests, numbered `requestNo`. */
@@ -222,7 +222,7 @@ export class LeaseBook {
     assert(requestNo > this.#awaited, 'lease requests must be numbered upwards')
     this.#awaited = requestNo
     this.#sentAtMs = nowMs
-    this.#isThirsty = false
+    this.#isLowReported = false
     const elapsedMs = Math.max(0, nowMs - this.#tickedAtMs)
     this.#tickedAtMs = nowMs
     const requests: LeaseRequest[] = []
@@ -253,7 +253,7 @@ export class LeaseBook {
   }
 
   /** Repeats refused requests the next time: another node may have returned money. */
-  retryDry(): void {
+  retryEmpty(): void {
     for (const { leases } of this.#slots.values()) for (const lease of leases) lease.retryAtMs = 0
   }
 
@@ -273,7 +273,7 @@ export class LeaseBook {
   ): void {
     if (requestNo !== this.#awaited) return
     this.#answeredAtMs = this.#sentAtMs
-    for (const { leases } of this.#slots.values()) renewResting(leases, this.#sentAtMs)
+    for (const { leases } of this.#slots.values()) renewIdle(leases, this.#sentAtMs)
     const grants = new Map(answer.grants.map((grant) => [leaseKey(grant), grant]))
     for (const request of answer.requests) {
       const slot = this.#slots.get(request.campaignId)
@@ -295,7 +295,7 @@ export class LeaseBook {
         // A known lease stays for a while, as for the last clicks of a stopped campaign.
         if (lease.isRecalled || !leaseIds.has(lease.leaseId)) continue
         lease.isRecalled = true
-        this.#callOnce()
+        this.#reportLowOnce()
       }
     }
   }
@@ -308,7 +308,7 @@ export class LeaseBook {
       for (const lease of slot.leases) {
         lease.usableUntilMs = 0
         lease.retryAtMs = 0
-        lease.urgentFromMs = 0
+        lease.immediateFromMs = 0
         lease.lateUntilMs = 0
       }
       this.#publish(slot, nowMs)
@@ -340,16 +340,16 @@ export class LeaseBook {
     return expectedMicros
   }
 
-  #noteThirst(lease: HeldLease, leftMicros: number): void {
-    if (lease.fairMicros <= leftMicros || this.#isThirsty) return
+  #noteLow(lease: HeldLease, leftMicros: number): void {
+    if (lease.fairMicros <= leftMicros || this.#isLowReported) return
     lease.retryAtMs = 0
-    this.#callOnce()
+    this.#reportLowOnce()
   }
 
-  #callOnce(): void {
-    if (this.#isThirsty) return
-    this.#isThirsty = true
-    this.#onThirsty()
+  #reportLowOnce(): void {
+    if (this.#isLowReported) return
+    this.#isLowReported = true
+    this.#onLow()
   }
 
   /** Publishes whether another win could be paid: `lease rest + refillable >= reserve + price`. */

@@ -114,7 +114,7 @@ test('open clicks of a campaign per order count until their orders are unlikely 
 
   await openAccounts(db, [{ campaignId: 1, day: '2026-04-13' }])
   const order = { campaignId: 1, day: '2026-04-13', leaseId: '0', reservedMicros: 0 }
-  await settleClicks(db, [{ ...order, merchantCostMicros: 3_500_000 }])
+  await bookSpend(db, [{ ...order, merchantCostMicros: 3_500_000 }])
   assert.equal(await isOver(NOON + 24 * HOUR), true)
   const [spent] = await listSpending(db, { today: '2026-04-13' })
   assert.deepEqual(spent, {
@@ -150,7 +150,7 @@ test('reports the excess of orders over a day’s budget on that day only', asyn
     reservedMicros: 0,
     merchantCostMicros: 3_500_000,
   }
-  await settleClicks(db, [order])
+  await bookSpend(db, [order])
   const settledOn = async (today: string) => {
     const [spent] = await listSpending(db, { today })
     return [spent?.spent_micros, spent?.spent_today_micros, spent?.over_cap_micros]
@@ -219,7 +219,7 @@ test('expects an order’s whole commission, whatever part will be returned', as
   const { db, estimates, isOver } = await openClicks(t)
   // Four orders of $60 at 1.35 % are $3.24, and the budget is $3.
   await db.run(sql`update click set model = 2, terms_amount = 13500`)
-  outlooks.take({ ...UNFITTED_MODEL, returnShareByMerchant: { 1: 0.5 } }, [], NOON)
+  estimates.take({ ...UNFITTED_MODEL, returnShareByMerchant: { 1: 0.5 } }, [], NOON)
   assert.equal(await isOver(NOON), true)
 })
 

@@ -4,12 +4,15 @@ import { test } from 'node:test'
 import { makeInstallation } from '../../test/support/doctor-installation.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import type { SealingKey } from '../node/config.ts'
-import { keyMarks } from '../node/sealing-keys.ts'
+import { keyFingerprints } from '../node/sealing-keys.ts'
 import { type ClaimOptions, claimNode } from '../platform/postgres/node-registry.ts'
 import type { Database } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
-const serveWith = (db: Database, fields: Pick<ClaimOptions, 'host' | 'keyMarks' | 'settings'>) =>
+const serveWith = (
+  db: Database,
+  fields: Pick<ClaimOptions, 'host' | 'keyFingerprints' | 'settings'>,
+) =>
   claimNode({
     ...{ db, pid: 1, roles: 'api,edge', knowsCountries: false, ...fields },
     ...{ onLost: () => undefined, onError: (error) => assert.fail(String(error)) },
@@ -20,7 +23,7 @@ test("an edge without another edge's signing key is reported, with the fix", asy
   const [first, second] = [1, 2].map((id) => ({ id, key: Buffer.alloc(32, id) }))
   assert.ok(first !== undefined && second !== undefined)
   const claimEdge = (host: string, keys: readonly SealingKey[]) =>
-    serveWith(db, { host, keyMarks: keyMarks(keys) })
+    serveWith(db, { host, keyFingerprints: keyFingerprints(keys) })
   const claims = [await claimEdge('old', [first]), await claimEdge('new', [second, first])]
   const { ok, detail } = await check('keys')
   assert.equal(ok, false)
@@ -57,7 +60,7 @@ test('a key that was lost with its node is reported while its results may be in 
   const { scope, db, check } = await makeInstallation(t)
   const keys = [1, 2].map((byte) => [{ id: 1, key: Buffer.alloc(32, byte) }])
   for (const [index, host] of ['before', 'after'].entries()) {
-    const claim = await serveWith(db, { host, keyMarks: keyMarks(keys[index] ?? []) })
+    const claim = await serveWith(db, { host, keyFingerprints: keyFingerprints(keys[index] ?? []) })
     if (host === 'before') await claim.release({ isSpoolEmpty: true })
     else scope.after(() => claim.release({ isSpoolEmpty: true }))
   }

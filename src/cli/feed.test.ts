@@ -11,7 +11,7 @@ import { until } from '../../test/support/market.ts'
 import { scopeOf } from '../../test/support/scope.ts'
 import { ownTemporaryFolder, temporaryFolder } from '../../test/support/temporary-folder.ts'
 import { onlyDollars } from '../catalog/feeds/check-offer.ts'
-import { keepFeedSource } from '../catalog/feeds/feed-source-store.ts'
+import { saveFeedSource } from '../catalog/feeds/feed-source-store.ts'
 import { type RefetchOptions, refetchFeeds } from '../catalog/feeds/refetch-feeds.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant, requireMerchant } from '../catalog/merchant-store.ts'
@@ -224,7 +224,7 @@ test('a server that does not respond delays no other merchant’s feed', async (
   const slow = await startServer(t, (_request, response) => held.push(response))
   const settings = { ...MERCHANT_DEFAULTS, name: 'Slow', domains: ['slow.example'] }
   const { merch_id } = await insertMerchant(db, settings)
-  await keepFeedSource(db, { merch_id, url: slow.url, format: 'csv', at: new Date(0) })
+  await saveFeedSource(db, { merch_id, url: slow.url, format: 'csv', at: new Date(0) })
   shop.price = '11.00'
   const round = refetch(7)
   await until(async () => (await price()) === 11)

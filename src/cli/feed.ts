@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { perform } from '../accounts/operation.ts'
 import {
   beginCommandImport,
-  keepImportedSource,
+  saveImportedSource,
 } from '../catalog/feeds/command-import-operations.ts'
 import { type FeedFile, openFeedFile } from '../catalog/feeds/feed-file.ts'
 import type { FeedFormat } from '../catalog/feeds/feed-format.ts'
@@ -57,8 +57,8 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     const at = context.now()
     const url = fetched === null ? null : options.file
     const call = { ...asShell(context, db), params: { merch_id: merchId } }
-    const [begun] = await perform(beginCommandImport, { ...call, body: { url } })
-    const run = new RecordedRun(db, begun?.import_id ?? '', 'importing')
+    const [recorded] = await perform(beginCommandImport, { ...call, body: { url } })
+    const run = new RecordedRun(db, recorded?.import_id ?? '', 'importing')
     const importing = {
       merchId,
       file,
@@ -73,7 +73,7 @@ export async function importFeedCommand(context: CommandContext, options: FeedIm
     const result = await run.during(() => run.import(importing))
     // A feed without a good row has changed nothing, and leaves the address of the good one.
     if (hasGoodRow(result)) {
-      await perform(keepImportedSource, { ...call, now: at, body: { url, ...said } })
+      await perform(saveImportedSource, { ...call, now: at, body: { url, ...said } })
     }
     return { ...result, seconds: Math.round(performance.now() - started) / 1000 }
   } finally {

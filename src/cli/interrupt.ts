@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** After this time the process exits, whatever is left to clean up. */
-const LEAVE_MS = 9_000
+const EXIT_MS = 9_000
 const SIGNALED = 128 // A shell reports 128 plus the signal's number.
 
 /** Calls `leave` at the first such signal, then exits with that signal's code. */
@@ -18,7 +18,7 @@ export function whenInterrupted(leave: () => Promise<void>): void {
       process.kill(process.pid, signal)
     }
     // By exit code, because a signal would skip the exit handlers.
-    setTimeout(() => process.exit(SIGNALED + constants.signals[signal]), LEAVE_MS)
+    setTimeout(() => process.exit(SIGNALED + constants.signals[signal]), EXIT_MS)
     void leave().finally(end)
   }
   for (const name of SIGNALS) process.on(name, onSignal)

@@ -148,7 +148,7 @@ test('an order can be rejected while it is pending, with a reason', async () => 
 })
 
 test('a decision that would change nothing is refused, with the order’s state and why', async () => {
-  await tellClicks(['kept', {}], ['flat', { model: MODEL.epp, termsAmount: 1_500_000 }])
+  await recordClicks(['kept', {}], ['flat', { model: MODEL.epp, termsAmount: 1_500_000 }])
   const merchant = ['--merchant', String(merchId)]
   const orders = await file(
     'decided.csv',
@@ -181,7 +181,7 @@ test('a decision that would change nothing is refused, with the order’s state 
 })
 
 test('a click is reversed once, and the entries made are shown', async () => {
-  await tellClicks(['ivt', { model: MODEL.cpc, termsAmount: 400_000, reservedMicros: 400_000 }])
+  await recordClicks(['ivt', { model: MODEL.cpc, termsAmount: 400_000, reservedMicros: 400_000 }])
   const reverse = () => souk('reverse', '--click', clickId('ivt'), '--reason', 'bought traffic')
   const { code, json } = await reverse()
   assert.equal(code, 0)
@@ -206,7 +206,7 @@ test('a click is reversed once, and the entries made are shown', async () => {
 })
 
 test('of two reversals of one click at once, also an unpaid one, the second in the log is refused', async () => {
-  await tellClicks(['raced', { model: MODEL.cpc, termsAmount: 0, reservedMicros: 0 }])
+  await recordClicks(['raced', { model: MODEL.cpc, termsAmount: 0, reservedMicros: 0 }])
   const reverse = () => souk('reverse', '--click', clickId('raced'), '--reason', 'bought traffic')
   const both = await Promise.all([reverse(), reverse()])
   const [taken, other] = both.toSorted((a, b) => a.code - b.code)

@@ -242,8 +242,8 @@ async function decide(
   const id = await findOrderId(db, key)
   if (id === null) {
     const known = await requireOrder(db, { ...key, now: context.now() })
-    const standing = { ...known, isReported: false }
-    throw wrongState({ field: 'order', rule: decisionRefusal(standing, 'approve') ?? '' })
+    const state = { ...known, isReported: false }
+    throw wrongState({ field: 'order', rule: decisionRefusal(state, 'approve') ?? '' })
   }
   return withEventWriter(context, async (writer) => {
     await perform(writer, { ...asShell(context, writer.db), params: { order_id: id } })

@@ -34,9 +34,9 @@ function record(merchant: number, amount: string, on: string, reference: string)
 }
 
 /** A click for forty cents, which fell due at the end of its day. */
-async function tellClick(name: string, fields: Partial<StoredEvent>): Promise<void> {
+async function recordClick(name: string, fields: Partial<StoredEvent>): Promise<void> {
   const paid = { model: MODEL.cpc, termsAmount: 400_000, reservedMicros: 400_000 }
-  await log.tell(events.click(name, CLICKED_MS, { pubId, auctionId, ...paid, ...fields }))
+  await log.record(events.click(name, CLICKED_MS, { pubId, auctionId, ...paid, ...fields }))
 }
 
 test('a payment is recorded once and shows what it releases per publisher', async () => {

@@ -25,7 +25,7 @@ import { openFeedFile } from '../catalog/feeds/feed-file.ts'
 import { beginRun, RecordedRun } from '../catalog/feeds/record-import.ts'
 import { MERCHANT_DEFAULTS } from '../catalog/merchant.ts'
 import { insertMerchant } from '../catalog/merchant-store.ts'
-import { readLinkWish } from '../links/create-link.ts'
+import { readLinkRequest } from '../links/create-link.ts'
 import { insertSmartLink } from '../links/store.ts'
 import { replaceFile } from '../platform/files/whole-file.ts'
 import type { IdSource } from '../platform/ids.ts'
@@ -299,7 +299,7 @@ async function makeLinks(
     if (publisher === undefined || pubId === undefined || publisher.isPartner) continue
     for (const pick of article.picks) {
       const { merchant, sku } = pickedOffer(pick)
-      const wish = readLinkWish(
+      const request = readLinkRequest(
         {
           url: `${siteUrl(merchant.slug, state.sitePort)}/p/${sku}`,
           article_name: article.title,
@@ -310,7 +310,7 @@ async function makeLinks(
         },
         { holder: { uid: user, pubIds: Object.values(state.publishers) }, at: now() },
       )
-      const { link } = await insertSmartLink(db, { ...wish, auctionId: ids.next() })
+      const { link } = await insertSmartLink(db, { ...request, auctionId: ids.next() })
       links[linkKey(article.slug, pick)] = link.auction_id
     }
   }

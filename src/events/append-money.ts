@@ -12,7 +12,7 @@ export interface MoneyWriter {
   readonly now: () => number
 }
 
-export interface MoneyNews extends Partial<Pick<LogEvent, 'id' | 'pubId' | 'merchId'>> {
+export interface NewMoneyEvent extends Partial<Pick<LogEvent, 'id' | 'pubId' | 'merchId'>> {
   readonly body: object
 }
 
@@ -20,9 +20,9 @@ export interface MoneyNews extends Partial<Pick<LogEvent, 'id' | 'pubId' | 'merc
 export async function appendMoney(
   { append, nextId, now }: MoneyWriter,
   type: LogEvent['type'],
-  news: readonly MoneyNews[],
+  newEvents: readonly NewMoneyEvent[],
 ): Promise<LogEvent[]> {
-  const events = moneyEvents({ nextId, now }, type, news)
+  const events = moneyEvents({ nextId, now }, type, newEvents)
   await append(events, { timeoutMs: REPORT_TIMEOUT_MS })
   return events
 }
@@ -31,10 +31,10 @@ export async function appendMoney(
 export function moneyEvents(
   { nextId, now }: Pick<MoneyWriter, 'nextId' | 'now'>,
   type: LogEvent['type'],
-  news: readonly MoneyNews[],
+  newEvents: readonly NewMoneyEvent[],
 ): LogEvent[] {
   const shared = { atMs: now(), lane: MONEY_LANE, type }
-  return news.map(({ id = nextId(), body, ...subject }) =>
+  return newEvents.map(({ id = nextId(), body, ...subject }) =>
     newEvent({ ...shared, ...subject, id, body: JSON.stringify(body) }),
   )
 }

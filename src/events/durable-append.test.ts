@@ -78,7 +78,7 @@ async function makeWorld(
       unavailable: count('unavailable'),
     },
     isAccepting: () => accepting.is,
-    onLogState: ({ isAway }) => states.push(isAway),
+    onLogState: ({ isUnreachable }) => states.push(isUnreachable),
     onProblem: (problem) => problems.push(problem),
     onAdoptedDrained: async (owner) => {
       owners.push(owner)
@@ -150,7 +150,7 @@ test('a log that is down from the start loses nothing and delays nobody', async 
   await Promise.all(events.map((event) => world.durable.append([event], LONG_TIMEOUT)))
   assert(performance.now() - start < AT_ONCE_MS, 'they did not wait for the log')
   assert.equal(world.counts.spooled, 200)
-  assert(world.durable.isLogAway())
+  assert(world.durable.isLogUnreachable())
   world.proxy.setMode('pass')
   await untilDrained(world)
   assert.deepEqual(await storedIds(world.database), idsOf(events))
@@ -220,7 +220,7 @@ test('a log that failed while the spool refused as well does not count as down f
   await assert.rejects(world.durable.append(makeEvents(1), LONG_TIMEOUT), LogUnavailable)
   world.proxy.setMode('pass')
   await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.equal(world.durable.isLogAway(), false, 'accepts a caller that asks first')
+  assert.equal(world.durable.isLogUnreachable(), false, 'accepts a caller that asks first')
   const later = makeEvents(1)
   await world.durable.append(later, LONG_TIMEOUT)
   assert.deepEqual(await storedIds(world.database), idsOf(later))

@@ -50,7 +50,7 @@ export interface DurableAppendOptions {
   /** False if this process must accept nothing more: another process has its node number. */
   readonly isAccepting: () => boolean
   /** The log went down, with the error that showed it, or accepts events again. */
-  readonly onLogState: (state: { isAway: boolean; error?: unknown }) => void
+  readonly onLogState: (state: { isUnreachable: boolean; error?: unknown }) => void
   /** Errors that no caller waits for. */
   readonly onProblem: (error: unknown) => void
   /** A dead process's spool is now in the log; `owner` is its record of itself. */
@@ -65,7 +65,7 @@ export class DurableAppend {
   readonly #cutoff = new AbortController()
   readonly #drainer: Promise<void>
   /** Set by a failed append until the log accepts an event again. */
-  #isLogAway = false
+  #isLogUnreachable = false
   #failedMs = Number.NEGATIVE_INFINITY
   #closing: Promise<void> | null = null
   readonly #appending = new Set<Promise<void>>()
@@ -88,7 +88,7 @@ export class DurableAppend {
     if (!this.#options.isAccepting()) throw new LogUnavailable('another process has this number')
     if (events.length === 0) return
     // The log is known to be down, so do not wait for it; the drainer notices when it is back.
-    const isPointless = this.#isLogAway && !this.#options.spool.isEmpty()
+    const isPointless = this.#isLogUnreachable && !this.#options.spool.isEmpty()
     const appending = isPointless
       ? this.#spool(events, { wasLogAsked: false })
       : this.#appendOrSpool(events, timeoutMs)
@@ -104,9 +104,9 @@ export class DurableAppend {
   isSpoolEmpty = (): boolean => this.#options.spool.isEmpty()
 
   /** Whether the last operation on the log failed, just now. */
-  isLogAway = (): boolean => {
+  isLogUnreachable = (): boolean => {
     const { doubtMs = DOUBT_MS } = this.#options
-    return this.#isLogAway && performance.now() - this.#failedMs < doubtMs
+    return this.#isLogUnreachable && performance.now() - this.#failedMs < doubtMs
   }
 
   /**
@@ -187,16 +187,16 @@ export class DurableAppend {
   }
 
   #logAnswered(): void {
-    if (!this.#isLogAway) return
-    this.#isLogAway = false
-    this.#options.onLogState({ isAway: false })
+    if (!this.#isLogUnreachable) return
+    this.#isLogUnreachable = false
+    this.#options.onLogState({ isUnreachable: false })
   }
 
   #logFailed(error: unknown): void {
     this.#failedMs = performance.now()
-    if (this.#isLogAway) return
-    this.#isLogAway = true
-    this.#options.onLogState({ isAway: true, error })
+    if (this.#isLogUnreachable) return
+    this.#isLogUnreachable = true
+    this.#options.onLogState({ isUnreachable: true, error })
   }
 
   async #drainUntilStopped(): Promise<void> {
@@ -221,7 +221,7 @@ export class DurableAppend {
       await spool.drain({ write, onDrained: onAdoptedDrained })
     } catch (error) {
       // A log that is down was reported when it went down; every other error is new.
-      if (!this.#isLogAway && !this.#cutoff.signal.aborted) onProblem(error)
+      if (!this.#isLogUnreachable && !this.#cutoff.signal.aborted) onProblem(error)
     }
   }
 

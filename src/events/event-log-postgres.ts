@@ -108,7 +108,7 @@ export function openPostgresEventLog(connection: Connection): PostgresEventLog {
       }
     },
     onAppended: hints.listen,
-    isAway: () => false, // Unknown without a query.
+    isUnreachable: () => false, // Unknown without a query.
     hint: hints.appended,
     close() {
       closing ??= (async () => {

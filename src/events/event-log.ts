@@ -16,7 +16,7 @@ export interface EventLog {
   /** Calls back soon after an append, also by other nodes; only a hint. */
   onAppended(callback: (lane: number) => void): void
   /** Whether it is known, without asking, that an append would fail now. */
-  isAway(): boolean
+  isUnreachable(): boolean
   close(): Promise<void>
 }
 

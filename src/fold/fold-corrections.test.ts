@@ -68,7 +68,7 @@ test('a reversed click is budget again while its period is open, the merchant’
   const paid = { merchId, campaignId, model: MODEL.cpc, termsAmount: 500_000 }
   const click = (name: string, atMs = START_MS) =>
     events.click(name, atMs, { ...paid, reservedMicros: 500_000, pubId: 5 })
-  const standing = async () => {
+  const amounts = async () => {
     const accounts = await db.rows<{ settled_micros: string }>(sql`
       select day, settled_micros from budget_account where campaign_id = ${campaignId}
       order by day nulls first`)
@@ -78,16 +78,16 @@ test('a reversed click is budget again while its period is open, the merchant’
     return [...accounts.map((row) => Number(row.settled_micros)), Number(owed?.micros)]
   }
   await fold([click('a'), click('b'), click('c')])
-  assert.deepEqual(await standing(), [1_500_000, 1_500_000, 1_500_000])
+  assert.deepEqual(await amounts(), [1_500_000, 1_500_000, 1_500_000])
   const reverse = (name: string, atMs: number) =>
     db.transaction((tx) => foldMoney(tx, [reversalOf(events, name, atMs)]))
   await reverse('a', START_MS + 1)
-  assert.deepEqual(await standing(), [1_000_000, 1_000_000, 1_000_000])
+  assert.deepEqual(await amounts(), [1_000_000, 1_000_000, 1_000_000])
   // The day is over: nothing could be spent of it, and the next one owes only for its own clicks.
   // The campaign's life goes on.
   await db.transaction((tx) => foldMoney(tx, [click('d', START_MS + DAY_MS)]))
   await reverse('b', START_MS + DAY_MS)
-  assert.deepEqual(await standing(), [1_000_000, 1_000_000, 500_000, 1_000_000])
+  assert.deepEqual(await amounts(), [1_000_000, 1_000_000, 500_000, 1_000_000])
 })
 
 test('a reversed click was an invalid one of its pair from its own moment on, and counts once', async () => {

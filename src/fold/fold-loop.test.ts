@@ -32,7 +32,7 @@ test('a worker does not fold clicks again that another worker has folded meanwhi
     },
     append: () => Promise.resolve(),
     onAppended: () => undefined,
-    isAway: () => false,
+    isUnreachable: () => false,
     close: () => Promise.resolve(),
   }
   const loop = new FoldLoop({
@@ -64,7 +64,7 @@ function logOf(events: readonly StoredEvent[]): EventLog {
       events.filter(({ seq }) => BigInt(seq) > BigInt(position)).slice(0, limit),
     append: () => Promise.resolve(),
     onAppended: () => undefined,
-    isAway: () => false,
+    isUnreachable: () => false,
     close: () => Promise.resolve(),
   }
 }

@@ -18,7 +18,7 @@ export interface FoldWork {
 }
 
 /** The thread's messages. */
-export type FoldNews =
+export type FoldMessage =
   | {
       readonly kind: 'folded'
       readonly lane: number
@@ -31,7 +31,7 @@ export type FoldNews =
 const CONNECTIONS_MAX = 2
 
 const { connection } = workerData as FoldWork
-const send = (news: FoldNews) => parentPort?.postMessage(news)
+const send = (message: FoldMessage) => parentPort?.postMessage(message)
 const database = openDatabase({
   ...{ connection, applicationName: 'souk: fold', connectionsMax: CONNECTIONS_MAX },
   onConnectionLost: (error) => send({ kind: 'failed', error }),

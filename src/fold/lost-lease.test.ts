@@ -35,7 +35,7 @@ async function makeLeased(t: TestContext) {
     [1, 2].map((campaignId) => ({ campaignId, day: DAY })),
   )
   const wanted = { campaignId: 1, day: DAY, leaseId: 0, spentMicros: 0, holdMicros: 0 }
-  const terms = { priceMaxMicros: PRICE, isFinal: false, urgentMicros: 0 }
+  const terms = { priceMaxMicros: PRICE, isFinal: false, immediateMicros: 0 }
   const request = { ...wanted, ...terms, wantMicros: 2 * PRICE, inFlightMicros: 0 }
   const ask = (requestNo: number, spentMicros = 0) =>
     requestLeases(db, NODE, { requestNo, requests: [{ ...request, spentMicros }], nowMs: START_MS })

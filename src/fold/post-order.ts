@@ -90,7 +90,7 @@ export function postChange(
       event,
       from: { ...sides.before.parties, clickId: ownerBefore.clickId, totals: from },
       to: { ...sides.after.parties, clickId: owner.clickId, totals: to },
-      isNews: isNews(figures, { isReturn }),
+      isNewRow: isNewRow(figures, { isReturn }),
     }),
   )
   // Also where the ledger stands still: two campaigns may pay the same for one page.
@@ -123,7 +123,7 @@ function amountsOf({ commissionMicros, earningsMicros }: Totals): Amounts {
  * Whether an order or a return happened, which has its row also where it moves no figure: a
  * returned gift, or a sale that is fully returned when it is reported.
  */
-function isNews(
+function isNewRow(
   { from, to }: { readonly from: OrderFigures; readonly to: OrderFigures },
   { isReturn }: { readonly isReturn: boolean },
 ): boolean {
@@ -138,19 +138,19 @@ function isMoreBack(from: OrderFigures, to: OrderFigures): boolean {
   return units(to) > units(from) || refunds(to) > refunds(from)
 }
 
-type Standing = Parties & { readonly clickId: string; readonly totals: Totals }
+type OwnerTotals = Parties & { readonly clickId: string; readonly totals: Totals }
 
 /** What moves in the statistics; two rows where the sale moved to another article. */
 function figureChanges(move: {
   readonly cause: FigureChange['cause']
   readonly event: StoredEvent
-  readonly from: Standing
-  readonly to: Standing
-  readonly isNews: boolean
+  readonly from: OwnerTotals
+  readonly to: OwnerTotals
+  readonly isNewRow: boolean
 }): FigureChange[] {
-  const { cause, event, from, to, isNews } = move
+  const { cause, event, from, to, isNewRow } = move
   const isSameRow = from.pubId === to.pubId && from.articleId === to.articleId
-  const row = (side: Standing, add: Totals, less: Totals): FigureChange => ({
+  const row = (side: OwnerTotals, add: Totals, less: Totals): FigureChange => ({
     cause,
     eventId: event.id,
     atMs: event.atMs,
@@ -166,7 +166,7 @@ function figureChanges(move: {
   const moves = (item: FigureChange) => item.sales || item.revenueMicros || item.earningsMicros
   const taken = isSameRow ? [] : [row(from, NOTHING, from.totals)].filter(moves)
   const given = row(to, to.totals, isSameRow ? from.totals : NOTHING)
-  const isKept = isNews || moves(given)
+  const isKept = isNewRow || moves(given)
   if (!isSameRow || from.clickId === to.clickId) return isKept ? [...taken, given] : taken
   // Another click of the same row: the row may stand still, but its clicks do not.
   return [{ ...given, moved: { clickId: from.clickId, ...from.totals }, makesRow: Boolean(isKept) }]

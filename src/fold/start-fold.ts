@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Connection } from '../platform/postgres/postgres.ts'
-import type { FoldNews, FoldWork } from './fold-thread.ts'
+import type { FoldMessage, FoldWork } from './fold-thread.ts'
 
 const THREAD = new URL('./fold-thread.ts', import.meta.url)
 /** A pause after a crash, in case its cause is temporary. */
@@ -49,9 +49,9 @@ function startThread({ connection, onFolded, onError }: FoldOptions): Worker {
   // Without this process's flags: a test runner's flags mean nothing to the thread.
   const thread = new Worker(THREAD, { workerData, execArgv: [] })
   // Under `node --watch` Node also reports the thread's files by this event.
-  thread.on('message', (news: FoldNews | { readonly kind?: never }) => {
-    if (news.kind === 'folded') onFolded(news.lane, news.count, news.atMs)
-    else if (news.kind === 'failed') onError(news.error)
+  thread.on('message', (message: FoldMessage | { readonly kind?: never }) => {
+    if (message.kind === 'folded') onFolded(message.lane, message.count, message.atMs)
+    else if (message.kind === 'failed') onError(message.error)
   })
   return thread
 }

@@ -10,7 +10,7 @@ export interface HeavyJobOrder extends Omit<HeavyWork, 'db'> {
 }
 
 /** The thread's message. */
-export interface HeavyJobNews {
+export interface HeavyJobMessage {
   readonly result: unknown
 }
 
@@ -20,8 +20,8 @@ const db = openDatabase({ connection, applicationName: 'souk: heavy job', statem
 try {
   // Buffers arrive as plain bytes.
   const own = keys.map(({ id, key }) => ({ id, key: Buffer.from(key) }))
-  const news: HeavyJobNews = { result: await HEAVY_JOBS[job]({ ...order, db, keys: own }) }
-  parentPort?.postMessage(news)
+  const message: HeavyJobMessage = { result: await HEAVY_JOBS[job]({ ...order, db, keys: own }) }
+  parentPort?.postMessage(message)
 } finally {
   await db.close()
 }

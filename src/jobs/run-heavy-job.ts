@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Node } from '../node/node.ts'
-import type { HeavyJobNews, HeavyJobOrder } from './heavy-job-thread.ts'
+import type { HeavyJobMessage, HeavyJobOrder } from './heavy-job-thread.ts'
 import type { HEAVY_JOBS, HeavyJob } from './heavy-jobs.ts'
 
 const THREAD = new URL('./heavy-job-thread.ts', import.meta.url)
@@ -27,8 +27,8 @@ export async function runHeavyJob<Job extends HeavyJob>(
   const ended = once(thread, 'exit') // Rejects with an error of the thread.
   let result: unknown
   // Under `node --watch` Node also reports the thread's files by this event.
-  thread.on('message', (news: HeavyJobNews | { readonly result?: never }) => {
-    if ('result' in news) result = news.result
+  thread.on('message', (message: HeavyJobMessage | { readonly result?: never }) => {
+    if ('result' in message) result = message.result
   })
   // A stop does not wait for a nightly job, which the next start runs again. Adding a message
   // listener refs the thread again, so this comes last.

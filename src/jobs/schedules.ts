@@ -94,7 +94,7 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'send_mail', cron: '* * * * *', work: sendAllMail },
   // So does each new check.
   { task: 'check_tags', cron: '* * * * *', work: checkTags },
-  { task: 'retell_orders', cron: '*/5 * * * *', work: retellAllOrders },
+  { task: 'reattribute_orders', cron: '*/5 * * * *', work: reattributeAllOrders },
   { task: 'issue_statements', cron: '30 2 * * *', work: issueAllStatements },
   { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
   { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
@@ -213,7 +213,7 @@ async function checkTags(node: Node): Promise<void> {
   }
 }
 
-async function retellAllOrders(node: Node): Promise<void> {
+async function reattributeAllOrders(node: Node): Promise<void> {
   const { database: db, appender, ids, log, now } = node
   const deps = { db, append: appender.append, nextId: () => ids.next(), now }
   const repeated = await reattributeOrders(deps)

@@ -85,8 +85,8 @@ function dueDebts({ merchId, until }: Asked): Sql {
 
 /**
  * All debts to others between two debts of the publisher become one debt, due and named like the
- * last of them: money passes all of them before it reaches the next. The order is that of `matchDebts`.
- * A reversal closes its own debt out of this order, so both stay separate.
+ * last of them: money passes all of them before it reaches the next. The order is that of
+ * `matchDebts`. A reversal closes its own debt out of this order, so both stay separate.
  */
 function withOthersJoined(due: Sql, pubId: number): Sql {
   return sql`

@@ -95,7 +95,7 @@ export function ownKeyOf(key: string): string {
 }
 
 /** A debt in the queue, and how much of it is covered. */
-interface Standing {
+interface DebtState {
   readonly debt: Debt
   covered: number
 }
@@ -108,10 +108,10 @@ interface Money {
 /** One merchant's debts and money, added in order of time. */
 class DebtRow {
   readonly #releases: Release[] = []
-  readonly #row: Standing[] = []
+  readonly #row: DebtState[] = []
   readonly #backOf: ReadonlySet<string>
   // Only reversed debts: a map of all would double the cost.
-  readonly #byKey = new Map<string, Standing>()
+  readonly #byKey = new Map<string, DebtState>()
   readonly #money: Money[] = []
   #front = 0 // Index in the queue: everything before it is covered.
   #spent = 0 // Index in the money: everything before it has met debts.
@@ -123,24 +123,24 @@ class DebtRow {
   }
 
   owe(debt: Debt): void {
-    const standing = { debt, covered: 0 }
-    this.#row.push(standing)
-    if (this.#backOf.has(debt.key)) this.#byKey.set(debt.key, standing)
-    this.#pour(debt.dueAtMs)
+    const state = { debt, covered: 0 }
+    this.#row.push(state)
+    if (this.#backOf.has(debt.key)) this.#byKey.set(debt.key, state)
+    this.#payDebts(debt.dueAtMs)
   }
 
   receive({ paymentId, atMs, amountMicros }: Payment): void {
     this.#money.push({ paymentId, left: amountMicros })
-    this.#pour(atMs)
+    this.#payDebts(atMs)
   }
 
   reverse({ key, pubId, dueAtMs: atMs, costMicros, earningsMicros }: Debt): void {
     this.#releases.push({ key, pubId, atMs, paymentId: null, earningsMicros, isWhole: true })
     const credit = { paymentId: null, left: -costMicros }
     const own = this.#byKey.get(ownKeyOf(key))
-    if (own !== undefined) this.#meet(own, credit, atMs)
+    if (own !== undefined) this.#payDebt(own, credit, atMs)
     this.#money.push(credit)
-    this.#pour(atMs)
+    this.#payDebts(atMs)
   }
 
   matched(): MatchedDebts {
@@ -156,13 +156,13 @@ class DebtRow {
     return { releases: this.#releases.sort(byTime), open, creditMicros: micros(credit) }
   }
 
-  /** Lets available money meet debts that are due. */
-  #pour(atMs: number): void {
+  /** Lets available money payDebt debts that are due. */
+  #payDebts(atMs: number): void {
     for (let first = this.#row[this.#front]; first; first = this.#row[this.#front]) {
       while (first.covered < first.debt.costMicros) {
         const money = this.#money[this.#spent]
         if (money === undefined) return
-        this.#meet(first, money, atMs)
+        this.#payDebt(first, money, atMs)
         if (money.left === 0) this.#spent += 1
       }
       // A debt that costs nothing is released with the debts before it, including those of its
@@ -174,15 +174,15 @@ class DebtRow {
     }
   }
 
-  #meet(standing: Standing, money: Money, atMs: number): void {
-    const { debt, covered: before } = standing
+  #payDebt(state: DebtState, money: Money, atMs: number): void {
+    const { debt, covered: before } = state
     const part = Math.min(debt.costMicros - before, money.left)
     if (part <= 0) return
     money.left -= part
-    standing.covered += part
+    state.covered += part
     this.#latest = money
-    const earned = earnedBy(debt, standing.covered) - earnedBy(debt, before)
-    const isWhole = standing.covered === debt.costMicros
+    const earned = earnedBy(debt, state.covered) - earnedBy(debt, before)
+    const isWhole = state.covered === debt.costMicros
     this.#release(debt, { atMs, earned, isWhole })
   }
 

@@ -42,16 +42,16 @@ export interface CheckOptions {
 
 /** Checks the pages that are due; returns how many it checked. */
 export async function checkPages(options: CheckOptions): Promise<number> {
-  const begunAt = options.now()
-  await chooseChecks(options.db, begunAt)
-  const due = await listDuePages(options.db, { now: begunAt, limit: PAGES_PER_RUN })
+  const startedAt = options.now()
+  await chooseChecks(options.db, startedAt)
+  const due = await listDuePages(options.db, { now: startedAt, limit: PAGES_PER_RUN })
   const hosts = [...Map.groupBy(due, (page) => parseWebUrl(pageOf(page))?.host ?? '').values()]
   const visit = new Visitor(options)
   let checked = 0
   const work = async () => {
     for (let pages = hosts.pop(); pages !== undefined; pages = hosts.pop()) {
       for (const page of pages) {
-        if (options.now().getTime() - begunAt.getTime() > RUN_MS) return
+        if (options.now().getTime() - startedAt.getTime() > RUN_MS) return
         const before = { failedAt: page.failed_at, deadSince: page.dead_since }
         const verdict = await visit.check(pageOf(page))
         const at = options.now()

@@ -7,7 +7,7 @@ import { parseWebUrl } from '../platform/net/url.ts'
 import { parseTimestamp } from '../platform/time/timestamp.ts'
 import { isOwnLink, type OwnBases } from './link-url.ts'
 import type { CreateSmartLinkBody } from './schema.ts'
-import type { SmartLinkWish } from './store.ts'
+import type { SmartLinkRequest } from './store.ts'
 import { unwrapUrl } from './unwrap.ts'
 
 /** Faults of a missing `pub_id`. Only a key with exactly one publisher may omit it. */
@@ -31,10 +31,10 @@ export function ownLinkFaults(url: unknown, bases: OwnBases): Fault[] {
 }
 
 /** Reads a valid body. Whether the publisher is the holder's is for the caller to check. */
-export function readLinkWish(
+export function readLinkRequest(
   body: CreateSmartLinkBody,
   { holder, at }: { holder: Pick<KeyHolder, 'uid' | 'pubIds'>; at: Date },
-): SmartLinkWish {
+): SmartLinkRequest {
   const { article_url: articleUrl, url = null } = body
   const address = readArticleUrl(articleUrl)
   const publicationDate = parseTimestamp(body.article_publication_date ?? '')

@@ -23,7 +23,7 @@ export interface LinkMateRules {
 }
 
 /** The mark at the end of a URL by which publishers exclude a link, or lock it to its merchant. */
-export function readMark(url: string): string | null {
+export function readLinkMark(url: string): string | null {
   return /#(donotlink|locklink)\s*$/i.exec(url)?.[1]?.toLowerCase() ?? null
 }
 
@@ -39,7 +39,7 @@ export function wantedLinks(links: LinkMateBody['links'], rules: LinkMateRules):
     if (written === null) continue
     // Half a surrogate pair has no UTF-8 form. Storage would return it as U+FFFD.
     const raw_url = written.toWellFormed()
-    const mark = readMark(raw_url)
+    const mark = readLinkMark(raw_url)
     const url = mark === 'donotlink' ? null : parseWebUrl(raw_url)
     if (url === null || isLeftAlone(url, rules)) continue
     const inside = unwrapUrl(raw_url)

@@ -24,7 +24,7 @@ import { envelope, ok } from '../platform/http/envelope.ts'
 import { idempotencyKeyFaults, readIdempotencyKey } from '../platform/http/idempotency-key.ts'
 import type { TokenBuckets } from '../platform/limits/token-bucket.ts'
 import { addressUnit } from '../platform/net/client-address.ts'
-import { ownLinkFaults, pubIdFaults, readLinkWish } from './create-link.ts'
+import { ownLinkFaults, pubIdFaults, readLinkRequest } from './create-link.ts'
 import type { OwnBases } from './link-url.ts'
 import { type LinkMateCall, type LinkMateDeps, retrieveLinks } from './retrieve-links.ts'
 import {
@@ -94,11 +94,11 @@ export const createLinkRoute =
         const { body } = request
         const holder = holderOf(request)
         const key = readIdempotencyKey(request.headers['idempotency-key'])
-        const wish = readLinkWish(body, { holder, at: now() })
-        authorize(holder, { kind: 'publisher', id: wish.article.pubId }, 'links.write')
+        const wanted = readLinkRequest(body, { holder, at: now() })
+        authorize(holder, { kind: 'publisher', id: wanted.article.pubId }, 'links.write')
         const call = { caller: callerName(holder), key, body, status: 201 }
         const record = await once(db, call, async (tx) => {
-          const created = await insertSmartLink(tx, { ...wish, auctionId: nextId() })
+          const created = await insertSmartLink(tx, { ...wanted, auctionId: nextId() })
           return toSmartLinkRecord(created, bases.linkUrl)
         })
         onLink(record)

@@ -35,8 +35,8 @@ function page(path: string, changes: Partial<WantedArticle> = {}): WantedArticle
 }
 
 const make = async (article: WantedArticle) => {
-  const wish = { article, url: 'https://shop.example/1', isExclusive: false }
-  return (await insertSmartLink(db, { ...wish, auctionId: nextId() })).article
+  const link = { article, url: 'https://shop.example/1', isExclusive: false }
+  return (await insertSmartLink(db, { ...link, auctionId: nextId() })).article
 }
 
 async function articlesOf(path: string) {
@@ -73,10 +73,10 @@ test('an article takes a new publication date, and keeps the old one if none is 
 
 test('a link once requested with a key stays vouched for, and so does an article once named', async () => {
   const ask = async (isTrusted: boolean, isArticleGiven: boolean) => {
-    const wish = { url: 'https://shop.example/1', isExclusive: false, unwraps: true }
+    const wanted = { url: 'https://shop.example/1', isExclusive: false, unwraps: true }
     const [link] = await findOrCreateLinks(db, {
       ...{ article: page('vouched', { isTrusted }), source: 'wrapper' },
-      links: [{ ...wish, auctionId: nextId() }],
+      links: [{ ...wanted, auctionId: nextId() }],
       isArticleGiven,
     })
     const row = await db.row<{ is_article_given: boolean }>(sql`
@@ -104,8 +104,8 @@ test('the links that calls without a key make are counted for each publisher and
 
 test('a link is disabled alone, and once: a second time changes nothing of it', async () => {
   const [auctionId, other] = [nextId(), nextId()]
-  const wish = { article: page('disabled'), url: null, isExclusive: false }
-  for (const id of [auctionId, other]) await insertSmartLink(db, { ...wish, auctionId: id })
+  const link = { article: page('disabled'), url: null, isExclusive: false }
+  for (const id of [auctionId, other]) await insertSmartLink(db, { ...link, auctionId: id })
   const updatedAt = () =>
     db.row(sql`select datetime_updated from smart_link where auction_id = ${auctionId}::bigint`)
   await disableLink(db, auctionId)

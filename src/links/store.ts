@@ -90,7 +90,7 @@ const LINK_COLUMNS = sql`smart_link_id, auction_id, pub_id, url, is_exclusive, i
 const URL_HASH_BYTES = 16 // 128 bits make a collision within an article impossible in practice.
 
 /** A link to create. */
-export interface SmartLinkWish {
+export interface SmartLinkRequest {
   readonly article: WantedArticle
   readonly url: string | null
   readonly isExclusive: boolean
@@ -102,7 +102,7 @@ export interface SmartLinkWish {
  */
 export async function insertSmartLink(
   db: Db,
-  { article, url, isExclusive, auctionId }: SmartLinkWish & { readonly auctionId: string },
+  { article, url, isExclusive, auctionId }: SmartLinkRequest & { readonly auctionId: string },
 ): Promise<CreatedLinkRow> {
   const row = await db.row<CreatedLinkRow['link'] & { article: ArticleRow }>(sql`
     with ${articleSteps(article)}, link as (

@@ -87,17 +87,17 @@ export async function importNetwork(
     ...read.rejected,
     ...settled.flatMap((item) => ('reason' in item ? [item] : [])),
   ].sort((a, b) => a.line - b.line)
-  const { kept, vanished } = mergeLines({
+  const { kept, missing } = mergeLines({
     stored,
     lines,
     rejected: rejected.flatMap(({ names }) => names ?? []),
     isMergeable: rows.some((row) => row.transactionId !== null || row.posted !== null),
     replacesDays: file.replacesDays ?? false,
   })
-  if (vanished.length > 0) throw vanishing(vanished, stored)
+  if (missing.length > 0) throw missingLines(missing, stored)
   const counted = lines.filter(({ isDeclined }) => !isDeclined)
   const lists = { stored, kept, lines: counted }
-  const { changed, news } = await changePartitions(deps, file.network, lists)
+  const { changed, newEvents } = await changePartitions(deps, file.network, lists)
   const imported = {
     rows: read.rows.length + read.rejected.length,
     imported: counted.length,
@@ -112,7 +112,7 @@ export async function importNetwork(
     },
     rejects: rejected.map(({ names: _, ...reject }) => reject),
   }
-  await append(moneyEvents(deps, EVENT_TYPE.networkRow, news), imported)
+  await append(moneyEvents(deps, EVENT_TYPE.networkRow, newEvents), imported)
   return imported
 }
 
@@ -124,15 +124,15 @@ function countOf(words: readonly string[]): Record<string, number> {
 /** A longer list would not help. */
 const DAYS_NAMED_MAX = 100
 
-function vanishing(vanished: readonly NetworkLine[], stored: readonly NetworkLine[]) {
+function missingLines(missing: readonly NetworkLine[], stored: readonly NetworkLine[]) {
   const linesOf = (day: string, lines: readonly NetworkLine[]) =>
     lines.filter((line) => line.day === day).length
-  const days = [...new Set(vanished.map(({ day }) => day))].sort()
+  const days = [...new Set(missing.map(({ day }) => day))].sort()
   return badRequest(
     days.slice(0, DAYS_NAMED_MAX).map((day) => ({
       field: day,
       rule:
-        `${linesOf(day, vanished)} of the ${linesOf(day, stored)} lines stored for this day are ` +
+        `${linesOf(day, missing)} of the ${linesOf(day, stored)} lines stored for this day are ` +
         'not in the file, and it has no transaction ids to merge by; import a report of the ' +
         'whole day, or give --replace-days to remove them',
     })),
@@ -292,9 +292,9 @@ async function changePartitions(
   deps: IntakeDeps,
   network: string,
   { stored, kept, lines }: PartitionLines,
-): Promise<{ readonly changed: ReadonlySet<string>; readonly news: readonly NetworkNews[] }> {
+): Promise<{ readonly changed: ReadonlySet<string>; readonly newEvents: readonly NetworkEvent[] }> {
   const changed = new Set<string>()
-  const news: NetworkNews[] = []
+  const newEvents: NetworkEvent[] = []
   const wanted = Map.groupBy([...kept, ...lines], partitionOf)
   const isKept = new Set<NetworkLine>(kept)
   const removed = stored.filter((line) => !isKept.has(line))
@@ -315,22 +315,22 @@ async function changePartitions(
       rows: bodies.length,
       rows_hash: rowsHash,
     }
-    news.push(...bodies, { body: end, pubId: null })
+    newEvents.push(...bodies, { body: end, pubId: null })
   }
-  return { changed, news }
+  return { changed, newEvents }
 }
 
-interface NetworkNews {
+interface NetworkEvent {
   readonly body: NetworkBody
   readonly pubId: number | null
 }
 
-interface RowNews {
+interface RowEvent {
   readonly body: NetworkRowBody
   readonly pubId: number
 }
 
-function hashOf(bodies: readonly RowNews[]): string {
+function hashOf(bodies: readonly RowEvent[]): string {
   const hash = createHash('sha256')
   for (const { body, pubId } of bodies) {
     hash.update(JSON.stringify({ ...body, import_id: 0, pub_id: pubId })).update('\n')
@@ -339,7 +339,7 @@ function hashOf(bodies: readonly RowNews[]): string {
 }
 
 /** Sorted by content, so that the order of imports does not matter. */
-function rowBodies(lines: readonly NetworkLine[], importId: string): RowNews[] {
+function rowBodies(lines: readonly NetworkLine[], importId: string): RowEvent[] {
   const bodies = lines.map((line) => ({ line, body: rowBody(line, importId) }))
   const placed = bodies.map((item) => ({ ...item, place: JSON.stringify(item.body) }))
   const sorted = placed.sort((a, b) => (a.place < b.place ? -1 : 1))

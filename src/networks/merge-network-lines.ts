@@ -41,7 +41,7 @@ export interface MergeInput<Stored extends NetworkLine> {
 export interface Merge<Stored extends NetworkLine> {
   readonly kept: readonly Stored[]
   /** Stored lines that a day's file lacks. Nothing is imported while there are any. */
-  readonly vanished: readonly Stored[]
+  readonly missing: readonly Stored[]
 }
 
 export function mergeLines<Stored extends NetworkLine>(input: MergeInput<Stored>): Merge<Stored> {
@@ -50,17 +50,17 @@ export function mergeLines<Stored extends NetworkLine>(input: MergeInput<Stored>
   const days = new Set(lines.map(partitionOf))
   const spared = new Set(rejected.flatMap(namesOf))
   const kept: Stored[] = []
-  const vanished: Stored[] = []
+  const missing: Stored[] = []
   for (const line of stored) {
     const isOfDay = days.has(partitionOf(line))
     if (isMergeable || !isOfDay) {
       if (!index.replaces(line) && !(replacesDays && isOfDay)) kept.push(line)
     } else if (!replacesDays && !index.accountsFor(line)) {
       if (namesOf(line).some((name) => spared.has(name))) kept.push(line)
-      else vanished.push(line)
+      else missing.push(line)
     }
   }
-  return { kept, vanished }
+  return { kept, missing }
 }
 
 function namesOf({ transactionId, orderId }: Pick<LineNames, 'transactionId' | 'orderId'>) {

@@ -48,7 +48,7 @@ import { spoolFolder } from './data-folder.ts'
 import { type Metrics, makeMetrics } from './metrics.ts'
 import { openEventLog } from './open-event-log.ts'
 import { MIGRATIONS_FOLDER, openStorage } from './open-storage.ts'
-import { keyMarks, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
+import { keyFingerprints, LOST_KEY, ownSealingKeys } from './sealing-keys.ts'
 import { type NodeQuotas, openStorageQuotas } from './storage-quotas.ts'
 
 /**
@@ -78,7 +78,7 @@ export interface Node {
   readonly sealingKeys: readonly SealingKey[]
   readonly sealer: Sealer
   readonly eventLog: EventLog
-  readonly appender: Pick<DurableAppend, 'append' | 'isLogAway' | 'isSpoolEmpty'>
+  readonly appender: Pick<DurableAppend, 'append' | 'isLogUnreachable' | 'isSpoolEmpty'>
   /** False once another process has this node's number. Then this process must be replaced. */
   readonly isHeld: () => boolean
   readonly book: LeaseBook
@@ -270,7 +270,7 @@ async function openLog(
     pid: process.pid,
     roles: [...config.roles].join(','),
     knowsCountries: knowsCountries(config),
-    keyMarks: keyMarks(parts.sealingKeys),
+    keyFingerprints: keyFingerprints(parts.sealingKeys),
     settings: sharedSettings(config),
     onLost: () => book.stopSpending(now()),
     onError: errorLogger(log, 'heartbeat failed'),
@@ -288,8 +288,8 @@ async function openLog(
     spool,
     counters: metrics.append,
     isAccepting: () => claim.isHeld(),
-    onLogState: ({ isAway, error }) => {
-      if (isAway) log.warn({ err: error }, 'the event log is away')
+    onLogState: ({ isUnreachable, error }) => {
+      if (isUnreachable) log.warn({ err: error }, 'the event log is away')
       else log.info('the event log is back')
     },
     onProblem,

@@ -27,7 +27,7 @@ export async function knownSealingKeys(keeper: Keeper): Promise<readonly Sealing
 }
 
 /** Marks by which nodes can compare their keys without revealing them. */
-export function keyMarks(keys: readonly SealingKey[]): string[] {
+export function keyFingerprints(keys: readonly SealingKey[]): string[] {
   return keys.map(({ id, key }) => {
     const mark = createHmac('sha256', key).update('the mark of this key').digest('hex')
     return `${id}:${mark.slice(0, MARK_CHARACTERS)}`

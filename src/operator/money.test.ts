@@ -136,7 +136,7 @@ test('a click is reversed once and listed', async () => {
 test('a payout is due, in the file, and confirmed as paid once', async () => {
   const month = lastIssuableMonth(new Date())
   const atMs = Date.parse(`${month}-10T12:00:00Z`)
-  await tell(
+  await append(
     events.at(atMs, { ...click('large'), termsAmount: 80_000_000, reservedMicros: 80_000_000 }),
     events.payment(atMs + 3 * DAY_MS, 80, { merchId }),
   )

@@ -18,7 +18,7 @@ const edge = () => api.app.node.edge.market.suspended
 const own = 'https://kettles.example/p/1'
 
 async function lastReason(): Promise<string> {
-  await api.app.settled()
+  await api.app.untilFolded()
   const row = await api.db.row<{ reason: number; merchant_cost_micros: string }>(sql`
     select reason, merchant_cost_micros from click order by at desc, click_id limit 1`)
   assert.equal(row?.merchant_cost_micros === '0', row?.reason !== 0)

@@ -22,10 +22,10 @@ import {
   type Warning,
   warningFaults,
 } from './intake-warnings.ts'
-import { type IntakeQuotas, keepRefusal, type SentReport } from './keep-refusal.ts'
-import { keepRawBodies, rawBody } from './raw-body.ts'
+import { addRawBodies, rawBody } from './raw-body.ts'
 import { type HoldOf, readOrder } from './read-order.ts'
 import { CheckoutBody, Stored } from './schema.ts'
+import { type IntakeQuotas, type SentReport, storeRefusal } from './store-refusal.ts'
 import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 import type { UsualValues } from './usual-value.ts'
 
@@ -47,7 +47,7 @@ export const checkoutRoutes =
   (deps: CheckoutDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const limiter = intakeLimiter()
-    keepRawBodies(app)
+    addRawBodies(app)
     app.post(
       '/api/v1/events/conversions/checkout/',
       {
@@ -85,9 +85,9 @@ async function receive(deps: CheckoutDeps, request: FastifyRequest): Promise<voi
     })
     const warnings = [...unknownFieldWarnings(unknown), ...(await accept(deps, merchant, body))]
     deps.onReport?.(merchant.merch_id, 'tag_checkout')
-    if (warnings.length > 0) await keepWarnings(deps, request, { merchant, warnings })
+    if (warnings.length > 0) await storeWarnings(deps, request, { merchant, warnings })
   } catch (cause) {
-    await keepRefused(deps, request, { received, cause })
+    await storeRefused(deps, request, { received, cause })
     throw cause
   }
 }
@@ -110,7 +110,7 @@ async function accept(
 }
 
 /** A browser's response has no body. The merchant finds the warnings among the refused reports. */
-async function keepWarnings(
+async function storeWarnings(
   deps: CheckoutDeps,
   request: FastifyRequest,
   { merchant, warnings }: { readonly merchant: Merchant; readonly warnings: readonly Warning[] },
@@ -123,7 +123,7 @@ async function keepWarnings(
     faults: warningFaults(warnings),
     isAccepted: true,
   }
-  await keepRefusal(deps, kept, sentReport(request))
+  await storeRefusal(deps, kept, sentReport(request))
 }
 
 /** The stored fields of any call. */
@@ -151,7 +151,7 @@ function sentReport(request: FastifyRequest): SentReport {
   }
 }
 
-async function keepRefused(
+async function storeRefused(
   deps: CheckoutDeps,
   request: FastifyRequest,
   { received, cause }: { readonly received: unknown; readonly cause: unknown },
@@ -163,7 +163,7 @@ async function keepRefused(
     reason: cause.message,
     faults: (cause.data ?? []) as Fault[],
   }
-  await keepRefusal(deps, refusal, sentReport(request))
+  await storeRefusal(deps, refusal, sentReport(request))
 }
 
 /**

@@ -12,8 +12,8 @@ import {
   dropRequest,
   finishRequests,
   insertRequests,
-  type KeptAnswer,
   type SignedRequest,
+  type StoredAnswer,
 } from './intake-store.ts'
 
 /** Requests per commit. */
@@ -24,7 +24,7 @@ const QUEUED_MAX = 10_000
 export class IntakeRequests {
   readonly #db: Db
   readonly #claims: GroupCommit<SignedRequest>
-  readonly #answers: GroupCommit<KeptAnswer>
+  readonly #answers: GroupCommit<StoredAnswer>
   readonly #claimed = new WeakSet<SignedRequest>()
 
   constructor(db: Db) {
@@ -41,7 +41,7 @@ export class IntakeRequests {
     return this.#claimed.has(request) ? { kind: 'claimed' } : claimAgain(this.#db, request)
   }
 
-  finish(answer: KeptAnswer): Promise<void> {
+  finish(answer: StoredAnswer): Promise<void> {
     return this.#answers.add([answer])
   }
 

@@ -28,7 +28,7 @@ export type Claim =
   | { readonly kind: 'answered'; readonly response: string }
   | { readonly kind: 'claimed' | 'working' | 'replayed' | 'other_body' }
 
-export interface KeptAnswer {
+export interface StoredAnswer {
   readonly request: SignedRequest
   readonly response: string
 }
@@ -147,7 +147,7 @@ async function claimPastKey(db: Db, request: SignedRequest): Promise<boolean> {
 }
 
 /** Stores the responses of accepted requests for their retries. */
-export async function finishRequests(db: Db, answers: readonly KeptAnswer[]): Promise<void> {
+export async function finishRequests(db: Db, answers: readonly StoredAnswer[]): Promise<void> {
   await db.run(sql`
     update intake_request as kept set status = ${ACCEPTED}, response = input.response
     from unnest(

@@ -58,7 +58,7 @@ export interface OrderAccount {
   readonly attributedAtMs?: number // when the click was found; absent means at acceptance
   readonly wait?: Wait // absent if it was never held, or was locked before
   /** The reports that count while a report waits that arrived after the lock: see `believed`. */
-  readonly stood?: Reports
+  readonly inForce?: Reports
 }
 
 /** A hold that began while the order was open. Nothing locks until it ends. */
@@ -86,24 +86,24 @@ export type IgnoredBecause = 'amounts_closed' | 'rejected'
  */
 export function addReport(
   account: OrderAccount,
-  heard: {
+  input: {
     readonly report: OrderReport
     readonly attribution: OrderAttribution | null
     readonly evidence?: readonly TouchEvidence[]
     readonly atMs: number
   },
 ): { readonly account: OrderAccount; readonly ignored: IgnoredBecause | null } {
-  const { report, atMs } = heard
+  const { report, atMs } = input
   const open = withdrawCancellation(account, atMs)
   if (open.rejection !== null) return { account, ignored: 'rejected' }
   const acceptedAtMs = account.acceptedAtMs ?? atMs
   const isOver = atMs >= acceptedAtMs + AMOUNTS_OPEN_MS && !isWaiting(account)
   if (isOver) return { account, ignored: 'amounts_closed' }
   const reports = withReport(account.reports, report)
-  const attribution = keepOrReplace({ ...open, acceptedAtMs }, heard.attribution, atMs)
+  const attribution = keepOrReplace({ ...open, acceptedAtMs }, input.attribution, atMs)
   const isFrozen = attribution !== null && attribution === account.attribution
-  const isSilent = (heard.evidence ?? []).length === 0 // This report names no click.
-  const evidence = isFrozen || isSilent ? withLate(account, heard) : (heard.evidence ?? [])
+  const isSilent = (input.evidence ?? []).length === 0 // This report names no click.
+  const evidence = isFrozen || isSilent ? withLate(account, input) : (input.evidence ?? [])
   const isFoundLater = account.acceptedAtMs !== null && attribution !== null && !isFrozen
   const since = isFoundLater ? { attributedAtMs: atMs } : {}
   const reported = { ...open, acceptedAtMs, reports, attribution, evidence, ...since }
@@ -118,9 +118,9 @@ export function addReport(
 /** The same evidence, completed with clicks that arrived since. */
 function withLate(
   { evidence }: OrderAccount,
-  heard: { readonly evidence?: readonly TouchEvidence[] },
+  input: { readonly evidence?: readonly TouchEvidence[] },
 ): readonly TouchEvidence[] {
-  const verdicts = new Map(heard.evidence?.map((touch) => [touch.id, touch]))
+  const verdicts = new Map(input.evidence?.map((touch) => [touch.id, touch]))
   return evidence.map((touch) => {
     const late = touch.verdict === 'unknown_click' ? verdicts.get(touch.id) : undefined
     return late === undefined || late.verdict === 'won' ? touch : late
@@ -142,13 +142,13 @@ function withdrawCancellation(account: OrderAccount, atMs: number): OrderAccount
 function hold(reported: OrderAccount, before: OrderAccount, atMs: number): OrderAccount {
   return isOpen(datesOf(before), atMs)
     ? { ...reported, wait: { endedAtMs: null } }
-    : { ...reported, stood: believed(before) }
+    : { ...reported, inForce: believed(before) }
 }
 
 /** A hold ends when a person has decided, or when a report leaves nothing to decide. */
 function endWait(account: OrderAccount, atMs: number): OrderAccount {
   if (holdOf(account) !== null) return account
-  const { stood: _, ...rest } = account
+  const { inForce: _, ...rest } = account
   return isWaiting(account) ? { ...rest, wait: { endedAtMs: atMs } } : rest
 }
 
@@ -256,8 +256,8 @@ function lockOf(account: OrderAccount): number {
  * The reports that count for the figures: all of them, except that a held report cannot undo a
  * locked order, which may be paid already.
  */
-export function believed({ stood, reports }: OrderAccount): Reports {
-  return stood ?? reports
+export function believed({ inForce, reports }: OrderAccount): Reports {
+  return inForce ?? reports
 }
 
 /** Why the latest report does not count yet. */

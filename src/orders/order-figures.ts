@@ -92,7 +92,7 @@ export function orderFigures(account: OrderAccount): OrderFigures {
   }
   const order = mergeReports(believed(account))
   const hold = holdOf(account)
-  const isHeld = hold !== null && account.stood === undefined
+  const isHeld = hold !== null && account.inForce === undefined
   const owner = account.attribution?.owner ?? null
   const isCounted = !isHeld && owner !== null && account.rejection === null
   const gross = grossOf(order, owner)

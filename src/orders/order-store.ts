@@ -54,7 +54,7 @@ export function findOrdersOfClicks(
 
 /** Orders that wait for an exchange rate. */
 export function ordersWithoutRate(db: Db): AsyncGenerator<OrderRecord[]> {
-  return inRounds(db, sql`hold = 'no_rate'`)
+  return inBatches(db, sql`hold = 'no_rate'`)
 }
 
 /**
@@ -65,7 +65,7 @@ export function ordersOfUnknownClicks(
   db: Db,
   { now, since }: { readonly now: Date; readonly since: Date },
 ): AsyncGenerator<OrderRecord[]> {
-  return inRounds(
+  return inBatches(
     db,
     sql`accepted_at >= ${since} and (locks_at is null or locks_at > ${now})
       and (attribution is null or attribution <> 'exact') and rejected_at is null
@@ -73,14 +73,14 @@ export function ordersOfUnknownClicks(
   )
 }
 
-const ORDERS_PER_ROUND = 500 // One batch of the event log.
+const ORDERS_PER_BATCH = 500 // One batch of the event log.
 
 /** In batches, in the order of their keys. */
-async function* inRounds(db: Db, condition: Sql): AsyncGenerator<OrderRecord[]> {
+async function* inBatches(db: Db, condition: Sql): AsyncGenerator<OrderRecord[]> {
   let after: OrderKey = { merchId: 0, orderId: '' }
   for (;;) {
     const isNext = sql`${condition} and (merch_id, order_id) > (${after.merchId}, ${after.orderId})`
-    const orders = [...(await readOrders(db, isNext, ORDERS_PER_ROUND)).values()]
+    const orders = [...(await readOrders(db, isNext, ORDERS_PER_BATCH)).values()]
     const last = orders.at(-1)
     if (last === undefined) return
     yield orders

@@ -12,7 +12,7 @@ import { type OrderState, orderState } from './order-states.ts'
  * stay, but it is no sale any more. `order` names the relation with the order's columns.
  */
 export function isCancelledSale(order: Sql): Sql {
-  const believed = sql`coalesce(${order}.told->'stood', ${order}.told->'reports')`
+  const believed = sql`coalesce(${order}.account->'inForce', ${order}.account->'reports')`
   const best = sql`coalesce(${believed}->'s2s', ${believed}->'import', ${believed}->'pixel')`
   return sql`((${best}->>'is_cancelled')::boolean or coalesce((${best}->>'is_test')::boolean, false))`
 }

@@ -11,7 +11,7 @@ type App = Parameters<FastifyPluginAsyncTypebox>[0]
  * Within this plugin `request.body` is a Buffer. Handlers parse and check it themselves, and a
  * body's schema is documentation only.
  */
-export function keepRawBodies(app: App): void {
+export function addRawBodies(app: App): void {
   app.addHook('preParsing', async (_request, _reply, body) => paced(body as Readable))
   parseBodies(app, (body) => body)
   app.setValidatorCompiler<object>((route) =>

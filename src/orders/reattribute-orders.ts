@@ -35,13 +35,13 @@ async function reattributeBatch(
   const clicks = await findClicks(deps.db, [...new Set(orders.flatMap(unknownClicksOf))])
   const found = orders.filter((order) => unknownClicksOf(order).some((id) => clicks.has(id)))
   const bodies = await findBodies(deps.db, { day, eventIds: found.flatMap(reportEvents) })
-  const news = found.flatMap((order) =>
+  const newEvents = found.flatMap((order) =>
     namings(order, bodies)
       .filter((body) => namesFor(order, body).some((id) => clicks.has(id)))
       .map((body) => ({ merchId: order.merchId, body })),
   )
-  await appendMoney(deps, EVENT_TYPE.order, news)
-  return news.length
+  await appendMoney(deps, EVENT_TYPE.order, newEvents)
+  return newEvents.length
 }
 
 function unknownClicksOf({ account }: Pick<OrderRecord, 'account'>): string[] {

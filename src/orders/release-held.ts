@@ -5,7 +5,7 @@
  * so it replaces it (order-merge.ts). Nothing else about the order changes, and the log records
  * when and by which rate it came to count.
  */
-import { appendMoney, type MoneyNews } from '../events/append-money.ts'
+import { appendMoney, type NewMoneyEvent } from '../events/append-money.ts'
 import { EVENT_TYPE } from '../events/event.ts'
 import { utcDay } from '../platform/time/timestamp.ts'
 import { WINDOW_DAYS_DEFAULT } from './attribute.ts'
@@ -21,16 +21,16 @@ import { UsualValues } from './usual-value.ts'
 export async function releaseHeldOrders(deps: IntakeDeps): Promise<number> {
   let released = 0
   for await (const orders of ordersWithoutRate(deps.db)) {
-    released += await releaseRound(deps, orders)
+    released += await releaseBatch(deps, orders)
   }
   return released
 }
 
 /** Repeats the reports that now count. A report without any effect is skipped. */
-async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): Promise<number> {
+async function releaseBatch(deps: IntakeDeps, orders: readonly OrderRecord[]): Promise<number> {
   const withRateOf = await converter(deps, orders)
   const atMs = deps.now()
-  const news: MoneyNews[] = []
+  const newEvents: NewMoneyEvent[] = []
   let released = 0
   for (const { merchId, orderId, account } of orders) {
     let after = account
@@ -39,14 +39,14 @@ async function releaseRound(deps: IntakeDeps, orders: readonly OrderRecord[]): P
       if (report === null) continue
       const id = deps.nextId()
       const received = { report: { ...report, event_id: id }, attribution: null, atMs }
-      const heard = addReport(after, received)
-      if (heard.ignored !== null) continue
-      after = heard.account
-      news.push({ id, merchId, body: bodyOf(orderId, report) })
+      const result = addReport(after, received)
+      if (result.ignored !== null) continue
+      after = result.account
+      newEvents.push({ id, merchId, body: bodyOf(orderId, report) })
     }
     if (holdOf(after) === null) released += 1
   }
-  await appendMoney(deps, EVENT_TYPE.order, news)
+  await appendMoney(deps, EVENT_TYPE.order, newEvents)
   return released
 }
 

@@ -40,8 +40,7 @@ import {
   type Warning,
   warningRecords,
 } from './intake-warnings.ts'
-import { type IntakeQuotas, keepRefusal } from './keep-refusal.ts'
-import { keepRawBodies, rawBody } from './raw-body.ts'
+import { addRawBodies, rawBody } from './raw-body.ts'
 import { readOrder, readReturn } from './read-order.ts'
 import {
   AcceptedOrderRecord,
@@ -52,6 +51,7 @@ import {
   Warnings,
 } from './schema.ts'
 import { SIGNATURE_HEADER, TIMESTAMP_HEADER, verifySignature } from './signed-request.ts'
+import { type IntakeQuotas, storeRefusal } from './store-refusal.ts'
 
 /** Of each kind, signed and unsigned. */
 const REFUSALS_SHOWN_MAX = 500
@@ -88,7 +88,7 @@ export const intakeRoutes =
     const deps = { ...intake, requests: new IntakeRequests(intake.db) }
     const limiter = intakeLimiter()
     const forReturns = returnLimiter()
-    keepRawBodies(app) // The signature covers the bytes, which are parsed only if it is valid.
+    addRawBodies(app) // The signature covers the bytes, which are parsed only if it is valid.
 
     app.post(
       '/api/v1/merchants/:merch_id/orders/',
@@ -245,7 +245,7 @@ async function receive<T>(
         isProven: cause.code !== ERRORS.badSignature.code,
       }
       const toText = (sent: Buffer) => sent.toString()
-      await keepRefusal(deps, refusal, { address: request.clientAddress, body, toText })
+      await storeRefusal(deps, refusal, { address: request.clientAddress, body, toText })
     }
     throw cause
   }

@@ -18,9 +18,9 @@ import { parseBody } from '../platform/http/json-body.ts'
 import { compileCheck } from '../platform/http/validation.ts'
 import { parseWebUrl } from '../platform/net/url.ts'
 import type { IntakeDeps } from './intake.ts'
-import type { IntakeQuotas } from './keep-refusal.ts'
-import { keepRawBodies, rawBody } from './raw-body.ts'
+import { addRawBodies, rawBody } from './raw-body.ts'
 import { ShopViewBody, Stored } from './schema.ts'
+import type { IntakeQuotas } from './store-refusal.ts'
 import { type TagDeps, tagMerchant } from './tag-merchant.ts'
 
 const VIEWS = compileCheck(ShopViewBody)
@@ -30,7 +30,7 @@ type ShopViewDeps = IntakeDeps & TagDeps & { readonly quotas: IntakeQuotas }
 export const shopViewRoutes =
   (deps: ShopViewDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    keepRawBodies(app)
+    addRawBodies(app)
     app.post(
       '/api/v1/events/conversions/page_view/',
       {

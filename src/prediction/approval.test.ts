@@ -9,13 +9,13 @@ function merchant(
   merchId: number,
   orders: number,
   rejectedAt: Readonly<Record<number, number>>,
-  standingAt: Readonly<Record<number, number>> = { 0: orders },
+  activeAt: Readonly<Record<number, number>> = { 0: orders },
 ): OrderAges[] {
   return Array.from({ length: APPROVAL_STEPS + 1 }, (_, step) => ({
     ...{ merch_id: merchId, step },
     exposed: step < APPROVAL_STEPS ? orders : 0,
     rejected: step < APPROVAL_STEPS ? orders * (rejectedAt[step] ?? 0) : 0,
-    standing: standingAt[step] ?? 0,
+    active: activeAt[step] ?? 0,
   }))
 }
 
@@ -75,7 +75,7 @@ test('a share is never below 0 or above 1', () => {
     step: fc.nat(APPROVAL_STEPS),
     exposed: fc.double({ min: 0, max: 1e3, noNaN: true }),
     rejected: fc.double({ min: 0, max: 1e3, noNaN: true }),
-    standing: fc.double({ min: 0, max: 1e3, noNaN: true }),
+    active: fc.double({ min: 0, max: 1e3, noNaN: true }),
   })
   fc.assert(
     fc.property(fc.array(row, { maxLength: 40 }), (rows) => {

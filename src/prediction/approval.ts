@@ -19,7 +19,7 @@ export interface OrderAges {
   readonly step: number // 0: their first week; APPROVAL_STEPS: locked
   readonly exposed: number // entered this week within APPROVAL_DAYS; half of those still in it
   readonly rejected: number // rejected during the week
-  readonly standing: number // orders of this age now
+  readonly active: number // orders of this age now
 }
 
 /** Orders that the network's share is worth against a merchant's own in each week. */
@@ -61,7 +61,7 @@ function lastingShare(network: readonly number[], ages: readonly OrderAges[]): n
     lasting.unshift((lasting[0] ?? 1) * (1 - Math.min(1, share)))
   }
   const whole = lasting[0] ?? 1
-  const standing = ages.reduce((sum, row) => sum + row.standing, 0)
-  if (standing <= 0) return whole
-  return ages.reduce((sum, row) => sum + row.standing * (lasting[row.step] ?? 1), 0) / standing
+  const active = ages.reduce((sum, row) => sum + row.active, 0)
+  if (active <= 0) return whole
+  return ages.reduce((sum, row) => sum + row.active * (lasting[row.step] ?? 1), 0) / active
 }

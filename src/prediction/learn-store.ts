@@ -76,7 +76,7 @@ async function findOrderAges(db: Db, nowMs: number, halfLife: HalfLife): Promise
           revenue_micros / exp(avg(ln(revenue_micros)) over of_merchant)) as weight,
         extract(epoch from ${now} - accepted_at)::float8 / 86400 as age_days,
         extract(epoch from ${now} - at)::float8 / 86400 as click_days,
-        extract(epoch from least(${now}, rejected_at) - accepted_at)::float8 / 86400 as stood_days
+        extract(epoch from least(${now}, rejected_at) - accepted_at)::float8 / 86400 as lasted_days
       from merchant_order join click using (click_id)
       where accepted_at >= ${oldest} and accepted_at <= ${now}
         and merchant_order.model = ${MODEL.cpa} and revenue_micros > 0 and hold is null
@@ -89,9 +89,9 @@ async function findOrderAges(db: Db, nowMs: number, halfLife: HalfLife): Promise
       from sold, generate_series(0, least(${APPROVAL_STEPS}::int,
         floor(age_days / ${APPROVAL_STEP_DAYS}::int)::int)) as step
     ), counted as (
-      select *, stood_days >= from_days and from_days < ${APPROVAL_STEPS * APPROVAL_STEP_DAYS}::int
+      select *, lasted_days >= from_days and from_days < ${APPROVAL_STEPS * APPROVAL_STEP_DAYS}::int
           and age_days - from_days <= ${APPROVAL_DAYS}::int as is_exposed,
-        is_rejected and stood_days < to_days as is_rejected_now
+        is_rejected and lasted_days < to_days as is_rejected_now
       from aged
     )
     select merch_id, step,
@@ -100,6 +100,6 @@ async function findOrderAges(db: Db, nowMs: number, halfLife: HalfLife): Promise
       coalesce(sum(weight) filter (where is_exposed and is_rejected_now), 0)::float8 as rejected,
       coalesce(sum(weight * 0.5 ^ (click_days / ${halfLife}::float8)) filter (
         where not is_rejected and (age_days < to_days or step = ${APPROVAL_STEPS}::int)
-      ), 0)::float8 as standing
+      ), 0)::float8 as active
     from counted group by merch_id, step`)
 }

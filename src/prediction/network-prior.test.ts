@@ -67,18 +67,21 @@ const sold = (orders: number, logMean: number): Sold => ({
   orders,
   logValue: orders * logMean,
 })
-const isAway = (merchants: readonly Sold[], wanted: number) => {
+const isUnreachable = (merchants: readonly Sold[], wanted: number) => {
   const away = networkLogMean(merchants) - USUAL
   assert(Math.abs(away - wanted) < 1e-9, `${away}, not ${wanted}`)
 }
 
 test('order values start at the default and follow merchants as they sell more', () => {
-  isAway([], 0)
-  isAway([sold(0, 0)], 0)
+  isUnreachable([], 0)
+  isUnreachable([sold(0, 0)], 0)
   // One order weighs half against the default, nine weigh nine tenths.
-  isAway([sold(1, USUAL + 0.6)], 0.6 / 3)
-  isAway([sold(9, USUAL - 0.95)], -0.95 * (0.9 / 1.9))
-  isAway([sold(9, USUAL + 0.5), sold(1, USUAL - 0.5)], (0.9 * 0.5 - 0.5 * 0.5) / (1 + 0.9 + 0.5))
+  isUnreachable([sold(1, USUAL + 0.6)], 0.6 / 3)
+  isUnreachable([sold(9, USUAL - 0.95)], -0.95 * (0.9 / 1.9))
+  isUnreachable(
+    [sold(9, USUAL + 0.5), sold(1, USUAL - 0.5)],
+    (0.9 * 0.5 - 0.5 * 0.5) / (1 + 0.9 + 0.5),
+  )
   const many = Array.from({ length: 99 }, () => sold(1e6, USUAL + 3))
   assert(Math.abs(networkLogMean(many) - USUAL - 3) < 0.04, 'many merchants’ orders')
 })

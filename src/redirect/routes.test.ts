@@ -46,10 +46,14 @@ async function follow(
     ...{ now: () => NOON_MS + ageMs, isHttps: true, brandWords: ['service'] },
     sealer: { open: () => result },
     edge: {
-      ...{ holdAtClick: hold('at click'), keepOriginal: hold('original') },
-      ...{ keepReceipt: () => undefined, market: seen },
+      ...{ runAtClick: hold('at click'), originalResult: hold('original') },
+      ...{ storeReceipt: () => undefined, market: seen },
     },
-    ...{ isStorageAway: () => false, lastDestination: () => ELSEWHERE, mayRecord: () => true },
+    ...{
+      isStorageUnreachable: () => false,
+      lastDestination: () => ELSEWHERE,
+      mayRecord: () => true,
+    },
     findLink: async () => ({ link: { pub_id: 1 } }),
     ...{ append: async () => undefined, reservedResults: new ReservedResults() },
     ...{ isBlocked: () => false, isWithinLimit: () => true },
@@ -65,14 +69,14 @@ async function follow(
   return { answer: [status, headers.location], held }
 }
 
-const isAway = { findLink: () => Promise.reject(new Error('away')) }
+const isUnreachable = { findLink: () => Promise.reject(new Error('away')) }
 const SHOWN = [200, undefined] // The page that names the host.
 
 test('an unvouched URL never redirects a third party, however old it is and while storage is down', async () => {
   for (const [ageMs, changes] of [
     [1_000, {}],
-    [DAY_MS, isAway],
-    [DAY_MS + 1, isAway],
+    [DAY_MS, isUnreachable],
+    [DAY_MS + 1, isUnreachable],
   ] as const) {
     assert.deepEqual((await follow(ageMs, changes)).answer, SHOWN, String(ageMs))
     const allowed = await follow(ageMs, { ...changes, market: vouched })
@@ -104,7 +108,7 @@ async function clickAmong(
   const asked: number[] = []
   const kept: unknown[] = []
   const reasons: unknown[] = []
-  const holdAtClick = (_link: unknown, _request: unknown, { unfunded }: { unfunded: number[] }) => {
+  const runAtClick = (_link: unknown, _request: unknown, { unfunded }: { unfunded: number[] }) => {
     const campaignId = bidders.find((id) => !unfunded.includes(id)) ?? 0
     const paid = { model: 'cpc', pricePerClickMicros: micros(500_000) } as const
     const terms = campaignId === 0 ? NO_TERMS : paid
@@ -117,10 +121,10 @@ async function clickAmong(
   }
   const deps = {
     edge: {
-      ...{ market, holdAtClick },
-      keepReceipt: ({ receipt }: { receipt: unknown }) => kept.push(receipt),
+      ...{ market, runAtClick },
+      storeReceipt: ({ receipt }: { receipt: unknown }) => kept.push(receipt),
     },
-    ...{ now: () => NOON_MS, isHttps: true, isStorageAway: () => false },
+    ...{ now: () => NOON_MS, isHttps: true, isStorageUnreachable: () => false },
     ...{ findLink: async () => ({ link: { pub_id: 1 } }), lastDestination: () => null },
     mayRecord: () => true,
     ...{ isBlocked: () => false, isWithinLimit: () => tokens-- > 0, countryOf: () => null },

@@ -4,7 +4,7 @@
  * destination if known, else a plain page.
  */
 import { comesFromPublisher, isAllowedTarget } from '../auction/allowed-target.ts'
-import type { HeldAuction } from '../auction/auction-result.ts'
+import type { AuctionResult } from '../auction/auction-result.ts'
 import type { Edge } from '../auction/edge.ts'
 import type { LinkData } from '../auction/link-store.ts'
 import { readRedirectQuery } from '../auction/redirect-query.ts'
@@ -46,12 +46,12 @@ export interface RedirectDeps extends ClickDeps {
   readonly brandWords: readonly string[]
   readonly sealer: Pick<Sealer, 'open'>
   readonly findLink: Edge['findLink']
-  readonly isStorageAway: () => boolean
+  readonly isStorageUnreachable: () => boolean
   /** The last known destination of a link whose data is unavailable or lost. */
   readonly lastDestination: (auctionId: string) => string | null
   /** Counts one more click of this address and publisher; false above the storage quota. */
   readonly mayRecord: (request: HotRequest, pubId: number) => boolean
-  readonly edge: Pick<Edge, 'market' | 'holdAtClick' | 'keepOriginal' | 'keepReceipt'>
+  readonly edge: Pick<Edge, 'market' | 'runAtClick' | 'originalResult' | 'storeReceipt'>
 }
 
 /** `/api/v1/redirect/`: the destination of an auctioned link. */
@@ -89,8 +89,8 @@ async function redirect(deps: RedirectDeps, request: HotRequest): Promise<HotRep
   const isHeldBack = isGuarded(deps, request, { result, url })
   if (nowMs - result.issuedAtMs > RESULT_AGE_MAX_MS) {
     const consent = consentWord(result.consent)
-    const whenAway = () => (isHeldBack ? leavingPage(url) : redirectTo(url))
-    return followLink(deps, request, { auctionId, verdict: REASON.ok, consent }, whenAway)
+    const whenUnreachable = () => (isHeldBack ? leavingPage(url) : redirectTo(url))
+    return followLink(deps, request, { auctionId, verdict: REASON.ok, consent }, whenUnreachable)
   }
   if (isHeldBack) return leavingPage(url)
   if (!isRecorded(deps, request, result.pubId)) return redirectTo(url)
@@ -114,32 +114,32 @@ interface LinkClick {
 }
 
 /**
- * Runs the auction of a link for this very click. `whenAway` answers when the link is unavailable
- * or lost; without it, the last known destination does.
+ * Runs the auction of a link for this very click. `whenUnreachable` answers when the link is
+ * unavailable or lost; without it, the last known destination does.
  */
 export async function followLink(
   deps: RedirectDeps,
   request: HotRequest,
   click: LinkClick,
-  whenAway?: () => HotReply,
+  whenUnreachable?: () => HotReply,
 ): Promise<HotReply> {
   const known = deps.lastDestination(click.auctionId)
-  const instead = whenAway ?? (known === null ? null : () => redirectTo(known))
+  const instead = whenUnreachable ?? (known === null ? null : () => redirectTo(known))
   let link: LinkData | null
-  let away: unknown = null
+  let unreachable: unknown = null
   try {
     link = await deps.findLink(click.auctionId, linkTimeoutMs(deps, instead !== null))
   } catch (error) {
     if (instead === null) return retryPage()
     link = null
-    away = error
+    unreachable = error
   }
   if (link !== null) return clickOnLink(deps, request, link, click)
   if (instead === null) return lostPage()
   // Links are never deleted: a database restored from a backup lacks those created since.
   const reply = instead()
   const why =
-    away ??
+    unreachable ??
     new Error(
       'the database lacks a smart link that this node has cached: was it restored from a backup?',
     )
@@ -160,13 +160,13 @@ export async function clickOnLink(
   const nowMs = deps.now()
   const isKept = isRecorded(deps, request, pubId)
   // A click with a reason gets no auction: a broken seal must never choose the destination.
-  const { held, reservation } =
+  const { auction, reservation } =
     verdict === REASON.ok && isKept
       ? await payableAuction(deps, request, link, { nowMs, consent })
-      : { held: deps.edge.keepOriginal(link, request, { nowMs, consent }), reservation: null }
-  if (!request.isHead && isKept) deps.edge.keepReceipt(held, request)
-  const { result, url } = held
-  if (isGuarded(deps, request, held)) return leavingPage(url)
+      : { auction: deps.edge.originalResult(link, request, { nowMs, consent }), reservation: null }
+  if (!request.isHead && isKept) deps.edge.storeReceipt(auction, request)
+  const { result, url } = auction
+  if (isGuarded(deps, request, auction)) return leavingPage(url)
   if (!isKept) return redirectTo(url)
   const seen = { request, nowMs, auctionId, result, url, sessionUuid: null, verdict, reservation }
   return finishClick(deps, seen)
@@ -182,24 +182,24 @@ async function payableAuction(
   request: HotRequest,
   link: LinkData,
   { nowMs, consent }: { nowMs: number; consent: ConsentWord | undefined },
-): Promise<{ held: HeldAuction; reservation: Reservation | null }> {
+): Promise<{ auction: AuctionResult; reservation: Reservation | null }> {
   const untilMs = performance.now() + FUND_TIMEOUT_MS
   const unfunded: number[] = []
   let reason: number | null = null
   while (true) {
-    const held = deps.edge.holdAtClick(link, request, { nowMs, consent, unfunded })
-    const { result } = held
-    if (request.isHead || isGuarded(deps, request, held)) return { held, reservation: null }
+    const auction = deps.edge.runAtClick(link, request, { nowMs, consent, unfunded })
+    const { result } = auction
+    if (request.isHead || isGuarded(deps, request, auction)) return { auction, reservation: null }
     reason ??= edgeVerdict(deps, { request, nowMs, result, verdict: REASON.ok })
     if (reason !== REASON.ok || !hasPrice(result)) {
-      return { held, reservation: { reason, leaseId: null } }
+      return { auction, reservation: { reason, leaseId: null } }
     }
     if (!mayReserve(deps, { request, nowMs, result })) {
-      return { held, reservation: { reason: REASON.addressLimit, leaseId: null } }
+      return { auction, reservation: { reason: REASON.addressLimit, leaseId: null } }
     }
     const timeoutMs = untilMs - performance.now()
     const reservation = await reserveFromBudget(deps, { nowMs, result }, timeoutMs)
-    if (reservation.leaseId !== null) return { held, reservation }
+    if (reservation.leaseId !== null) return { auction, reservation }
     unfunded.push(result.campaignId)
   }
 }
@@ -226,7 +226,7 @@ function verdictOnLink(
 function isGuarded(
   deps: RedirectDeps,
   request: HotRequest,
-  { result, url }: Pick<HeldAuction, 'result' | 'url'>,
+  { result, url }: Pick<AuctionResult, 'result' | 'url'>,
 ): boolean {
   return result.isKeylessForeign && !mayForward(deps, request, { url, pubId: result.pubId })
 }
@@ -245,7 +245,7 @@ export function mayForward(
 }
 
 function linkTimeoutMs(deps: RedirectDeps, isAnswerKnown: boolean): number {
-  if (deps.isStorageAway()) return LINK_TIMEOUT_MS
+  if (deps.isStorageUnreachable()) return LINK_TIMEOUT_MS
   return isAnswerKnown ? BUSY_TIMEOUT_MS : UNKNOWN_LINK_TIMEOUT_MS
 }
 

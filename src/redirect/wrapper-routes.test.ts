@@ -20,9 +20,9 @@ const request = {
 /** Follows a wrapper of PAGE while storage is down; the statuses, and the reported losses. */
 async function followUnstored(isHead: boolean) {
   const unrecorded: unknown[] = []
-  const isAway = () => Promise.reject(new Error('away'))
+  const isUnreachable = () => Promise.reject(new Error('away'))
   const deps = {
-    ...{ edge: { market }, findOrCreateLink: isAway, findExistingLink: isAway },
+    ...{ edge: { market }, findOrCreateLink: isUnreachable, findExistingLink: isUnreachable },
     onUnrecorded: (why: unknown) => unrecorded.push(why),
   } as unknown as WrapperDeps
   const { status } = await wrapperRoute(deps).handle({ ...request, isHead })
@@ -48,7 +48,11 @@ function askingRoute(findOrCreateLink = async () => '17') {
       asked.push(auctionId)
       return null
     },
-    ...{ lastDestination: () => null, isStorageAway: () => false, onUnrecorded: () => undefined },
+    ...{
+      lastDestination: () => null,
+      isStorageUnreachable: () => false,
+      onUnrecorded: () => undefined,
+    },
   } as unknown as WrapperDeps
   return { asked, handle: wrapperRoute(deps).handle }
 }

@@ -8,7 +8,7 @@ import { merchantOfHost, type Publisher } from '../auction/market.ts'
 import { REASON } from '../events/reason.ts'
 import { isEmbedded, isPrefetch, readUserAgent } from '../events/user-agent.ts'
 import { readWrapperQuery, type WrapperQuery } from '../links/link-url.ts'
-import { readMark } from '../links/linkmate.ts'
+import { readLinkMark } from '../links/linkmate.ts'
 import type { UnattributedNames } from '../links/unattributed-store.ts'
 import type { WantedWrapperLink } from '../links/wrapper-link.ts'
 import { SingleFlight } from '../platform/concurrency/single-flight.ts'
@@ -73,7 +73,7 @@ async function follow(
   const publisher = market.publishersBySlug.get((query.publisherSlug ?? '').toLowerCase())
   const isMerchant = merchantOfHost(market, siteHost(target)) !== 0
   // Our choice: AMP wraps every link of a page, also those that its author excluded.
-  const mark = readMark(url)
+  const mark = readLinkMark(url)
   if (publisher === undefined) countUnattributed(deps, request, { query, target })
   if (publisher === undefined || !isMerchant || mark === 'donotlink') {
     const mayGo = mayForward(deps, request, { url, pubId: publisher?.pub_id ?? 0 })

@@ -26,8 +26,8 @@ export async function decideOrder(
   { decision, ...key }: WantedOrder & { readonly decision: OrderDecision },
 ) {
   const known = await requireOrder(deps.db, key)
-  const standing = { ...known, isReported: known.accepted_at !== null }
-  const refusal = decisionRefusal(standing, decision.kind)
+  const state = { ...known, isReported: known.accepted_at !== null }
+  const refusal = decisionRefusal(state, decision.kind)
   if (refusal !== null) throw wrongState({ field: 'order', rule: refusal })
   const body = { order_id: key.orderId, ...decision }
   await appendMoney(deps, EVENT_TYPE.orderDecision, [{ merchId: key.merchId, body }])

@@ -1,5 +1,5 @@
 /** A merchant's orders in SQL, newest first, with their states. */
-import { settleMerchant } from '../ledger/debt-store.ts'
+import { matchMerchantDebts } from '../ledger/debt-store.ts'
 import type { OrderState } from '../orders/order-states.ts'
 import { ORDER_COLUMNS, type OrderRow, stateOfOrder } from '../orders/order-view.ts'
 import type { Db } from '../platform/postgres/postgres.ts'

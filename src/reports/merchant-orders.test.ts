@@ -224,5 +224,5 @@ async function shopReports(of: 'orders' | 'returns', body: object): Promise<void
     headers: { 'x-souk-timestamp': timestamp, 'x-souk-signature': signature },
   })
   assert.equal(answer.status, 201, answer.text)
-  await api.app.settled()
+  await api.app.untilFolded()
 }

@@ -16,8 +16,8 @@ import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { formatTimestamp, formatTimestampOrNull } from '../platform/time/timestamp.ts'
 
-interface ToldOrder extends OrderRow {
-  readonly told: OrderAccount
+interface StoredOrder extends OrderRow {
+  readonly account: OrderAccount
 }
 
 /** A merchant's order by the merchant's own id; null if nobody has reported it. */
@@ -125,8 +125,8 @@ export async function listHeldOrderPage(
   db: Db,
   page: { readonly after: string | null; readonly limit: number },
 ): Promise<HeldOrder[]> {
-  const rows = await db.rows<ToldOrder & HeldRow>(sql`
-    select ${ORDER_COLUMNS}, told from merchant_order bought
+  const rows = await db.rows<StoredOrder & HeldRow>(sql`
+    select ${ORDER_COLUMNS}, account from merchant_order bought
     where hold is not null and rejected_at is null and event_id > coalesce(${page.after}::bigint, 0)
     order by event_id limit ${page.limit + 1}`)
   return rows.map((row) => {
@@ -165,14 +165,14 @@ export async function findOrderId(db: Db, key: OrderKey): Promise<string | null>
   return row?.event_id ?? null
 }
 
-function readOrders(db: Db, condition: Sql, limit: number): Promise<ToldOrder[]> {
+function readOrders(db: Db, condition: Sql, limit: number): Promise<StoredOrder[]> {
   return db.rows(sql`
-    select ${ORDER_COLUMNS}, told from merchant_order bought where ${condition}
+    select ${ORDER_COLUMNS}, account from merchant_order bought where ${condition}
     order by accepted_at, merch_id, order_id limit ${limit}`)
 }
 
-async function explained(db: Db, row: ToldOrder, now: Date) {
-  const { told } = row
+async function explained(db: Db, row: StoredOrder, now: Date) {
+  const { account } = row
   const key = { merchId: row.merch_id, orderId: row.order_id }
   const lines = await findLines(db, key)
   const returns = await findReturns(db, key)

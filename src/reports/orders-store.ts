@@ -63,7 +63,7 @@ export async function listOrderRows(
   const orders = await db.rows<Omit<OrderLine, keyof ClickEvent> & ClickPlace>(sql`
     with chosen as (
       select ${ORDER_COLUMNS}, line.line, order_product_id,
-        (bought.told #>> '{attribution,owner,clickAtMs}')::float8 as clicked_at_ms,
+        (bought.account #>> '{attribution,owner,clickAtMs}')::float8 as clicked_at_ms,
         line.earnings_micros as line_earnings_micros, line.revenue_micros as line_revenue_micros,
         quantity, product_id as purchased_product_id, line.name as purchased_name,
         line.brand as purchased_brand, line.price as purchased_price

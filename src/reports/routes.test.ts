@@ -266,8 +266,8 @@ test('an order shows every ledger entry that it caused, also from replaced repor
 
 test('a held order shows what it waits for, even if an earlier report is in force', async (t) => {
   const s = await start(t)
-  const tell = (report: object) => s.own(s.events.order('o1', START_MS, { click: 'b', report }))
-  await s.tell(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), tell({}))
+  const orderOf = (report: object) => s.own(s.events.order('o1', START_MS, { click: 'b', report }))
+  await s.record(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), orderOf({}))
   const yen = { currency: 'JPY', value: '12800', value_micros: null, rate_id: null }
   await s.record(orderOf({ ...yen, hold: 'no_rate' }))
   const held = await listHeldOrders(s.db)
@@ -283,7 +283,7 @@ test('an order is paid once all its debts are, even if a line owes nothing', asy
   const order = s.own(s.events.order('o1', START_MS, { click: 'b', report: { lines } }))
   const body = { reference: 'one', paid_on: '2026-03-02', amount_micros: 1_500_000 }
   const payment = { type: EVENT_TYPE.payment, body: JSON.stringify(body) }
-  await s.tell(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), order)
+  await s.record(s.click('b', { model: MODEL.epp, termsAmount: 1_500_000 }), order)
   const statesNow = async () => {
     const { rows } = (await s.get(`reports/orders/?${MARCH}`)).json
     const { state } = (await s.get(`orders/${order.id}/`)).json.data[0]

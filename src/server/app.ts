@@ -76,7 +76,7 @@ export interface App {
  */
 export const LAST_REQUESTS_MS = 5_000
 /** A connection in use gets its next request within this time. */
-export const LEAVE_MS = 500
+export const DRAIN_MS = 500
 /**
  * The accept backlog; Linux allows as many. A flood overflows Node's default of 511, and further
  * clients retry after seconds or are cut off.
@@ -103,7 +103,7 @@ export async function startApp(node: Node): Promise<App> {
     http,
     close: async () => {
       const cut = setTimeout(() => http.server.closeAllConnections(), LAST_REQUESTS_MS)
-      await takeLeave(http.server)
+      await drainConnections(http.server)
       await closePort(http.server)
       await http.close()
       clearTimeout(cut)
@@ -116,12 +116,12 @@ export async function startApp(node: Node): Promise<App> {
  * Drains connections before closing. Proxies reuse open connections, and cutting one may lose a
  * response, so each first gets the chance to close with its next response.
  */
-async function takeLeave(server: Server): Promise<void> {
+async function drainConnections(server: Server): Promise<void> {
   server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
   const connections = await promisify(server.getConnections.bind(server))()
-  if (connections > 0) await sleep(LEAVE_MS)
+  if (connections > 0) await sleep(DRAIN_MS)
 }
 
 /**

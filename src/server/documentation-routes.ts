@@ -36,7 +36,7 @@ export const documentationRoutes =
 /** The names of built files: nothing leads out of the folder. */
 const FILE_NAME = /^[\w-]+(?:\/[\w-]+)*\.(?:html|json)$/
 
-interface Kept {
+interface CachedDocument {
   readonly document: Packable
   readonly builtMs: number
 }
@@ -46,7 +46,7 @@ interface Kept {
  * another build.
  */
 function documentReader(folder: string, names: OwnNames): (name: string) => Packable | null {
-  const documents = new Map<string, Kept>()
+  const documents = new Map<string, CachedDocument>()
   return (name) => {
     if (!FILE_NAME.test(name)) return null
     const file = join(folder, name)

@@ -56,7 +56,7 @@ export function edgeRoutes(node: Node): (path: string) => HotRoute | null {
   const redirectDeps: RedirectDeps = {
     ...shared,
     isHttps: isHttps(config.linkUrl),
-    isStorageAway: () => node.appender.isLogAway() || !edge.isStorageAnswering(),
+    isStorageUnreachable: () => node.appender.isLogUnreachable() || !edge.isStorageAnswering(),
     lastDestination: (auctionId) => node.destinations.get(auctionId),
     reservedResults: new ReservedResults(),
     addressReservations: new AddressReservations(),

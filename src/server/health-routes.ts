@@ -37,7 +37,7 @@ async function isStorageReady(node: Node, logCause: (why: unknown) => void): Pro
   const { edgeDatabase, appender, eventLog, isHeld } = node
   try {
     await withTimeout(ping(edgeDatabase), READY_TIMEOUT_MS)
-    return !appender.isLogAway() && !eventLog.isAway() && isHeld()
+    return !appender.isLogUnreachable() && !eventLog.isUnreachable() && isHeld()
   } catch (error) {
     logCause(error)
     return false

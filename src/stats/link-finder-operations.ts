@@ -181,7 +181,7 @@ async function predict(
 
 async function create(
   db: Db,
-  wish: {
+  input: {
     readonly body: Static<typeof FinderBody>
     readonly publisher: Publisher
     readonly wanted: readonly WantedLink[]
@@ -189,7 +189,7 @@ async function create(
     readonly deps: LinkFinderDeps
   },
 ): Promise<Map<string, FoundLinkRow>> {
-  const { body, publisher, wanted, now, deps } = wish
+  const { body, publisher, wanted, now, deps } = input
   const page = readArticleUrl(body.article.url)
   if (page === null || wanted.length === 0) return new Map()
   const { name } = body.article

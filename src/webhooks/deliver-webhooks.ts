@@ -50,10 +50,10 @@ export interface DeliverOptions {
 
 /** Sends everything that is due; returns how many were delivered. */
 export async function deliverWebhooks(options: DeliverOptions): Promise<number> {
-  const begunAt = options.now()
-  const due = await listDueDeliveries(options.db, { now: begunAt, limit: DELIVERIES_PER_RUN })
+  const startedAt = options.now()
+  const due = await listDueDeliveries(options.db, { now: startedAt, limit: DELIVERIES_PER_RUN })
   const work = async (delivery: DueDelivery): Promise<boolean> => {
-    if (options.now().getTime() - begunAt.getTime() > RUN_MS) return false
+    if (options.now().getTime() - startedAt.getTime() > RUN_MS) return false
     return deliver(options, delivery)
   }
   const owners = new FairLimiter(AT_ONCE, { each: AT_ONCE_EACH })
@@ -73,11 +73,11 @@ async function deliver(
   delivery: DueDelivery,
 ): Promise<boolean> {
   const { delivery_id: deliveryId, webhook_id: webhookId } = delivery
-  const begunAt = now()
-  const takenUntil = new Date(begunAt.getTime() + TAKEN_MS)
-  const attempts = await takeDelivery(db, { deliveryId, now: begunAt, until: takenUntil })
+  const startedAt = now()
+  const takenUntil = new Date(startedAt.getTime() + TAKEN_MS)
+  const attempts = await takeDelivery(db, { deliveryId, now: startedAt, until: takenUntil })
   if (attempts === null) return false
-  const { status, error } = await post(agent, delivery, begunAt)
+  const { status, error } = await post(agent, delivery, startedAt)
   const at = now()
   const dueAt = error === null ? null : nextAttemptAt(attempts + 1, at)
   const attempt = { deliveryId, takenUntil, webhookId, now: at, status, error, dueAt }

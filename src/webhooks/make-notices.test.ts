@@ -102,8 +102,8 @@ async function startLocks(t: TestContext) {
   await createWebhook(db, { owner: { pubId }, url, events: ['order.locked'] })
   const lock = ({ orders, at }: { orders: number; at: number }) =>
     db.run(sql`
-      insert into merchant_order (merch_id, order_id, account, is_posted, event_id, pub_id, article_id,
-        click_id, locks_at)
+      insert into merchant_order (merch_id, order_id, account, is_posted, event_id, pub_id,
+        article_id, click_id, locks_at)
       select ${merchId}, n::text, '{}', true, n, ${pubId}, ${articleId}, '\\x00', ${new Date(at)}
       from generate_series(1, ${orders}::int) as n`)
   return { db, lock }
@@ -213,7 +213,7 @@ test("an order that moves to a click and locks at once is notified as that click
   const events = new MoneyEvents()
   const order = (atMs: number, by: object) => ({ ...events.order('o1', atMs, by), merchId })
   const epp = { model: MODEL.epp, termsAmount: 1_500_000 }
-  await tell(
+  await record(
     events.click('guessed', START_MS, { merchId, pubId, auctionId }),
     events.click('named', START_MS, { merchId, pubId, auctionId, ...epp }),
     order(START_MS + 1, { click: 'guessed' }),

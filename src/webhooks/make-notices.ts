@@ -19,14 +19,14 @@ import {
   listLockedOrders,
   listReturnsOf,
   moveNoticePosition,
+  type NetAmounts,
   type NoticePosition,
   readNoticePosition,
-  type Standing,
 } from './notice-store.ts'
 import { hasWebhooks, type Notice, queueNotices } from './webhook-store.ts'
 
 /** Changes or locks: after a week without a worker there may be any number. */
-const PER_ROUND = 1_000
+const PER_BATCH = 1_000
 /** An order that locks at once (EPP) must be folded before its lock is looked for. */
 const FOLD_LAG_MS = 5 * 60_000
 
@@ -39,7 +39,7 @@ export async function makeNotices(db: Db, now: Date): Promise<number> {
   let queued = 0
   for (;;) {
     const position = await readNoticePosition(db, 'changes')
-    const changes = await listChangedOrders(db, { after: position.changeId, limit: PER_ROUND })
+    const changes = await listChangedOrders(db, { after: position.changeId, limit: PER_BATCH })
     if (changes.lastId === null) break
     // Checked after the changes, so a webhook that existed before them is notified.
     if (await hasWebhooks(db)) {
@@ -60,10 +60,10 @@ async function queueLocks(
   let position = after
   do {
     const orders = (await hasWebhooks(db))
-      ? await listLockedOrders(db, { after: position, until, limit: PER_ROUND })
+      ? await listLockedOrders(db, { after: position, until, limit: PER_BATCH })
       : []
     queued += await queueNotices(db, orders.flatMap(lockNotices), now)
-    const last = orders.length < PER_ROUND ? undefined : orders.at(-1)
+    const last = orders.length < PER_BATCH ? undefined : orders.at(-1)
     position = { changeId: last?.event_id ?? MAX_ID, at: last?.locks_at ?? until }
     await moveNoticePosition(db, 'locks', position)
   } while (position.at < until)
@@ -133,7 +133,7 @@ function toBothSides(
   ]
 }
 
-function orderPayload(order: Omit<ChangedOrder, keyof Change | keyof Standing>) {
+function orderPayload(order: Omit<ChangedOrder, keyof Change | keyof NetAmounts>) {
   return {
     order_id: order.order_event_id,
     checkout_id: order.order_id,

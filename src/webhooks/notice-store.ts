@@ -35,13 +35,13 @@ export interface Change {
 }
 
 /** An order's amounts after all returns so far, in micros. */
-export interface Standing {
+export interface NetAmounts {
   readonly net_revenue_micros: string
   readonly net_commission_micros: string
   readonly net_earnings_micros: string
 }
 
-export interface ChangedOrder extends Change, Standing {
+export interface ChangedOrder extends Change, NetAmounts {
   readonly cause: string
   readonly event_id: string
   readonly order_event_id: string

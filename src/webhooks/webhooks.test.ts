@@ -125,7 +125,7 @@ test('a lock is notified even if a later report is held, or the order arrived la
   const minute = (count: number) => START_MS + count * 60_000
   const noticesAt = (count: number) => makeNotices(s.db, new Date(minute(count)))
   const epp = { model: MODEL.epp, termsAmount: micros(1_500_000) }
-  await s.tell(s.click('a', epp), s.own(s.events.order('o1', minute(1), { click: 'a' })))
+  await s.record(s.click('a', epp), s.own(s.events.order('o1', minute(1), { click: 'a' })))
   const doubtful = { source: 'import', currency: 'JPY', value_micros: null } as const
   const waits = { ...doubtful, hold: 'no_rate', updated_at_ms: minute(2) } as const
   await s.record(

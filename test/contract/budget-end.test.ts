@@ -21,7 +21,7 @@ await db.run(sql`
 /** The service treats faster clicks as a program's. */
 const think = () => sleep(320)
 const lastClick = async () => {
-  await app.settled()
+  await app.untilFolded()
   return db.row<{ campaign_id: number | null; reason: number; merchant_cost_micros: string }>(sql`
     select event.campaign_id, click.reason, merchant_cost_micros
     from click join event on event.id = click.event_id order by event.seq desc limit 1`)

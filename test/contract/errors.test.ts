@@ -364,8 +364,8 @@ test('an unreadable request still gets the envelope', async () => {
   const hostless = await sendRaw(`GET ${TOKENINFO} HTTP/1.1\r\nConnection: close\r\n\r\n`)
   assert.match(hostless, /^HTTP\/1\.1 400 .*\r\nx-request-id: .*"field":"Host"/s)
   // HTTP lets a server ignore the Expect header.
-  const wish = 'Host: x\r\nExpect: foo\r\nConnection: close'
-  assert.match(await sendRaw(`GET /healthz HTTP/1.1\r\n${wish}\r\n\r\n`), /^HTTP\/1\.1 200 /)
+  const headers = 'Host: x\r\nExpect: foo\r\nConnection: close'
+  assert.match(await sendRaw(`GET /healthz HTTP/1.1\r\n${headers}\r\n\r\n`), /^HTTP\/1\.1 200 /)
   const undecodable = await api.call('/api/v1/publishers/%zz/linkmate/smart_links/', { body: {} })
   assert.deepEqual([undecodable.status, undecodable.failure().code], [400, 4000])
 })

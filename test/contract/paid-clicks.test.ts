@@ -40,7 +40,7 @@ async function reasonsOf(requests: () => Promise<unknown>): Promise<string[]> {
     sql`select coalesce(max(seq), 0) as seq from event`,
   )
   await requests()
-  await api.app.settled()
+  await api.app.untilFolded()
   const rows = await api.db.rows<{ reason: number; merchant_cost_micros: string }>(sql`
     select click.reason, merchant_cost_micros from event
     join click on click.event_id = event.id where seq > ${before?.seq} order by seq`)

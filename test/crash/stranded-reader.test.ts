@@ -70,7 +70,9 @@ for (const mode of ['refuse', 'hang'] as const) {
     })
     assert.equal(events.status, 201)
     // Once the node knows that storage is down, an uncached link is a page that retries.
-    await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
+    await until(
+      () => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogUnreachable(),
+    )
     const other = await timed(() => follow(api, `/${unknown}`))
     assert.equal(other.result.status, 503)
     assert.match(other.result.text, /tries\s+again by itself/)
@@ -104,7 +106,9 @@ test('a link that this node saw created redirects at once, before it was ever se
   const own = await market.link(KETTLE)
   const bare = await market.link(null, { article: 'bare' })
   database('hang')
-  await until(() => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogAway())
+  await until(
+    () => !api.app.node.edge.isStorageAnswering() || api.app.node.appender.isLogUnreachable(),
+  )
   logLines.length = 0
   for (let click = 0; click < 20; click++) await follow(api, `/${own}`)
   const lines = logLines.filter((line) => line.includes('a click was not recorded'))

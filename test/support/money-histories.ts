@@ -184,10 +184,10 @@ const WAITED_FOR_NOBODY: History = [
  * rate.
  */
 const HELD_WHEN_LOCKED: History = [
-  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, termsAmount: 1_500_001 } } },
-  { afterHours: 1, told: { ...WAITING_ORDER, exact: 'a', valueMicros: 123_456_789 } },
-  { afterHours: 30, told: { kind: 'payment', reference: 'p1', micros: 1_500_001 } },
-  { afterHours: 1, told: { ...WAITING_ORDER, valueMicros: null } },
+  { afterHours: 0, step: { ...CLICK_A, terms: { model: MODEL.epp, termsAmount: 1_500_001 } } },
+  { afterHours: 1, step: { ...WAITING_ORDER, exact: 'a', valueMicros: 123_456_789 } },
+  { afterHours: 30, step: { kind: 'payment', reference: 'p1', micros: 1_500_001 } },
+  { afterHours: 1, step: { ...WAITING_ORDER, valueMicros: null } },
   {
     afterHours: 1,
     step: {
@@ -246,11 +246,11 @@ const HELD_FOR_LONG: History = [
 const PAID_CLICK = {
   ...CLICK_A,
   terms: { model: MODEL.cpc, termsAmount: 399_999, reservedMicros: 399_999 },
-} satisfies Told
-const TOLD_LATE: History = [
-  { afterHours: 0, told: PAID_CLICK },
-  { afterHours: 1, told: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
-  { afterHours: 0, told: { ...PAID_CLICK, name: 'b', result: 'r2' } },
+} satisfies Step
+const REPORTED_LATE: History = [
+  { afterHours: 0, step: PAID_CLICK },
+  { afterHours: 1, step: { kind: 'payment', reference: 'p1', micros: 60_000_000 } },
+  { afterHours: 0, step: { ...PAID_CLICK, name: 'b', result: 'r2' } },
 ]
 
 /** Its payment bounced; the next payment covers that before the later click. */
@@ -325,9 +325,9 @@ const APPROVED_AND_CHANGED: History = [
 
 /** A purchase that pays at once; its first report is a cancellation. */
 const NEVER_BOUGHT: History = [
-  { afterHours: 0, told: { ...CLICK_A, terms: { model: MODEL.epp, termsAmount: 1_500_001 } } },
-  { afterHours: 1, told: { ...BASKET_ORDER, exact: 'a', isCancelled: true } },
-  { afterHours: 1, told: { ...BASKET_ORDER, source: 'pixel', remembered: 'a' } },
+  { afterHours: 0, step: { ...CLICK_A, terms: { model: MODEL.epp, termsAmount: 1_500_001 } } },
+  { afterHours: 1, step: { ...BASKET_ORDER, exact: 'a', isCancelled: true } },
+  { afterHours: 1, step: { ...BASKET_ORDER, source: 'pixel', remembered: 'a' } },
 ]
 
 const CANCELLED_BEFORE_ITS_CLICK: History = NEVER_BOUGHT.map(({ step, afterHours }) => ({

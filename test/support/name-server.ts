@@ -13,9 +13,9 @@ export async function startNameServer(
     const [, name = '', type] = /^(.*)\0\0(.)/s.exec(question.toString('latin1')) ?? []
     const found = addressesOf(name.slice(1).replace(/[\0-\x20]/g, '.'))
     if (found === null) return
-    const told = type === '\x01' ? found : []
-    const header = [...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, told.length, 0, 0, 0, 0]
-    const records = told.map((ip) => [...RECORD, ...ip.split('.').map(Number)])
+    const ips = type === '\x01' ? found : []
+    const header = [...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, ips.length, 0, 0, 0, 0]
+    const records = ips.map((ip) => [...RECORD, ...ip.split('.').map(Number)])
     server.send(Buffer.from([...header, ...question, ...records.flat()]), port, address)
   })
   await once(server.bind(0, '127.0.0.1'), 'listening')

@@ -59,12 +59,12 @@ export const oidcRoutes =
       async (request, reply) => {
         const provider = requireClient(client)
         limits.spendAddress(request.clientAddress)
-        const begun = await provider.begin().catch(noted(request, UNREACHABLE))
-        if (begun === null) return refuse(reply, 'failed')
+        const started = await provider.begin().catch(noted(request, UNREACHABLE))
+        if (started === null) return refuse(reply, 'failed')
         const { invitation } = request.query
-        const attempt = { ...begun.attempt, ...(invitation === undefined ? {} : { invitation }) }
+        const attempt = { ...started.attempt, ...(invitation === undefined ? {} : { invitation }) }
         setAttempt(reply, attempt, baseUrl)
-        return reply.redirect(begun.url.href)
+        return reply.redirect(started.url.href)
       },
     )
 

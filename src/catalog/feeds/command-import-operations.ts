@@ -10,7 +10,7 @@ import { MerchantParams } from '../own-merchant.ts'
 import { FEED_FORMATS } from './feed-format.ts'
 import type { FeedOptions } from './feed-options.ts'
 import { toSourceRecord } from './feed-schema.ts'
-import { dropFeedSource, findFeedSource, keepFeedSource } from './feed-source-store.ts'
+import { dropFeedSource, findFeedSource, saveFeedSource } from './feed-source-store.ts'
 import { beginRun } from './record-import.ts'
 
 const SPEC = {
@@ -50,9 +50,9 @@ const ImportedFrom = Type.Object({
 })
 
 /** A feed without a URL cannot be fetched again: the earlier source ends. */
-export const keepImportedSource = action({
+export const saveImportedSource = action({
   ...SPEC,
-  id: 'keepImportedSource',
+  id: 'saveImportedSource',
   method: 'PUT',
   path: '/api/v1/merchants/:merch_id/feed/imported_source/',
   summary: 'Fetch the feed from where it was imported',
@@ -65,7 +65,7 @@ export const keepImportedSource = action({
     }
     const before = await read()
     if (body.url === null) await dropFeedSource(db, merchId)
-    else await keepFeedSource(db, { ...sourceOf(body, body.url), merch_id: merchId, at: now })
+    else await saveFeedSource(db, { ...sourceOf(body, body.url), merch_id: merchId, at: now })
     const after = await read()
     if (before === null && after === null) return []
     const action = after === null ? 'feed.delete' : 'feed.update'

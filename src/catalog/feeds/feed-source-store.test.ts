@@ -9,8 +9,8 @@ import { insertMerchant, requireMerchant } from '../merchant-store.ts'
 import {
   dropFeedSource,
   isStillDue,
-  keepFeedSource,
   noteFeedError,
+  saveFeedSource,
   takeDueFeed,
   whileNobodyFetches,
 } from './feed-source-store.ts'
@@ -65,7 +65,7 @@ async function makeFeeds(t: TestContext, hours: { imported: number | null; tried
       format: 'csv' as const,
       ...SAID,
     }
-    await keepFeedSource(db, { ...feed, at: hoursBefore(tried) })
+    await saveFeedSource(db, { ...feed, at: hoursBefore(tried) })
     feeds.push(feed)
   }
   return { db, feeds }
@@ -111,7 +111,7 @@ test('what is noted of a feed is of its merchant alone, and of the address it ha
     [other.url, null],
   ])
   const moved = { ...one, url: 'https://moved.example/feed', format: 'xml' as const }
-  await keepFeedSource(db, { ...moved, at: NOON })
+  await saveFeedSource(db, { ...moved, at: NOON })
   await noteFeedError(db, { ...one, error: 'of the address before' })
   assert.deepEqual(await sources(), [
     [moved.url, null],

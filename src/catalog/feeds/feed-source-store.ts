@@ -61,7 +61,7 @@ export async function setFeedSource(
 }
 
 /** Stores the URL of a feed, to fetch it from there from now on. */
-export async function keepFeedSource(
+export async function saveFeedSource(
   db: Db,
   { merch_id, url, at, ...options }: NewFeedSource,
 ): Promise<void> {

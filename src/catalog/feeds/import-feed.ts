@@ -213,10 +213,10 @@ class FeedImport {
   async #read(): Promise<void> {
     const { file, readMsMax = Number.POSITIVE_INFINITY } = this.#options
     const reading = readFeed(file.bytes(), this.#options)
-    const begunMs = performance.now()
+    const startedMs = performance.now()
     let waiting: FeedEntry[] = []
     for await (const entries of reading.entries()) {
-      if (performance.now() - begunMs > readMsMax) throw tooSlow(this.#result)
+      if (performance.now() - startedMs > readMsMax) throw tooSlow(this.#result)
       if (this.#currency === null) {
         waiting = waiting.concat(entries)
         if (waiting.length >= CURRENCY_SAMPLE_ROWS) {

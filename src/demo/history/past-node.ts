@@ -47,7 +47,7 @@ export class PastNode {
   readonly node: Node
   readonly match: ReturnType<typeof hotRoutes>
   /** Whether receipts of auctions are stored, as they are for clicks and for the last days. */
-  keepReceipts = false
+  storesReceipts = false
   readonly #batches: Batches
   readonly #progress = new Progress()
   readonly #fold: ReturnType<typeof startFold>
@@ -59,7 +59,7 @@ export class PastNode {
     this.match = hotRoutes(edge)
     this.#batches = batches
     this.#records = records
-    records.isReceiptKept = () => this.keepReceipts
+    records.isReceiptKept = () => this.storesReceipts
     this.#fold = startFold({
       connection: own.database.connection,
       onFolded: (_lane, count) => this.#progress.add(count),
@@ -135,7 +135,7 @@ async function pastParts(own: Node, batches: Batches, { clock, ids }: PastOption
     ...{ config: { ...config, rateLimits }, now, hashKeys, ids },
     appender: {
       append: (events: readonly LogEvent[]) => batches.add(events),
-      isLogAway: () => false,
+      isLogUnreachable: () => false,
       isSpoolEmpty: () => true,
     },
     geo: {

@@ -5,7 +5,7 @@ import { NETWORK, type Organization, type Role } from '../../accounts/permission
 import { findUserByEmail } from '../../accounts/store.ts'
 import type { Db } from '../../platform/postgres/postgres.ts'
 
-export interface Deed {
+export interface Call {
   readonly id: string // of the operation
   readonly by: Person
   readonly params?: Readonly<Record<string, unknown>>
@@ -21,11 +21,11 @@ export interface Person {
 /** The operator's administrator. */
 export const ADMIN: Person = { email: 'admin@souk.example', role: 'admin', of: NETWORK }
 
-/** Runs a deed at the time of the clock; the audit log says when. */
+/** Runs a call at the time of the clock; the audit log says when. */
 export async function act(
   db: Db,
   { operations, nowMs }: { readonly operations: readonly Operation[]; readonly nowMs: number },
-  { id, by, params, body }: Deed,
+  { id, by, params, body }: Call,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const operation = operations.find((one) => one.id === id)
   if (operation?.kind !== 'action') throw new Error(`there is no action ${id}`)

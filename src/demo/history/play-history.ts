@@ -173,7 +173,7 @@ export class HistoryPlayer {
     switch (moment.kind) {
       case 'view': {
         const { session, atMs } = moment
-        this.#past.keepReceipts = atMs >= receiptsFromMs(this.#past.node, this.#parts.nowMs)
+        this.#past.storesReceipts = atMs >= receiptsFromMs(this.#past.node, this.#parts.nowMs)
         return this.#visits.view(moment, (pick) => this.#clicked.has(`${session} ${pick}`))
       }
       case 'click': {

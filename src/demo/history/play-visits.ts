@@ -40,11 +40,11 @@ export class VisitPlayer {
     const links = this.#linksOf(article).slice(0, seenLinks)
     const redirects = new Map<number, string>()
     for (const [pick, auctionId] of links.entries()) {
-      const isKept = this.#past.keepReceipts
-      this.#past.keepReceipts ||= isClicked(pick)
+      const isKept = this.#past.storesReceipts
+      this.#past.storesReceipts ||= isClicked(pick)
       const query = `a=${auctionId}&t=1&uuid=${session}`
       const reply = await this.#call('/api/v1/auction', { reader, query })
-      this.#past.keepReceipts = isKept
+      this.#past.storesReceipts = isKept
       assert.equal(reply.status, 200, String(reply.body))
       const [answer] = JSON.parse(String(reply.body)).data
       redirects.set(pick, answer.auction_result.redirect_url)
@@ -70,13 +70,13 @@ export class VisitPlayer {
     if (target === null) return null
     const { pathname, search } = target
     const isDirect = click.manner === 'direct'
-    const isKept = this.#past.keepReceipts
-    this.#past.keepReceipts ||= isDirect // The auction runs on the click.
+    const isKept = this.#past.storesReceipts
+    this.#past.storesReceipts ||= isDirect // The auction runs on the click.
     const reply = await this.#call(pathname.replace(/\/$/, ''), {
       ...{ reader: click.reader, query: search.slice(1), headers: headersOf(click) },
       ...{ hasCookie: true, referrer: this.#articleUrl(click.article) },
     })
-    this.#past.keepReceipts = isKept
+    this.#past.storesReceipts = isKept
     const [cookie] = [reply.headers['set-cookie'] ?? []].flat()
     if (cookie !== undefined) this.#cookies.set(click.reader.key, cookie.split(';')[0] ?? '')
     const url = URL.parse(String(reply.headers.location ?? ''))

@@ -2,8 +2,8 @@
 
 import type { IntakeDeps } from '../../orders/intake.ts'
 import { checked, orderFaults } from '../../orders/intake-faults.ts'
-import { type IntakeQuotas, keepRefusal } from '../../orders/keep-refusal.ts'
 import { OrdersBody } from '../../orders/schema.ts'
+import { type IntakeQuotas, storeRefusal } from '../../orders/store-refusal.ts'
 import { ApiError, type Fault } from '../../platform/errors/api-errors.ts'
 import { compileCheck } from '../../platform/http/validation.ts'
 import { HOUR_MS } from '../../platform/time/timestamp.ts'
@@ -49,7 +49,7 @@ export async function reportRefusals(
     }
     const sent = Buffer.from(JSON.stringify(body))
     const toText = (bytes: Buffer) => bytes.toString()
-    await keepRefusal({ db, quotas }, refusal, { address: '127.0.0.1', body: sent, toText })
+    await storeRefusal({ db, quotas }, refusal, { address: '127.0.0.1', body: sent, toText })
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the people of the demo network did on single days of its history: changes, decisions, and
- * payments. Each deed runs through the operation that a dashboard calls.
+ * payments. Each call runs through the operation that a dashboard calls.
  */
 import type { Operation } from '../../accounts/operation.ts'
 import { listSpending } from '../../budgets/budget-account.ts'
@@ -26,7 +26,7 @@ import type { DemoState } from '../load.ts'
 import { ARTICLES, MERCHANTS } from '../network.ts'
 import { dateCampaign, dateLinkChange, dateWebhook } from './history-store.ts'
 import type { PastNode } from './past-node.ts'
-import { ADMIN, act, type Deed, type Person } from './people.ts'
+import { ADMIN, act, type Call, type Person } from './people.ts'
 import type { LinksOf } from './play-visits.ts'
 
 export interface Stage {
@@ -91,7 +91,7 @@ export async function playScenes(stage: Stage, daysAgo: number): Promise<void> {
 
 const now = ({ past }: Stage) => new Date(past.clock.nowMs)
 
-function run(stage: Stage, deed: Deed) {
+function run(stage: Stage, call: Call) {
   const { past, intake } = stage
   const { node, clock } = past
   // It waits for the fold as this node does, which knows at once.
@@ -102,7 +102,7 @@ function run(stage: Stage, deed: Deed) {
     ...operationsForMerchants(node, intake),
     ...networkOperations(node, intake),
   ]
-  return act(node.database, { operations, nowMs: clock.nowMs }, deed)
+  return act(node.database, { operations, nowMs: clock.nowMs }, call)
 }
 
 function ownerOf({ state }: Stage): Person {
@@ -264,9 +264,9 @@ export async function decide(
   const key = { merchId, orderId: order.orderId }
   const db = stage.past.node.database
   const known = await requireOrder(db, { ...key, now: now(stage) })
-  const standing = { ...known, isReported: known.accepted_at !== null }
+  const current = { ...known, isReported: known.accepted_at !== null }
   const order_id = await findOrderId(db, key)
-  if (order_id === null || decisionRefusal(standing, decision.kind) !== null) return
+  if (order_id === null || decisionRefusal(current, decision.kind) !== null) return
   await run(stage, {
     ...{ by: ADMIN, params: { order_id } },
     ...(decision.kind === 'approve'

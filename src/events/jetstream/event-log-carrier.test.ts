@@ -147,7 +147,7 @@ function carry(
   }
   const problems: unknown[] = []
   const stream = {
-    isAway: () => false,
+    isUnreachable: () => false,
     created: async () => 'once',
     read,
     lastSequence: async () => {

@@ -41,7 +41,7 @@ const KEEP_DAYS = 7
 const CUT_INTERVAL_MS = HOUR_MS
 
 export interface CarrierOptions {
-  readonly stream: Pick<EventStream, 'isAway' | 'created' | 'read' | 'lastSequence' | 'cut'>
+  readonly stream: Pick<EventStream, 'isUnreachable' | 'created' | 'read' | 'lastSequence' | 'cut'>
   readonly streamName: string
   readonly connection: Connection
   /** After this silence others may carry; only tests set another time. */
@@ -89,7 +89,7 @@ export class EventLogCarrier {
   /** Carries until stopped, on one connection that holds the lock. */
   async #run(): Promise<void> {
     const { stream, streamName, connection, silenceMsMax = SILENCE_MS_MAX } = this.#options
-    if (stream.isAway()) return
+    if (stream.isUnreachable()) return
     const client = newClient(connection, 'souk: event carrier', {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,

@@ -111,11 +111,11 @@ test('a JetStream that is down at the start is reported, rejects appends and acc
   const start = ownMs()
   await assert.rejects(log.append(events), /JetStream is away/)
   assert(ownMs() - start < 1_000)
-  assert.equal(log.isAway(), true, 'notified before anything is appended')
+  assert.equal(log.isUnreachable(), true, 'notified before anything is appended')
   assert.deepEqual(await log.read({ lane: 0, position: '0', limit: 10 }), [])
   await nats.restart()
   for (const event of events) await insist(log, event)
-  assert.equal(log.isAway(), false)
+  assert.equal(log.isUnreachable(), false)
   await untilStored(database, events)
 })
 
@@ -123,7 +123,7 @@ test('a JetStream that went down is not reported as one that never existed', asy
   const { nats, open } = await makeWorld(scopeOf(t))
   const log = await open()
   await nats.kill()
-  while (!log.isAway()) await sleep(10)
+  while (!log.isUnreachable()) await sleep(10)
   const message = 'NATS_URL: JetStream is away (the connection was lost)'
   await assert.rejects(log.append(makeEvents(1)), { message })
 })
@@ -212,8 +212,8 @@ test('the nearest server, which has lost its cluster, keeps no node from the oth
   const natsUrl = `${lost.url},nats://127.0.0.1:${(far.address() as AddressInfo).port}`
   const stream = await EventStream.open({ natsUrl, streamName: 'SOUK', installation: 'one' })
   scope.after(() => stream.close())
-  for (let tries = 0; tries < 500 && stream.isAway(); tries += 1) await sleep(20)
-  assert.equal(stream.isAway(), false)
+  for (let tries = 0; tries < 500 && stream.isUnreachable(); tries += 1) await sleep(20)
+  assert.equal(stream.isUnreachable(), false)
 })
 
 test('a server without JetStream is retried without leaking connections', async (t) => {
@@ -230,7 +230,7 @@ test('a server without JetStream is retried without leaking connections', async 
   const signals = new Set(listening.mock.calls.map((call) => call.this as AbortSignal))
   const listeners = [...signals].map((signal) => getEventListeners(signal, 'abort').length)
   assert.ok(Math.max(...listeners) <= 2, `${listeners} listeners`)
-  assert.equal(stream.isAway(), true)
+  assert.equal(stream.isUnreachable(), true)
 })
 
 test('when the carrier ends, another process continues', async (t) => {

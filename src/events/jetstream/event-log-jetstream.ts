@@ -64,7 +64,7 @@ export async function openJetStreamEventLog(options: JetStreamLogOptions): Promi
     },
     read: table.read,
     onAppended: table.onAppended,
-    isAway: () => stream.isAway(),
+    isUnreachable: () => stream.isUnreachable(),
     async close() {
       await commits.close()
       await carrier?.close()

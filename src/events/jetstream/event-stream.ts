@@ -89,7 +89,7 @@ export class EventStream {
     return stream
   }
 
-  isAway(): boolean {
+  isUnreachable(): boolean {
     return this.#connection === null
   }
 
@@ -115,7 +115,7 @@ export class EventStream {
       await jetstream(connection).publish(subject, payload, options)
     } catch (error) {
       // Nobody stores its subject: the stream is gone. Reconnecting recreates it.
-      if (isUnheard(error)) void connection.close()
+      if (hasNoStream(error)) void connection.close()
       throw refusal('JetStream took no events', error)
     }
   }
@@ -286,7 +286,7 @@ function isForbidden(error: unknown): boolean {
 }
 
 /** Whether no stream stores this subject. */
-function isUnheard(error: unknown): boolean {
+function hasNoStream(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null
   return cause instanceof RequestError && cause.isNoResponders()
 }

@@ -27,7 +27,7 @@ export interface DatabaseFacts {
 const VERSION_MIN = 180_000
 /** The query reads only catalogue data, so any working server answers in time. */
 const ANSWER_TIMEOUT_MS = 10_000
-const LEAVE_MS = 1_000
+const CLOSE_MS = 1_000
 /**
  * Queries per connection, in turn. A pooler that lends out its last connection fails at the second
  * one.
@@ -103,7 +103,7 @@ export async function readDatabaseFacts(connection: Connection): Promise<Databas
     return { ...rows[0], served_by: [ones, others] }
   } finally {
     // A silent server never confirms the end of a connection.
-    await Promise.allSettled(clients.map((client) => withTimeout(client.end(), LEAVE_MS)))
+    await Promise.allSettled(clients.map((client) => withTimeout(client.end(), CLOSE_MS)))
   }
 }
 

@@ -87,7 +87,7 @@ export async function openEmbeddedPostgres(
   const lock = await becomeUser(cluster)
   let entered = enter(user)
   // If the time to stop runs out before `close`, the server would keep running unnoticed.
-  const onExit = () => leaveInHaste(cluster, lock, server.pid)
+  const onExit = () => leaveOnExit(cluster, lock, server.pid)
   process.once('exit', onExit)
   const close = async () => {
     stop.abort()
@@ -203,7 +203,7 @@ async function enter(user: User): Promise<Holder> {
         if (isMaking) silentSince = performance.now()
       }
       if (performance.now() - silentSince > answerTimeoutMs) {
-        throw new Refusal(await whyAway(answer, cluster))
+        throw new Refusal(await whyUnreachable(answer, cluster))
       }
       await sleep(POLL_MS)
     }
@@ -235,9 +235,9 @@ async function enterAgain(user: User): Promise<Holder> {
   }
 }
 
-type Answer = { readonly kind: 'connected'; readonly holder: Holder } | Away
+type Answer = { readonly kind: 'connected'; readonly holder: Holder } | Unreachable
 
-interface Away {
+interface Unreachable {
   readonly kind: 'busy' | 'refusing' | 'silent'
   readonly reason: string
 }
@@ -278,7 +278,7 @@ async function leave(cluster: Cluster, lock: FileLock): Promise<void> {
 }
 
 /** Called on exit, so it must not wait for anything. */
-function leaveInHaste(cluster: Cluster, lock: FileLock, serverPid: number | null): void {
+function leaveOnExit(cluster: Cluster, lock: FileLock, serverPid: number | null): void {
   lock.release()
   if (serverPid === null || process.platform === 'win32') return
   if (takeFileLock(usersFile(cluster)) !== null) interrupt(serverPid)
@@ -333,7 +333,7 @@ function isRunning(server: ChildProcess | null): boolean {
 }
 
 /** A running server states the problem itself, such as a full disk or too many connections. */
-async function whyAway({ kind, reason }: Away, cluster: Cluster): Promise<string> {
+async function whyUnreachable({ kind, reason }: Unreachable, cluster: Cluster): Promise<string> {
   if (kind === 'refusing') return `PostgreSQL lets nobody in: ${reason}`
   return `PostgreSQL does not start: ${reason}\n${await endOfLog(cluster)}`
 }

@@ -76,8 +76,8 @@ function untilEnded(client: pg.Client): Promise<void> {
 async function startListening(client: pg.Client, channel: string): Promise<boolean> {
   try {
     await client.connect()
-    const hear = `listen ${identifier(channel).text}`
-    await client.query(firstStatement(`${sessionSettings()}; ${hear}`))
+    const listenStatement = `listen ${identifier(channel).text}`
+    await client.query(firstStatement(`${sessionSettings()}; ${listenStatement}`))
     return true
   } catch {
     return false

@@ -226,7 +226,7 @@ test('a key counts as lost with its last signer, but not a day after another key
   const edge = async (nodeId: number, hoursAgo: number, marks: readonly string[]) => {
     await db.run(sql`update node set heartbeat_at = '-infinity'`)
     await db.run(sql`
-      insert into node (node_id, host, pid, roles, is_spool_empty, key_marks, started_at)
+      insert into node (node_id, host, pid, roles, is_spool_empty, key_fingerprints, started_at)
       values (${nodeId}, 'here', 1, 'edge', true, ${marks}::text[],
         now() - make_interval(hours => ${hoursAgo}))`)
   }
@@ -248,7 +248,7 @@ test('a key counts as lost with its last signer, but not a day after another key
 test('a node that redirects nobody lacks no key', async (t) => {
   const db = await testDatabase(t)
   await db.run(sql`
-    insert into node (node_id, host, pid, roles, is_spool_empty, key_marks) values
+    insert into node (node_id, host, pid, roles, is_spool_empty, key_fingerprints) values
       (1, 'here', 1, 'api,edge', true, '{1:a}'), (2, 'here', 1, 'api,worker', true, '{2:b}')`)
   assert.deepEqual(await listKeyGaps(db), [])
   await db.run(sql`update node set roles = 'edge,worker' where node_id = 2`)

@@ -48,7 +48,7 @@ export interface ClaimOptions {
   /**
    * Fingerprints of the keys it opens results with; it signs with the first. Empty for a command.
    */
-  readonly keyMarks?: readonly string[]
+  readonly keyFingerprints?: readonly string[]
   /** Settings that must be the same on all nodes. Empty for a command. */
   readonly settings?: Readonly<Record<string, string>>
   /** Called once if another process took the number over. */
@@ -90,17 +90,17 @@ export async function claimNode(options: ClaimOptions): Promise<NodeClaim> {
 }
 
 async function takeNumber(options: ClaimOptions) {
-  const { db, host, pid, roles, knowsCountries, keyMarks = [], settings = {} } = options
+  const { db, host, pid, roles, knowsCountries, keyFingerprints = [], settings = {} } = options
   const taken = await db.transaction(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(${CLAIM_LOCK}, 0)`)
     // A running node's spool never counts as empty: if the node died, nobody could know what it
     // held.
     return tx.row<{ node_id: number; incarnation: string }>(sql`
       insert into node
-        (node_id, incarnation, host, pid, roles, knows_countries, key_marks, settings,
+        (node_id, incarnation, host, pid, roles, knows_countries, key_fingerprints, settings,
           is_spool_empty)
       select number, extract(epoch from now()) * 1000, ${host}, ${pid}, ${roles},
-        ${knowsCountries}, ${keyMarks}::text[], ${JSON.stringify(settings)}::jsonb, false
+        ${knowsCountries}, ${keyFingerprints}::text[], ${JSON.stringify(settings)}::jsonb, false
       from generate_series(1, 1023) as number
       left join node on node.node_id = number
       where node_id is null
@@ -111,7 +111,7 @@ async function takeNumber(options: ClaimOptions) {
         set incarnation = greatest(node.incarnation + 1, excluded.incarnation),
             host = excluded.host, pid = excluded.pid,
             roles = excluded.roles, knows_countries = excluded.knows_countries,
-            key_marks = excluded.key_marks, settings = excluded.settings,
+            key_fingerprints = excluded.key_fingerprints, settings = excluded.settings,
             started_at = now(), heartbeat_at = now(),
             is_spool_empty = false
       returning node_id, incarnation`)
@@ -139,12 +139,13 @@ export interface KeyGap {
 export function listKeyGaps(db: Db): Promise<KeyGap[]> {
   return db.rows(sql`
     with edge as (
-      select node_id, key_marks, format('node %s (%s)', node_id, host) as name from node
-      where 'edge' = any(string_to_array(roles, ',')) and key_marks <> '{}'
+      select node_id, key_fingerprints, format('node %s (%s)', node_id, host) as name from node
+      where 'edge' = any(string_to_array(roles, ',')) and key_fingerprints <> '{}'
         and heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS})
     )
     select signer.name as signer, reader.name as reader
-    from edge as signer join edge as reader on signer.key_marks[1] <> all(reader.key_marks)
+    from edge as signer join edge as reader
+      on signer.key_fingerprints[1] <> all(reader.key_fingerprints)
     order by signer.node_id, reader.node_id`)
 }
 
@@ -155,12 +156,13 @@ export function listKeyGaps(db: Db): Promise<KeyGap[]> {
 export function listLostKeys(db: Db, withinMs: number): Promise<KeyGap[]> {
   return db.rows(sql`
     with edge as (
-      select key_marks, format('node %s (%s)', node_id, host) as name, started_at,
+      select key_fingerprints, format('node %s (%s)', node_id, host) as name, started_at,
         heartbeat_at > now() - make_interval(secs => ${DEAD_AFTER_SECONDS}) as is_alive
-      from node where 'edge' = any(string_to_array(roles, ',')) and key_marks <> '{}'
+      from node where 'edge' = any(string_to_array(roles, ',')) and key_fingerprints <> '{}'
     )
     select signer.name as signer, reader.name as reader
-    from edge as signer join edge as reader on signer.key_marks[1] <> all(reader.key_marks)
+    from edge as signer join edge as reader
+      on signer.key_fingerprints[1] <> all(reader.key_fingerprints)
     where reader.is_alive and not signer.is_alive and signer.started_at < reader.started_at
       and (select min(started_at) from edge as next where started_at > signer.started_at)
         > now() - make_interval(secs => ${withinMs / 1000})

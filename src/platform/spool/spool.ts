@@ -135,7 +135,7 @@ export class Spool {
   /** Adopts the directories of dead processes, except those of another store. */
   async adoptAbandoned(): Promise<void> {
     const { root, onDamage, isOurs = () => true } = this.#options
-    await this.#keepOwn()
+    await this.#ensureOwn()
     const held = new Set([this.#own, ...this.#adopted].map(({ path }) => path))
     for (const directory of adoptDirectories(root, held, onDamage)) {
       try {
@@ -192,12 +192,12 @@ export class Spool {
   }
 
   async #write(records: readonly Uint8Array[]): Promise<void> {
-    await this.#keepOwn()
+    await this.#ensureOwn()
     await this.#own.segments.write(records)
   }
 
   /** Nobody would find a record in a deleted directory, so another one is created. */
-  async #keepOwn(): Promise<void> {
+  async #ensureOwn(): Promise<void> {
     if (existsSync(this.#own.path)) return
     this.#making ??= this.#makeOwn().finally(() => {
       this.#making = null
@@ -255,7 +255,7 @@ export class Spool {
       if (file === null) continue
       await drainRecords(directory, segment, file.records, options)
       if (file.damagedBytes === 0) await directory.segments.remove(segment)
-      else await this.#keepDamaged(directory, segment, file.damagedBytes)
+      else await this.#setDamagedAside(directory, segment, file.damagedBytes)
       directory.drained.delete(segment.path) // Not earlier: a disk that deletes nothing is retried.
     }
   }
@@ -276,7 +276,11 @@ export class Spool {
     }
   }
 
-  async #keepDamaged(directory: Directory, segment: Segment, damagedBytes: number): Promise<void> {
+  async #setDamagedAside(
+    directory: Directory,
+    segment: Segment,
+    damagedBytes: number,
+  ): Promise<void> {
     const name = `damaged-${basename(directory.path)}-${basename(segment.path)}`
     const kept = join(this.#options.root, ASIDE, name)
     await directory.segments.moveTo(segment, kept)

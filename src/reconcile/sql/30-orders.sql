@@ -174,9 +174,9 @@ with recursive state as (
   union all
   select state.merch_id, state.order_id, step.n, step.seq, step.id, step.day, step.kind,
     reported.accepted_at, reported.pixel, reported.import, reported.s2s,
-    case when stands then state.pixel else reported.pixel end,
-    case when stands then state.import else reported.import end,
-    case when stands then state.s2s else reported.s2s end, owed.click_id, owed.sureness, owed.rate,
+    case when keeps_reports then state.pixel else reported.pixel end,
+    case when keeps_reports then state.import else reported.import end,
+    case when keeps_reports then state.s2s else reported.s2s end, owed.click_id, owed.sureness, owed.rate,
     owed.owed_since,
     case when owed.click_id is not null and not (is_waiting_on and is_held)
       then greatest(locked.earliest, decided.waited_until) end,
@@ -190,11 +190,11 @@ with recursive state as (
     select state.rejected_at is null or (
       coalesce(state.reject_reason
         = pg_temp.ended_by(coalesce(s2s_report, import_report, pixel_report)), false)
-      and coalesce(step.at < state.locks_at, true)) as is_standing
+      and coalesce(step.at < state.locks_at, true)) as is_open
     offset 0
-  ) as standing
+  ) as open_before
   cross join lateral (
-    select step.kind = 'order' and is_standing and (state.is_waiting
+    select step.kind = 'order' and is_open and (state.is_waiting
       or coalesce(step.at < state.accepted_at + interval '90 days', true)) as counts,
       coalesce(step.decision->>'kind' = 'approve', false) as approves
     offset 0
@@ -251,7 +251,7 @@ with recursive state as (
     offset 0
   ) as waiting
   -- A later hold leaves the reports in force as they were.
-  cross join lateral (select is_held and not is_waiting_on as stands offset 0) as standing_on
+  cross join lateral (select is_held and not is_waiting_on as keeps_reports offset 0) as later_hold
   cross join lateral (
     select case when is_waiting_on and not is_held then step.at else state.waited_until end
       as waited_until
@@ -262,7 +262,7 @@ with recursive state as (
       when reported.accepted_at is null then null
       -- A reversed click makes a cancellation by reports final.
       when state.rejected_at is not null and not counts
-        and not (step.kind = 'reversal' and is_standing) then null
+        and not (step.kind = 'reversal' and is_open) then null
       when step.at >= state.locks_at then null -- A locked order stays locked.
       when counts
         and pg_temp.ended_by(coalesce(reported.s2s, reported.import, reported.pixel)) is not null

@@ -270,7 +270,7 @@ with moved as (
     after.article_id, after.campaign_id, after.net_sales, after.net_revenue, after.net_commission, after.net_earnings,
     after.is_counted and (before.is_counted is not true or (after.kind = 'return'
       and (after.units_back > before.units_back or after.refunds_back > before.refunds_back)))
-      as is_news
+      as is_new_row
   from r_target after
   left join r_target before on before.merch_id = after.merch_id
     and before.order_id = after.order_id and before.n = after.n - 1
@@ -287,6 +287,6 @@ with moved as (
 select merch_id, order_id, seq, id, day, pub_id, article_id, campaign_id,
   sum(net_sales)::bigint as sales, sum(net_revenue)::bigint as revenue_micros,
   sum(net_commission)::bigint as commission_micros, sum(net_earnings)::bigint as earnings_micros,
-  bool_or(is_news) as is_news
+  bool_or(is_new_row) as is_new_row
 from moved
 group by merch_id, order_id, seq, id, day, pub_id, article_id, campaign_id;

@@ -57,7 +57,7 @@ union all
 select id, day, pub_id, article_id, merch_id, 0, 0, 0, sum(sales)::bigint,
   sum(revenue_micros)::bigint, sum(earnings_micros)::bigint, true
 from r_change group by id, day, pub_id, article_id, merch_id
-having (sum(sales), sum(revenue_micros), sum(earnings_micros)) <> (0, 0, 0) or bool_or(is_news)
+having (sum(sales), sum(revenue_micros), sum(earnings_micros)) <> (0, 0, 0) or bool_or(is_new_row)
 union all
 select null, day, pub_id, article_id, merch_id, 0, 0, placements, 0, 0, 0, true
 from r_placement;

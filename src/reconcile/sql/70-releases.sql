@@ -32,7 +32,7 @@ where is_counted;
 create temp table r_back on commit drop as
 with latest as (
   select merch_id, order_id, max(n) as n from r_target group by merch_id, order_id
-), standing as (
+), returned_lines as (
   select merch_id, order_id, m, return_id, place, (place - 1)::int as line,
     case when is_net then 0 else was end as units,
     case when is_net then net else worth end as worth,
@@ -45,7 +45,7 @@ with latest as (
 ), counted as (
   select *, coalesce(lag(units) over own, 0) as units_before,
     coalesce(lag(refunded) over own, 0) as refunded_before
-  from standing
+  from returned_lines
   window own as (partition by merch_id, order_id, place order by m)
 )
 select counted.*, logged.at as accepted_at

@@ -18,7 +18,7 @@ export interface SentReport {
 }
 
 /** Anybody can send an unsigned report, so each client address has its own quota. */
-export async function keepRefusal(
+export async function storeRefusal(
   { db, quotas }: { readonly db: Db; readonly quotas: IntakeQuotas },
   refusal: Omit<RefusedIntake, 'body'>,
   { address, body, toText }: SentReport,
