@@ -1,6 +1,7 @@
 /** The API calls of a publisher's work: links, products, the tag, what-if and alerts. */
 import type { Static } from 'typebox'
 import type { NoFillReason, WhatIf, WhatIfBody, WhatIfJob } from '../src/auction/result-schema.ts'
+import type { CheckRecord } from '../src/check-page/tag-check-operations.ts'
 import type { Product as ProductRecord } from '../src/matching/product-operations.ts'
 import type { ProductFeed } from '../src/matching/schema.ts'
 import type { OrderRecord } from '../src/reports/order-record-schema.ts'
@@ -22,6 +23,7 @@ export type Offer = Product['offers'][number]
 export type Reason = NoFillReason
 export type NamedMerchant = { readonly merch_id: number; readonly name: string }
 export type TagStatus = Static<typeof TagStatusRecord>
+export type TagCheck = Static<typeof CheckRecord>
 export type Alerts = Static<typeof AlertsRecord> & { readonly etag: string }
 export type AlertsChange = Static<typeof AlertsBody>
 export type Order = Static<typeof OrderRecord>
@@ -74,6 +76,13 @@ export const publisherApi = {
     return feeds.map(({ merch_id, merchant: name }) => ({ merch_id, name }))
   },
   tagStatus: (pubId: number) => first<TagStatus>(`${of(pubId)}/tag_status/`),
+  /** The newest check of a page; null if there is none. */
+  lastTagCheck: async (pubId: number): Promise<TagCheck | null> => {
+    const { rows } = await page<TagCheck>(`${of(pubId)}/tag_checks/?limit=1`)
+    const [last] = rows
+    return last === undefined ? null : first(`${of(pubId)}/tag_checks/${last.check_id}/`)
+  },
+  checkTag: (pubId: number, url: string) => post<TagCheck>(`${of(pubId)}/tag_checks/`, { url }),
   alerts: (pubId: number) => first<Alerts>(`${of(pubId)}/alerts/`),
   saveAlerts: ({ pub_id: pubId, etag }: Alerts, body: AlertsChange) =>
     send<Alerts>(`${of(pubId)}/alerts/`, 'PUT', body, etag),

@@ -86,6 +86,45 @@ test('a tried floor can be applied, by keyboard', async (t) => {
   assert.equal(Number(row?.floor_micros), 10_000)
 })
 
+test('a check of a page shows what to do, and hostile texts of the page as texts', async (t) => {
+  const hostile = '<img src=x onerror=alert(1)>'
+  const link = {
+    ...{
+      text: hostile,
+      url: 'javascript:alert(1)',
+      status: 'left',
+      why: hostile,
+      auction_id: null,
+    },
+    ...{
+      destination: null,
+      has_winner: null,
+      product: null,
+      merchant: null,
+      price: null,
+      earns: null,
+    },
+  }
+  const result = {
+    findings: [{ level: 'problem', text: hostile, fix: 'Add the tag to the page.' }],
+    ...{ tag: 'inserted', publisher: 'daily', consent: null, consent_source: null },
+    ...{ links: [link], total_links: 1, page_errors: [hostile] },
+  }
+  await api.db.run(sql`
+    insert into tag_check (pub_id, url, state, result)
+    values (${account.pubId}, 'https://daily.example/', 'done', ${JSON.stringify(result)}::jsonb)`)
+  const { page, troubles } = await visit(t, '/dashboard/tag')
+  await page.getByText('Add the tag to the page.').waitFor()
+  assert.ok((await page.getByText(hostile).count()) >= 2)
+  assert.equal(await page.locator('main img').count(), 0)
+  assert.equal(await page.locator('a[href^="javascript:"]').count(), 0)
+
+  await page.getByLabel('URL of the page').fill('https://other.example/')
+  await page.getByRole('button', { name: 'Check page' }).click()
+  await page.getByText(/a domain of yours/).waitFor()
+  troubles.length = 0 // The refused call.
+})
+
 test('alerts name the wrong address, and are saved without it', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/alerts')
   await page.getByRole('switch', { name: 'A link stops earning' }).click()

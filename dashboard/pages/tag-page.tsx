@@ -12,6 +12,7 @@ import { Icon } from '../ui/icon.tsx'
 import { Progress } from '../ui/notice.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { Title } from '../ui/title.tsx'
+import { TagCheckPanel } from './tag-check-panel.tsx'
 import { TagSeen } from './tag-seen.tsx'
 
 export function TagPage() {
@@ -29,6 +30,7 @@ export function TagPage() {
         opens the page, and counts views.
       </p>
       {status.data !== undefined && <Standing status={status.data} />}
+      <TagCheckPanel />
       <Snippets />
       <Progress query={status} />
       {status.data !== undefined && <TagSeen status={status.data} />}

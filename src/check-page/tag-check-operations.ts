@@ -40,7 +40,7 @@ const ListedRecord = Type.Object({
   datetime_created: Time,
   datetime_updated: Time,
 })
-const CheckRecord = Type.Object({
+export const CheckRecord = Type.Object({
   ...ListedRecord.properties,
   result: orNull(TagCheckResult, 'Null until the check is done'),
 })

@@ -156,7 +156,12 @@ function linkFindings({ links: all }: CheckPageResult): Finding[] {
         ),
     ...(lost === 0
       ? []
-      : [note(`Nobody bid for ${links(lost)}: readers go to the original page.`)]),
+      : [
+          note(
+            `Nobody bid for ${links(lost)}: readers go to the original page.`,
+            'Link to products that merchants of the network sell, or lower your floors.',
+          ),
+        ]),
     ...(waiting === 0
       ? []
       : [
