@@ -377,12 +377,14 @@ test('the keyboard focus stays on the key that asks for confirmation', async (t)
   await page.getByRole('button', { name: 'Disable kept' }).waitFor()
 })
 
-test('pages load nothing from other hosts, and unknown calls get a proper error', async () => {
+test('pages load nothing from other hosts but pictures in the dashboard, and unknown calls get a proper error', async () => {
   for (const path of ['/dashboard/', '/dashboard/clicks', '/docs/', '/docs', '/docs/errors']) {
     const { status, headers } = await api.call(path)
     assert.equal(status, 200, path)
     const policy = headers.get('content-security-policy') ?? ''
     assert.match(policy, /^default-src 'self';.*require-trusted-types-for 'script'/)
+    const images = /img-src ([^;]*)/.exec(policy)?.[1] ?? null
+    assert.equal(images, path.startsWith('/dashboard') ? "'self' https:" : null, path)
     assert.equal(headers.get('x-frame-options'), 'DENY')
   }
   assert.equal((await api.call('/dashboard/api/nothing/')).failure().code, 4040)

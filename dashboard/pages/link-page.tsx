@@ -11,6 +11,7 @@ import { addDays, utcDay } from '../range-days.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { EmptyState, Failure } from '../ui/notice.tsx'
+import { ProductPicture } from '../ui/product-picture.tsx'
 import { CardsSkeleton } from '../ui/skeleton.tsx'
 import { TimeChart } from '../ui/time-chart.tsx'
 import { Title } from '../ui/title.tsx'
@@ -71,17 +72,20 @@ function Head({ link }: { link: Link }) {
   return (
     <div className="space-y-2">
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
-        <div className="min-w-0 space-y-1">
-          <Title name={linkName(link)} />
-          <p className="flex flex-wrap items-center gap-2">
-            <HealthChip health={link.health} />
-            {link.exclusive_match_requested && (
-              <span className="chip gap-1">
-                <Icon name="lock" size={12} />
-                Locked to one merchant
-              </span>
-            )}
-          </p>
+        <div className="flex min-w-0 items-start gap-3">
+          <ProductPicture url={link.product?.image_url ?? null} size="medium" />
+          <div className="min-w-0 space-y-1">
+            <Title name={linkName(link)} />
+            <p className="flex flex-wrap items-center gap-2">
+              <HealthChip health={link.health} />
+              {link.exclusive_match_requested && (
+                <span className="chip gap-1">
+                  <Icon name="lock" size={12} />
+                  Locked to one merchant
+                </span>
+              )}
+            </p>
+          </div>
         </div>
         <div className="flex items-center gap-2">
           <CopyButton text={smart} label="Copy link" of={id} />

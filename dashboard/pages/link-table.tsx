@@ -6,6 +6,7 @@ import type { Link } from '../publisher-api.ts'
 import { linkName } from '../publisher-health.ts'
 import type { Column } from '../table/column.ts'
 import { DataTable } from '../table/data-table.tsx'
+import { ProductPicture } from '../ui/product-picture.tsx'
 import { Sparkline } from '../ui/sparkline.tsx'
 import { HEALTH, HealthChip } from './link-health.tsx'
 import { LinkMenu } from './link-menu.tsx'
@@ -19,7 +20,14 @@ function perClick(rows: readonly Link[]): string {
 const COLUMNS: readonly Column<Link>[] = [
   {
     ...{ id: 'product', head: 'Product', value: linkName },
-    cell: (link) => <bdi title={link.url}>{linkName(link)}</bdi>,
+    cell: (link) => (
+      <span className="flex items-center gap-2">
+        <ProductPicture url={link.product?.image_url ?? null} size="small" />
+        <bdi title={link.url} className="min-w-0 truncate">
+          {linkName(link)}
+        </bdi>
+      </span>
+    ),
   },
   {
     ...{ id: 'copy', head: 'Link', value: (link) => link.smart_link_url },

@@ -15,6 +15,7 @@ import { Facts, known } from '../ui/facts.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { EmptyState, Progress } from '../ui/notice.tsx'
 import { NextPage } from '../ui/paged-list.tsx'
+import { ProductPicture } from '../ui/product-picture.tsx'
 import { TableSkeleton } from '../ui/skeleton.tsx'
 import { Title } from '../ui/title.tsx'
 
@@ -112,7 +113,15 @@ function SearchForm({ text, onSearch }: { text: string; onSearch: (text: string)
 const titleOf = ({ title, sku, line }: Offer): string => title ?? sku ?? `Line ${line}`
 
 const COLUMNS: readonly Column<Offer>[] = [
-  { id: 'title', head: 'Product', value: titleOf },
+  {
+    ...{ id: 'title', head: 'Product', value: titleOf },
+    cell: (offer) => (
+      <span className="flex items-center gap-2">
+        <ProductPicture url={offer.image_url} size="small" />
+        <bdi className="min-w-0 truncate">{titleOf(offer)}</bdi>
+      </span>
+    ),
+  },
   { id: 'sku', head: 'SKU', value: ({ sku }) => sku },
   { id: 'gtin', head: 'GTIN', value: ({ gtin }) => gtin, isHidden: true },
   { id: 'brand', head: 'Brand', value: ({ brand }) => brand, isHidden: true },
@@ -156,11 +165,9 @@ function Details({ offer, onClose }: { offer: Offer; onClose: () => void }) {
       ) : (
         <>
           {image !== null && (
-            <p className="mb-2 text-sm">
-              <a href={image} target="_blank" rel="noreferrer" className="link">
-                Picture
-              </a>
-            </p>
+            <div className="mb-3">
+              <ProductPicture url={image} size="large" />
+            </div>
           )}
           <p>{matchWords(matches)}</p>
           <Facts

@@ -6,6 +6,7 @@ import type { Offer, Product } from '../publisher-api.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Parts } from '../ui/parts.tsx'
+import { ProductPicture } from '../ui/product-picture.tsx'
 
 const pays = (offer: Offer): boolean => offer.in_stock && offer.best_effort_cpc > 0
 
@@ -24,13 +25,16 @@ export function ProductCard({ product }: { product: Product }) {
   return (
     <article aria-label={name} className="panel">
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 py-3">
-        <div className="min-w-0">
-          <h2>
-            <bdi>{name}</bdi>
-          </h2>
-          <p className="text-sm text-soft">
-            <Parts of={[brand || null, gtin === '' ? null : `GTIN ${gtin}`]} />
-          </p>
+        <div className="flex min-w-0 items-start gap-3">
+          <ProductPicture url={product.image_url} size="medium" />
+          <div className="min-w-0">
+            <h2>
+              <bdi>{name}</bdi>
+            </h2>
+            <p className="text-sm text-soft">
+              <Parts of={[brand || null, gtin === '' ? null : `GTIN ${gtin}`]} />
+            </p>
+          </div>
         </div>
         {selected.length > 0 && (
           <CopyButton

@@ -20,6 +20,7 @@ const SHAPES = {
   offline:
     'M2 2l12 12M4.5 8a6 6 0 0 1 2-1.3M1.5 5.2A10 10 0 0 1 4 3.8M8 4a9 9 0 0 1 6.5 2.2M8 13h.01',
   empty: 'M2 9l2-6h8l2 6v4H2zM2 9h3.5l1 1.5h3l1-1.5H14',
+  picture: 'M2 3h12v10H2zM2 11l3.5-3.5 3 3L11 8l3 3M6 6h.01',
 } as const
 
 export type IconName = keyof typeof SHAPES

@@ -41,19 +41,27 @@ export const staticRoutes =
   }
 
 /**
- * Our pages load nothing from other hosts and cannot be framed. Built pages contain no inline
- * script and no inline style, so the policy needs no exception. Strict-Transport-Security is up to
- * the operator's proxy.
+ * The dashboard shows the pictures of products, which merchants' servers have. The demo's pictures
+ * are on this machine, below `localhost`.
  */
+const PICTURES = "img-src 'self' https:"
+const DEMO_PICTURES = `${PICTURES} http://*.localhost:*`
+
+/**
+ * Our pages cannot be framed, and load nothing from other hosts, except pictures in the dashboard.
+ * Built pages contain no inline script and no inline style, so the policy needs no other exception.
+ * Strict-Transport-Security is up to the operator's proxy.
+ */
+const POLICY = [
+  "default-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+  "require-trusted-types-for 'script'",
+]
 const PAGE_HEADERS = {
-  'content-security-policy': [
-    "default-src 'self'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "object-src 'none'",
-    "require-trusted-types-for 'script'",
-  ].join('; '),
+  'content-security-policy': POLICY.join('; '),
   'x-frame-options': 'DENY',
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
@@ -62,7 +70,7 @@ const PAGE_HEADERS = {
 
 /** The dashboard and the documentation, on nodes that serve the base URL. */
 export const pageRoutes =
-  (config: OwnNames): FastifyPluginAsync =>
+  (config: OwnNames & { readonly allowPrivateFetch: boolean }): FastifyPluginAsync =>
   async (app) => {
     const hidden = { schema: { hide: true } } as const
     app.addHook('onRequest', async (_request, reply) => {
@@ -70,8 +78,11 @@ export const pageRoutes =
     })
     await app.register(fastifyStatic, { root: ROOT, serve: false, preCompressed: true })
     const built = `${ROOT}dist/dashboard`
+    const policy = [...POLICY, config.allowPrivateFetch ? DEMO_PICTURES : PICTURES].join('; ')
     const page = (reply: FastifyReply, file: string) =>
-      reply.header('cache-control', 'no-cache').sendFile(file, built, { cacheControl: false })
+      reply
+        .headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
+        .sendFile(file, built, { cacheControl: false })
     app.get('/', hidden, async (_request, reply) => reply.redirect('/dashboard/'))
     await app.register(documentationRoutes(`${built}/docs`, config))
     app.get('/dashboard', hidden, async (_request, reply) => page(reply, 'index.html'))
