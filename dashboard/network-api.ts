@@ -1,5 +1,6 @@
 /** The API calls of the operator: organizations, people, money and the state of the network. */
 import type { Static } from 'typebox'
+import type { FlaggedClicksRecord } from '../src/operator/flagged-click-operations.ts'
 import type { HealthRecord, HealthSampleRecord } from '../src/operator/health-operations.ts'
 import type { HeldOrderRecord } from '../src/operator/held-order-operations.ts'
 import type { JobRecord, ReconciliationRecord } from '../src/operator/job-operations.ts'
@@ -21,6 +22,7 @@ import { call, everything, first, page, post, send } from './api.ts'
 export type NetworkPublisher = Static<typeof ListedPublisher>
 export type NetworkMerchant = Static<typeof ListedMerchant>
 export type NetworkUser = Static<typeof ListedUser>
+export type FlaggedClicks = Static<typeof FlaggedClicksRecord>
 export type HeldOrder = Static<typeof HeldOrderRecord>
 export type Ageing = Static<typeof AgeingRecord>
 export type Payment = Static<typeof PaymentRecord>
@@ -93,6 +95,7 @@ export const network = {
     page<ReversedClick>(`${NETWORK}/reversals/?${part(cursor)}`),
   reverseClicks: (body: { reason: string } & Readonly<Record<string, string>>) =>
     post<{ clicks: string[] }>(`${NETWORK}/reversals/`, body),
+  flaggedClicks: () => everything<FlaggedClicks>(`${NETWORK}/flagged_clicks/`),
   health: () => first<Health>(`${NETWORK}/health/`),
   healthHistory: () => everything<HealthSample>(`${NETWORK}/health/history/`),
   jobs: () => everything<Job>(`${NETWORK}/jobs/`),

@@ -82,6 +82,33 @@ test('an administrator records, sees and reverses a payment', async (t) => {
   await page.getByText('Reversed: bounced').waitFor()
 })
 
+test('an administrator reverses flagged clicks together, with one reason', async (t) => {
+  const { page } = await visitAs(admin, t, visit('/dashboard/network/approvals'))
+  await page.getByText('None in the last 7 days.').waitFor()
+  const sent: unknown[] = []
+  await page.route('**/network/flagged_clicks/?*', (route) =>
+    route.fulfill({ json: { data: sent.length < 2 ? [FLAGGED] : [], next_cursor: null } }),
+  )
+  await page.route('**/network/reversals/', (route) => {
+    sent.push(route.request().postDataJSON())
+    return route.fulfill({ status: 201, json: { data: [{ clicks: [] }] } })
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Reverse 2 paid clicks' }).click()
+  await page.getByLabel(/^Why\?/).fill('a scanner')
+  await page.getByRole('button', { name: 'Reverse', exact: true }).click()
+  await page.getByText('None in the last 7 days.').waitFor()
+  assert.deepEqual(
+    sent,
+    FLAGGED.clicks.map((click) => ({ click, reason: 'a scanner' })),
+  )
+})
+
+const FLAGGED = {
+  ...{ day: '2026-03-02', pub_id: account.pubId, clicks: ['a'.repeat(32), 'b'.repeat(32)] },
+  ...{ invalid_clicks: 7, why: 'Too fast.', cost_usd: '0.40', earnings_usd: '0.30' },
+}
+
 test('an administrator finds a person and hands over a link for a new password', async (t) => {
   const { page } = await visitAs(admin, t, visit('/dashboard/network/people'))
   await page.getByRole('button', { name: account.email }).click()

@@ -1,4 +1,4 @@
-/** Orders that wait for a decision of the operator: approve, or reject with a reason. */
+/** Decisions of the operator: orders that are held, and clicks that look like those of no reader. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useRef, useState } from 'react'
 import { date, time } from '../format.ts'
@@ -9,6 +9,7 @@ import { Field } from '../ui/field.tsx'
 import { EmptyState, Failure, Progress } from '../ui/notice.tsx'
 import { PageHead } from '../ui/page-head.tsx'
 import { toast } from '../ui/toast.ts'
+import { FlaggedClickList } from './flagged-click-list.tsx'
 import { useMerchantNames } from './network-names.ts'
 
 const HELD = ['network', 'held']
@@ -38,6 +39,7 @@ export function ApprovalsPage() {
           </ul>
         )}
       </section>
+      <FlaggedClickList />
       <CommandLine
         commands={[
           { does: 'List held orders', line: 'souk orders held' },
@@ -46,6 +48,7 @@ export function ApprovalsPage() {
             does: 'Reject one',
             line: "souk orders reject --merchant <ID> --order <ID> --reason '<reason>'",
           },
+          { does: 'Reverse a click', line: "souk reverse --click <ID> --reason '<reason>'" },
         ]}
       />
     </div>

@@ -3,6 +3,7 @@ import type { Operation } from '../accounts/operation.ts'
 import { runHeavyJob } from '../jobs/run-heavy-job.ts'
 import type { Node } from '../node/node.ts'
 import type { IntakeDeps } from '../orders/intake.ts'
+import { flaggedClickOperations } from './flagged-click-operations.ts'
 import { healthOperations } from './health-operations.ts'
 import { heldOrderOperations } from './held-order-operations.ts'
 import { jobOperations } from './job-operations.ts'
@@ -27,6 +28,7 @@ export function networkOperations(node: Node, intake: IntakeDeps): Operation[] {
     ...payoutOperations({ issueStatements: () => runHeavyJob(node, 'issueStatements') }),
     ...rateOperations(open),
     ...reversalOperations(open),
+    ...flaggedClickOperations,
     ...jobOperations(),
     ...healthOperations(node),
     ...settingsOperations(node.config),
