@@ -145,7 +145,7 @@ test('an order and its return show their earnings and link to the click’s rece
   const line = page.getByRole('main').getByRole('listitem').filter({ hasText: 'order R-1001' })
   // 2 % of $49, of which three quarters.
   await line.getByText('$0.735', { exact: true }).waitFor()
-  await line.getByText(/^A commission. The merchant can cancel the order until /).waitFor()
+  await line.getByText(/^A commission, not final until /).waitFor()
   await line.getByRole('link', { name: 'Receipt' }).click()
   await page.getByText('Valid. If the reader buys, the commission appears').waitFor()
   await report('returns', { returns: [{ id: 'B-1', order_id: 'R-1001', line: 0 }] })

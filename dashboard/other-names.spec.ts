@@ -348,7 +348,7 @@ test('an order of a merchant that pays per click says that the order earns nothi
   const order = { ...ORDER, model: 'cpc', state: 'LOCKED', earnings: '0.00' }
   await answer(page, '**/orders/?*', { orders: [order], next: null })
   await page.goto(`${api.url}/dashboard/orders`)
-  await page.getByText('This merchant pays per click, so the order earns nothing.').waitFor()
+  await page.getByText('Paid per click, so the order earns nothing.').waitFor()
 })
 
 test('a long publisher name leaves the figures visible on a phone', async (t) => {

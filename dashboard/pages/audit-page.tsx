@@ -151,7 +151,7 @@ export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'
       before: old.get(field) ?? null,
       after: fresh.get(field) ?? null,
     }))
-    .filter((change) => change.before !== change.after)
+    .filter((change) => change.before !== change.after && change.field !== 'datetime_updated')
     .filter(({ field, after: now }) => !isUpdate || now !== null || !fresh.has(field))
 }
 
@@ -160,7 +160,7 @@ function fieldsOf(record: unknown): Map<string, string> {
   return new Map(
     Object.entries(record).map(([field, value]) => [
       field,
-      typeof value === 'string' ? value : JSON.stringify(value),
+      value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value),
     ]),
   )
 }

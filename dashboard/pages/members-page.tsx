@@ -82,7 +82,7 @@ function MemberLine(props: {
   const isMe = me?.uid === member.uid
   return (
     <li ref={line} tabIndex={-1} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-      <div className="min-w-0 grow">
+      <div className="min-w-0 grow basis-full sm:basis-0">
         <p className="font-medium">
           <bdi className="wrap-anywhere">{member.name || member.email}</bdi>
           {isMe && <span className="font-normal text-soft"> (you)</span>}
@@ -95,7 +95,7 @@ function MemberLine(props: {
       {member.is_suspended && <span className="chip">Suspended</span>}
       <select
         aria-label={`Role of ${member.email}`}
-        className="h-9 rounded-lg border border-edge bg-panel px-2"
+        className="h-9 w-28 rounded-lg border border-edge bg-panel px-2"
         value={member.role}
         onChange={({ target }) => onRole(target.value as Role)}
       >
@@ -105,18 +105,20 @@ function MemberLine(props: {
           </option>
         ))}
       </select>
-      <ConfirmButton
-        label={isMe ? 'Leave' : 'Remove'}
-        full={isMe ? 'Leave' : `Remove ${member.email}`}
-        question={
-          isMe
-            ? 'You lose access, and your API keys for it stop working.'
-            : 'They lose access, and their API keys for it stop working.'
-        }
-        sure={isMe ? 'Leave now' : 'Remove now'}
-        line={line}
-        onConfirm={onRemove}
-      />
+      <div className="min-w-20">
+        <ConfirmButton
+          label={isMe ? 'Leave' : 'Remove'}
+          full={isMe ? 'Leave' : `Remove ${member.email}`}
+          question={
+            isMe
+              ? 'You lose access, and your API keys for it stop working.'
+              : 'They lose access, and their API keys for it stop working.'
+          }
+          sure={isMe ? 'Leave now' : 'Remove now'}
+          line={line}
+          onConfirm={onRemove}
+        />
+      </div>
     </li>
   )
 }

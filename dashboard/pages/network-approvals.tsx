@@ -1,4 +1,4 @@
-/** Decisions of the operator: orders that are held, and clicks that look like those of no reader. */
+/** Decisions of the operator: held orders, and clicks that look like those of no reader. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type RefObject, useRef, useState } from 'react'
 import { date, time } from '../format.ts'

@@ -72,13 +72,12 @@ function verdict(order: Order): string {
     ? ' The merchant cancelled it later, so it is not counted as a sale.'
     : ''
   // The click's receipt says whether the click was paid.
-  if (model === 'cpc') return `This merchant pays per click, so the order earns nothing.${gone}`
+  if (model === 'cpc') return `Paid per click, so the order earns nothing.${gone}`
   const back =
     Number(order.returned) > 0 ? ` Returns reduced it by ${dollars(order.returned)}.` : ''
   const kind = model === 'epp' ? 'A fixed payment' : 'A commission'
-  if (state === 'PENDING')
-    return `${kind}. The merchant can cancel the order until ${date(locks_at)}.${back}`
-  return `${kind}. Final since ${date(locks_at)}.${back}${gone}`
+  if (state === 'PENDING') return `${kind}, not final until ${date(locks_at)}.${back}`
+  return `${kind}, final since ${date(locks_at)}.${back}${gone}`
 }
 
 function NoOrders() {

@@ -32,7 +32,7 @@ function verdict({ is_counted, why, model, price }: Click): string {
   if (!is_counted) return `Unpaid. ${why}`
   switch (model) {
     case 'cpc':
-      return `Paid. The merchant pays ${dollars(price)} for this click.`
+      return `Paid. The merchant pays ${dollars(price)}.`
     case 'cpa':
       return 'Valid. If the reader buys, the commission appears under “Orders”.'
     case 'epp':

@@ -27,22 +27,24 @@ export function MoneyLine(props: {
   const { at, isGood } = props
   return (
     // On a wide screen one line, so that a hundred entries stay readable.
-    <li className="grid grid-cols-1 gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start xl:grid-cols-[11.5rem_minmax(0,3fr)_minmax(0,3fr)_minmax(0,4fr)_7rem_3.5rem] xl:items-baseline xl:gap-x-4 xl:py-1.5">
-      <p className="number text-sm text-soft">
+    <li className="grid grid-cols-1 gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[7rem_1fr_auto] sm:items-start xl:grid-cols-[10rem_minmax(0,4fr)_minmax(0,3fr)_minmax(0,4fr)_5.5rem_3.25rem] xl:items-baseline xl:gap-x-3 xl:py-1.5">
+      <p className="number text-sm text-soft xl:text-xs xl:whitespace-nowrap">
         <time dateTime={at}>
           {time(at)} UTC <span className="block max-sm:inline xl:inline">{date(at)}</span>
         </time>
       </p>
       <div className="min-w-0 xl:contents">
-        <p className="font-medium xl:text-sm">{props.title}</p>
+        <p className="font-medium xl:truncate xl:text-[0.8125rem]">{props.title}</p>
         {/*
          * Each part is truncated at its own end. The first part, such as an amount, is truncated
          * last.
          */}
-        <p className="flex gap-x-1 overflow-hidden text-sm text-soft *:truncate *:first:max-w-full *:first:shrink-0">
+        <p className="flex gap-x-1 overflow-hidden text-sm text-soft xl:text-[0.8125rem] *:truncate *:first:max-w-full *:first:shrink-0">
           <Parts of={props.details} />
         </p>
-        <p className={`mt-1 text-sm xl:mt-0 ${isGood ? 'text-soft' : 'text-bad'}`}>
+        <p
+          className={`mt-1 text-sm xl:mt-0 xl:text-[0.8125rem] ${isGood ? 'text-soft' : 'text-bad'}`}
+        >
           {props.verdict}
         </p>
       </div>

@@ -3,7 +3,7 @@ import { REASON } from '../events/reason.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
-/** Rules that a person seldom breaks. Bots, previews and double clicks say nothing of the others. */
+/** Rules that a person seldom breaks. Bots, previews and double clicks say nothing of others. */
 const SUSPICIOUS = [
   REASON.tooFast,
   REASON.rateLimited,
