@@ -1,5 +1,6 @@
 /** Why auctions were lost, the most frequent reason first, with what to change. */
 import { Link } from '@tanstack/react-router'
+import type { LossWord } from '../../src/auction/loss-code.ts'
 import { lossReasonOf } from '../../src/auction/loss-reason.ts'
 import { count, percent } from '../format.ts'
 import { PATHS } from '../paths.ts'
@@ -36,17 +37,30 @@ export function LossReasons({ losses }: { losses: readonly (readonly [string, nu
   )
 }
 
-const FEED = ['out_of_stock', 'stale_feed', 'confidence', 'price']
-const CAMPAIGN = ['inactive', 'out_of_flight', 'device', 'country', 'paced', 'unfunded']
-const BID = ['below_floor', 'outbid']
+const FEED = { path: PATHS.merchantFeed, label: 'Open the feed' } as const
+const CAMPAIGNS = { path: PATHS.campaigns, label: 'Change campaigns' } as const
 
-/** Leads to the page where the merchant can change it; some reasons are the publisher's. */
+/** The page where the merchant can change it; null where only the publisher or nobody can. */
+const FIXES: Readonly<Record<string, typeof FEED | typeof CAMPAIGNS | null>> = {
+  no_candidates: null,
+  inactive: CAMPAIGNS,
+  out_of_flight: CAMPAIGNS,
+  out_of_stock: FEED,
+  stale_feed: FEED,
+  device: CAMPAIGNS,
+  country: CAMPAIGNS,
+  blocked: null,
+  exclusive: null,
+  confidence: FEED,
+  price: FEED,
+  paced: CAMPAIGNS,
+  unfunded: CAMPAIGNS,
+  below_floor: CAMPAIGNS,
+  outbid: CAMPAIGNS,
+} satisfies Record<LossWord, unknown>
+
 function Fix({ word }: { word: string }) {
-  const to = FEED.includes(word)
-    ? ({ path: PATHS.merchantFeed, label: 'Open the feed' } as const)
-    : [...CAMPAIGN, ...BID].includes(word)
-      ? ({ path: PATHS.campaigns, label: 'Change campaigns' } as const)
-      : null
+  const to = FIXES[word] ?? null
   if (to === null) return null
   return (
     <Link to={to.path} className="link max-sm:col-start-2 max-sm:justify-self-start">

@@ -1,4 +1,5 @@
 /** Why a merchant did not win, in words of a publisher, and what the publisher can do about it. */
+import type { LossWord } from '../../src/auction/loss-code.ts'
 
 interface Words {
   readonly name: string
@@ -43,7 +44,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     name: 'Nobody sells this here',
     remedy: 'Search under Products for a similar product that merchants of the network sell.',
   },
-}
+} satisfies Record<LossWord, Words>
 
 export const reasonName = (word: string, name: string): string => WORDS[word]?.name ?? name
 

@@ -6,6 +6,8 @@
  *
  * The order is that of the checks: docs/spec/auction.md#eligibility.
  */
+import type { SnakeCase } from '../platform/text/snake-case.ts'
+
 export const LOSS = {
   none: 0,
   /** For an auction without candidates. */
@@ -28,6 +30,9 @@ export const LOSS = {
 
 /** A rule that depends on the reason is a record by these names, so that none is forgotten. */
 export type LossName = keyof typeof LOSS
+
+/** A reason to lose, as reports and screens name it; an auction that was won has none. */
+export type LossWord = SnakeCase<Exclude<LossName, 'none'>>
 
 const NAMES = new Map<number, LossName>(
   (Object.keys(LOSS) as LossName[]).map((name) => [LOSS[name], name]),
