@@ -24,20 +24,22 @@ import { benefit, GAIN_MAX } from './reader-benefit.ts'
 import { deviceBit, type IdList, isAmong, lets } from './targeting.ts'
 
 /**
- * Raised when the same inputs may lead to another outcome, for example with another
+ * Rule versions whose receipts replay under the present rules: the present one, and each earlier
+ * one whose receipts still give the same outcome.
+ *
+ * Version 1 drew a pacing coin instead of lowering the bid, and had one second-rate switch for the
+ * market. Its receipts contain the coin's rate, the switch and the median price.
+ */
+const RULES_REPLAYED = [1, 2] as const
+/**
+ * Raised when the same inputs may lead to another outcome or another loss, for example with another
  * PLATFORM_RESERVE.
  */
-export const RULE_VERSION = 2
-/**
- * Version 1 drew a pacing coin instead of lowering the bid, and had one second-rate switch for the
- * market. Its receipts contain the coin's rate, the switch and the median price, and they replay
- * under the present rules.
- */
-const RULES_REPLAYED: readonly number[] = [1, RULE_VERSION]
+export const RULE_VERSION = 2 satisfies (typeof RULES_REPLAYED)[number]
 
 /** Whether `runAuction` gives the outcome that a receipt of these rules had. */
 export function canReplay(ruleVersion: number): boolean {
-  return RULES_REPLAYED.includes(ruleVersion)
+  return (RULES_REPLAYED as readonly number[]).includes(ruleVersion)
 }
 
 /** Below it, an offer is too likely to be another product. */

@@ -10,7 +10,7 @@ import {
 import fc from '../../test/support/fast-check.ts'
 import type { CategoryFloor } from '../accounts/category-floor.ts'
 import { micros } from '../platform/money/money.ts'
-import { LOSS } from './loss-code.ts'
+import { LOSS, type LossName } from './loss-code.ts'
 import { NoFillRun } from './no-fill.ts'
 import { packReceipt, unpackReceipt } from './receipt.ts'
 import { replayStored } from './replay.ts'
@@ -303,7 +303,8 @@ test('reasons with equal cost are ranked by possible cost, count and code', () =
 
 test('waiving the only reason of a lone candidate always lets it win', () => {
   const bid = { bidMicros: 800_000 }
-  const lone: Record<string, { spec: CandidateSpec; asked?: RequestSpec }> = {
+  type Waivable = Exclude<LossName, 'none' | 'noCandidates' | 'outbid'>
+  const lone: Record<Waivable, { spec: CandidateSpec; asked?: RequestSpec }> = {
     inactive: { spec: { name: 'A', flight: { isActive: false } } },
     outOfFlight: { spec: { name: 'A', flight: { startsAtMs: Number.MAX_SAFE_INTEGER } } },
     outOfStock: { spec: { name: 'A', isInStock: false } },
@@ -318,11 +319,12 @@ test('waiving the only reason of a lone candidate always lets it win', () => {
     unfunded: { spec: { name: 'A', budgetOk: false } },
     belowFloor: { spec: { name: 'A' }, asked: { floorMicros: DOLLAR } },
   }
-  for (const [key, { spec, asked: some = {} }] of Object.entries(lone)) {
+  for (const key of Object.keys(lone) as Waivable[]) {
+    const { spec, asked: some = {} } = lone[key]
     const ranked = rankNoFill([logged([{ ...spec, ...bid }], some)])
     assert.deepEqual(
       ranked.map(({ code }) => code),
-      [LOSS[key as keyof typeof LOSS]],
+      [LOSS[key]],
       key,
     )
     assert.ok((ranked[0]?.missed_micros ?? 0) > 0, `${key} misses nothing`)
