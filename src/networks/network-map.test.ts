@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ApiError } from '../platform/errors/api-errors.ts'
 import { findColumns, missingColumns, type NetworkMap, readNetworkMap } from './network-map.ts'
@@ -87,6 +88,15 @@ test('the ready maps find each of their fields in their networks’ reports', ()
       assert.deepEqual(new Set(indexes).size, new Set(header).size - 1, `${network}: ${indexes}`)
     }
   }
+})
+
+test('docs/spec/networks.md lists the networks that have a ready map', () => {
+  const page = readFileSync(new URL('../../docs/spec/networks.md', import.meta.url), 'utf8')
+  const [listed = ''] = page.split('## Ready maps')[1]?.split(' have maps') ?? []
+  assert.deepEqual(
+    listed.match(/\w+/g)?.filter((word) => word !== 'and'),
+    Object.keys(READY_MAPS),
+  )
 })
 
 const OWN = { date: 'When', account: ['Site', 'Shop'], clicks: 'Clicks', sales: 'Sales' }
