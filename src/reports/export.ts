@@ -9,7 +9,7 @@ import { pipeline as finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { makeFolder } from '../platform/files/make-folder.ts'
 import { replaceFile } from '../platform/files/whole-file.ts'
-import { csvLine } from '../platform/text/csv.ts'
+import { type CsvCell, csvLine } from '../platform/text/csv.ts'
 import type { DayRange } from '../stats/day-range.ts'
 import type { ReportSource } from './read-report.ts'
 import {
@@ -102,7 +102,7 @@ export async function* csvOfPages(
   counted: { rows: number } = { rows: 0 },
 ): AsyncGenerator<string> {
   const lineOf = (row: ReportPage['rows'][number]) =>
-    csvLine(columns.map((column) => row[column] ?? null))
+    csvLine(columns.map((column) => cellOf(row, column)))
   let head = csvLine(columns)
   let cursor: string | null = null
   do {
@@ -112,4 +112,12 @@ export async function* csvOfPages(
     head = ''
     cursor = next
   } while (cursor !== null)
+}
+
+/** A null is an empty cell; undefined means that the query does not select the column. */
+function cellOf(row: ReportPage['rows'][number], column: string): CsvCell {
+  const cell = row[column]
+  const value = typeof cell === 'object' && cell !== null ? cell.text : cell
+  if (cell === undefined || value === undefined) throw new Error(`a row has no ${column}`)
+  return cell
 }

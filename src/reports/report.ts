@@ -1,5 +1,5 @@
 /**
- * The report files: names, columns and days (docs/spec/reports.md).
+ * The report files: names, columns and days.
  *
  * The columns are those publicly documented for services with this interface, so that publishers'
  * programs keep working. Souk's own columns come last.
