@@ -2,6 +2,7 @@
 import type { Payments } from './api.ts'
 import { all, first, LONGEST } from './api.ts'
 import { shortUrl } from './format.ts'
+import { PATHS } from './paths.ts'
 import type { Link } from './publisher-api.ts'
 
 /** A link with its health and its figures of the last 30 days, those with money at risk first. */
@@ -47,14 +48,20 @@ export const health = {
 
 export interface SetUpStep {
   readonly name: string
+  /** The page for it; the last steps are for readers. */
+  readonly to?: typeof PATHS.tag | typeof PATHS.links
   readonly isDone: boolean
 }
 
 /** The steps to the first earning, in their order. */
 export function setUpSteps(tag: TagStatus, links: readonly LinkHealth[]): readonly SetUpStep[] {
   return [
-    { name: 'Put the page tag into your pages', isDone: tag.datetime_last_page_view !== null },
-    { name: 'Create the first smart link', isDone: links.length > 0 },
+    {
+      name: 'Put the page tag into your pages',
+      to: PATHS.tag,
+      isDone: tag.datetime_last_page_view !== null,
+    },
+    { name: 'Create the first smart link', to: PATHS.links, isDone: links.length > 0 },
     { name: 'Get the first click', isDone: links.some(({ clicks }) => clicks > 0) },
     { name: 'Earn the first cent', isDone: links.some(({ earnings }) => Number(earnings) > 0) },
   ]

@@ -94,6 +94,7 @@ function ShopOrders({ merchId }: { merchId: number }) {
 
 function Held(props: { merchId: number; isShown: boolean; onShow: () => void }) {
   const { merchId, isShown, onShow } = props
+  const canDecide = useCan('orders.review')
   const held = useQuery({
     queryKey: ['shop orders', merchId, 'held'],
     queryFn: () => merchantApi.orders(merchId, { state: 'HELD' }),
@@ -101,6 +102,7 @@ function Held(props: { merchId: number; isShown: boolean; onShow: () => void }) 
   const waiting = held.data?.rows.filter(({ hold }) => hold === 'review').length ?? 0
   if (waiting === 0 || isShown) return null
   const more = held.data?.next === null ? '' : 'More than '
+  const decider = canDecide ? 'your decision' : 'the decision of a manager or owner'
   return (
     <section
       aria-label="Waiting orders"
@@ -108,7 +110,7 @@ function Held(props: { merchId: number; isShown: boolean; onShow: () => void }) 
     >
       <p className="font-medium">
         {more}
-        {waiting} {waiting === 1 ? 'order waits' : 'orders wait'} for your decision.
+        {waiting} {waiting === 1 ? 'order waits' : 'orders wait'} for {decider}.
       </p>
       <button type="button" className="button" onClick={onShow}>
         Show {waiting === 1 ? 'it' : 'them'}

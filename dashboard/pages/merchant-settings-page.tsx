@@ -1,17 +1,14 @@
 /** A merchant's settings: name, domains, links, attribution, currency, review of orders. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { percent } from '../format.ts'
-import { type MerchantSettings, type MerchantSettingsBody, merchantApi } from '../merchant-api.ts'
-import { useCan, useMerchant } from '../organization.ts'
-import { Conflict } from '../ui/conflict.tsx'
+import { type MerchantSettings, merchantApi } from '../merchant-api.ts'
+import { useMerchant } from '../organization.ts'
 import { Facts } from '../ui/facts.tsx'
-import { Field, FormFailure, useFaultFocus } from '../ui/field.tsx'
 import { Progress } from '../ui/notice.tsx'
+import { type Setting, SettingsForm } from '../ui/settings-form.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { Title } from '../ui/title.tsx'
-import { toast } from '../ui/toast.ts'
-import { useOneAtATime } from '../ui/use-one-at-a-time.ts'
 
 export function MerchantSettingsPage() {
   const { merch_id: merchId, name } = useMerchant()
@@ -21,10 +18,10 @@ export function MerchantSettingsPage() {
     staleTime: Infinity, // A form must not change while somebody types.
   })
   return (
-    <div className="max-w-3xl space-y-5">
+    <div className="space-y-5">
       <Title name={name}>{' · Settings'}</Title>
       <Progress query={settings} />
-      {settings.data !== undefined && <SettingsForm key={merchId} settings={settings.data} />}
+      {settings.data !== undefined && <MerchantForm key={merchId} settings={settings.data} />}
     </div>
   )
 }
@@ -36,12 +33,14 @@ const orNull = (text: string) => text.trim() || null
 const FIELDS = {
   name: {
     label: 'Name',
+    isNeeded: true,
     hint: 'Shown to readers and publishers.',
     show: (of: MerchantSettings) => of.name,
     read: (text: string) => text.trim(),
   },
   domain: {
     label: 'Domains of your shop',
+    isNeeded: true,
     hint: 'The first one is shown. Links to all of them can be paid.',
     show: (of: MerchantSettings) => of.domain.join(', '),
     read: words,
@@ -76,100 +75,37 @@ const FIELDS = {
     show: (of: MerchantSettings) => of.origin.join(', '),
     read: words,
   },
-} as const
-type Name = keyof typeof FIELDS
-const NAMES = Object.keys(FIELDS) as Name[]
-const NEEDED: readonly Name[] = ['name', 'domain']
+} as const satisfies Readonly<Record<string, Setting<MerchantSettings>>>
 
-type Texts = Readonly<Record<Name, string>>
-
-const textsOf = (settings: MerchantSettings): Texts =>
-  Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].show(settings)])) as Record<
-    Name,
-    string
-  >
-
-/** The values of the form, and what saving and reloading do to them. */
-function useSettingsForm(settings: MerchantSettings) {
+function MerchantForm({ settings }: { settings: MerchantSettings }) {
   const { merch_id: merchId } = settings
   const client = useQueryClient()
-  const [texts, setTexts] = useState(() => textsOf(settings))
   const [isReviewed, setReviewed] = useState(settings.confirm_orders)
-  const show = (present: MerchantSettings) => {
-    client.setQueryData(['merchant settings', merchId], present)
-    setTexts(textsOf(present))
-    setReviewed(present.confirm_orders)
-  }
-  const save = useMutation({
-    mutationFn: (body: MerchantSettingsBody) => merchantApi.changeSettings(settings, body),
-    onSuccess: (saved) => {
-      show(saved)
-      void client.invalidateQueries({ queryKey: ['me'] }) // It has the name in the menu.
-      void toast('Saved. It holds within a few seconds.')
-    },
-  })
-  const reload = async () => {
-    show(await merchantApi.settings(merchId))
-    save.reset()
-  }
-  return { texts, setTexts, isReviewed, setReviewed, save, reload }
-}
-
-function SettingsForm({ settings }: { settings: MerchantSettings }) {
-  const canChange = useCan('settings.write')
-  const { texts, setTexts, isReviewed, setReviewed, save, reload } = useSettingsForm(settings)
-  const form = useFaultFocus(save.error)
-  const send = useOneAtATime((body: MerchantSettingsBody) => save.mutateAsync(body))
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    await send({ ...changesOf(settings, texts), confirm_orders: isReviewed })
-  }
   return (
-    <form ref={form} onSubmit={submit} aria-label="Settings" className="panel space-y-5 p-4">
-      <fieldset disabled={!canChange} className="grid gap-4 sm:grid-cols-2">
-        {NAMES.map((name) => (
-          <div key={name}>
-            <Field
-              name={name}
-              label={FIELDS[name].label}
-              value={texts[name]}
-              onChange={(text) => setTexts({ ...texts, [name]: text })}
-              error={save.error}
-              isOptional={!NEEDED.includes(name)}
-            />
-            <p className="mt-1 text-xs text-soft">{FIELDS[name].hint}</p>
-          </div>
-        ))}
-      </fieldset>
-      <Switch
-        label="Review orders that only a browser reported"
-        note="They wait until your server, a file or a person confirms them."
-        isOn={isReviewed}
-        isDisabled={!canChange}
-        onChange={setReviewed}
-      />
-      <Contract settings={settings} />
-      <FormFailure error={save.error} fields={NAMES} />
-      <Conflict error={save.error} onReload={reload} />
-      {canChange ? (
-        <button type="submit" className="button button-main" aria-busy={save.isPending}>
-          Save settings
-        </button>
-      ) : (
-        <p className="text-sm text-soft">You can read these. A manager or owner can change them.</p>
+    <SettingsForm
+      settings={settings}
+      fields={FIELDS}
+      others={{ confirm_orders: isReviewed }}
+      save={(changes) => merchantApi.changeSettings(settings, changes)}
+      reload={() => merchantApi.settings(merchId)}
+      onShown={(present) => {
+        client.setQueryData(['merchant settings', merchId], present)
+        setReviewed(present.confirm_orders)
+      }}
+    >
+      {(canChange) => (
+        <>
+          <Switch
+            label="Review orders that only a browser reported"
+            note="They wait until your server, a file or a person confirms them."
+            isOn={isReviewed}
+            isDisabled={!canChange}
+            onChange={setReviewed}
+          />
+          <Contract settings={settings} />
+        </>
       )}
-    </form>
-  )
-}
-
-/** Only the changed fields, so that a field nobody touched stays as it is. */
-function changesOf(settings: MerchantSettings, texts: Texts): MerchantSettingsBody {
-  const before = textsOf(settings)
-  return Object.fromEntries(
-    NAMES.filter((name) => texts[name] !== before[name]).map((name) => [
-      name,
-      FIELDS[name].read(texts[name]),
-    ]),
+    </SettingsForm>
   )
 }
 

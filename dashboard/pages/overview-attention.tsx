@@ -135,14 +135,20 @@ function SetUp({ steps }: { steps: ReturnType<typeof setUpSteps> }) {
     <section aria-labelledby="set-up" className="panel px-4 py-3">
       <h2 id="set-up">Set-up</h2>
       <ol className="mt-2 space-y-1.5 text-sm">
-        {steps.map(({ name, isDone }) => (
+        {steps.map(({ name, to, isDone }) => (
           <li key={name} className={`flex items-center gap-2 ${isDone ? 'text-soft' : ''}`}>
             <span
               className={`flex size-5 items-center justify-center rounded-full border ${isDone ? 'border-accent text-accent' : 'border-edge'}`}
             >
               {isDone && <Icon name="check" size={12} />}
             </span>
-            {name}
+            {isDone || to === undefined ? (
+              name
+            ) : (
+              <Link to={to} className="link">
+                {name}
+              </Link>
+            )}
             <span className="sr-only">{isDone ? ': done' : ': to do'}</span>
           </li>
         ))}

@@ -235,9 +235,9 @@ function NothingYet() {
         <Link to={PATHS.links} className="link">
           smart link
         </Link>{' '}
-        and put it into an article, or paste the page tag from{' '}
-        <Link to={PATHS.developer} className="link">
-          developer options
+        and put it into an article, or paste the{' '}
+        <Link to={PATHS.tag} className="link">
+          page tag
         </Link>{' '}
         into your pages. Views and clicks appear here within seconds.
       </p>

@@ -36,7 +36,7 @@ export function TableTools<Row>(props: {
           type="search"
           aria-label={`Filter ${label}`}
           placeholder="Filter"
-          className="field field-small w-44 max-sm:grow"
+          className="field field-small w-44 max-sm:w-28 max-sm:grow"
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
