@@ -296,7 +296,7 @@ test('the figures stay visible with a long article name', async (t) => {
     await logIn(page, account)
     const figures = page.getByRole('region', { name: 'By article and merchant' })
     await figures.getByRole('link', { name: /^(kettle){40}$/ }).waitFor()
-    const last = await page.getByRole('columnheader', { name: 'Page views' }).boundingBox()
+    const last = await page.getByRole('columnheader', { name: 'Revenue' }).boundingBox()
     assert.ok(last !== null && last.x + last.width <= width, `${width}: ${JSON.stringify(last)}`)
   }
 })

@@ -25,6 +25,8 @@ function compare(one: Row, other: Row, by: SortKey): number {
 }
 
 const SHOWN_MAX = 200
+/** A view belongs to an article, so it would repeat for each of the article's merchants. */
+const COLUMNS = FIGURE_COLUMNS.filter(({ key }) => key !== 'impressions')
 
 export function FiguresTable({
   rows,
@@ -51,7 +53,7 @@ export function FiguresTable({
         rows={sorted.slice(0, SHOWN_MAX)}
         keyOf={(row) => `${row.article_id} ${row.merch_id}`}
         name={{ ...NAME, sort: sortOf('name') }}
-        columns={FIGURE_COLUMNS.map((column) => ({ ...column, sort: sortOf(column.key) }))}
+        columns={COLUMNS.map((column) => ({ ...column, sort: sortOf(column.key) }))}
       />
       {(areRowsCut || rows.length > SHOWN_MAX) && (
         <p className="border-t border-line px-4 py-3 text-sm text-soft">

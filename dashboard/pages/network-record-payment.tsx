@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { dollars, today } from '../format.ts'
 import { network } from '../network-api.ts'
-import { Combobox } from '../ui/combobox.tsx'
+import { ComboboxField } from '../ui/combobox-field.tsx'
 import { DialogForm } from '../ui/dialog-form.tsx'
 import { Field } from '../ui/field.tsx'
 import { useMerchants, usePublisherNames } from './network-names.ts'
@@ -52,19 +52,14 @@ function Inputs({ fields, error }: { fields: ReturnType<typeof useFields>; error
   const options = merchants.map(({ merch_id, name }) => ({ value: merch_id, label: name }))
   return (
     <>
-      <div>
-        <span aria-hidden="true" className="label">
-          Merchant
-        </span>
-        <Combobox
-          label="Merchant"
-          placeholder="Search merchants"
-          groups={[{ name: 'Merchants', options }]}
-          value={fields.merchId}
-          onChange={fields.setMerchId}
-          className="button w-full"
-        />
-      </div>
+      <ComboboxField
+        label="Merchant"
+        placeholder="Search merchants"
+        group="Merchants"
+        options={options}
+        value={fields.merchId}
+        onChange={fields.setMerchId}
+      />
       <div className="grid gap-3 sm:grid-cols-2">
         <Field
           name="amount_usd"
