@@ -59,6 +59,10 @@ export const PAGES: readonly PageEntry[] = [
     ...{ path: PATHS.alerts, label: 'Alerts', group: 'Publisher', kind: 'publisher' },
     permission: 'alerts.write',
   },
+  {
+    ...{ path: PATHS.scheduledReports, label: 'Scheduled reports', kind: 'publisher' },
+    ...{ group: 'Publisher', permission: 'deliveries.write' },
+  },
 
   { path: PATHS.merchant, label: 'Overview', group: 'Results', kind: 'merchant' },
   { path: PATHS.merchantPerformance, label: 'Performance', group: 'Results', kind: 'merchant' },

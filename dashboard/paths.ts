@@ -8,6 +8,7 @@ export const PATHS = {
   products: '/products',
   tag: '/tag',
   alerts: '/alerts',
+  scheduledReports: '/scheduled-reports',
   whatIf: '/what-if',
   clicks: '/clicks',
   orders: '/orders',

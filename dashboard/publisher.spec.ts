@@ -125,6 +125,26 @@ test('a check of a page shows what to do, and hostile texts of the page as texts
   troubles.length = 0 // The refused call.
 })
 
+test('storage for reports is added by a form, which never shows its keys again', async (t) => {
+  const { page, troubles } = await visit(t, '/dashboard/scheduled-reports')
+  await page.getByRole('button', { name: 'Add storage' }).click()
+  const form = page.getByRole('form', { name: 'Add storage' })
+  await form.getByLabel('Bucket and folder').fill('/srv/reports')
+  await form.getByLabel('Access key').fill('AKID-of-daily')
+  await form.getByLabel('Secret key').fill('a-secret-of-daily')
+  await form.getByRole('button', { name: 'Add storage' }).click()
+  await form.getByText('Must be s3://bucket/prefix').waitFor()
+  // The name of no host: the delivery fails, and says so.
+  await form.getByLabel('Endpoint').fill('https://storage.invalid')
+  await form.getByLabel('Bucket and folder').fill('s3://reports/daily')
+  await form.getByRole('button', { name: 'Add storage' }).click()
+  await page.getByRole('heading', { name: 's3://reports/daily' }).waitFor()
+  await page.getByRole('button', { name: 'Edit the delivery to s3://reports/daily' }).click()
+  assert.equal(await page.getByLabel('Secret key').inputValue(), '')
+  assert.ok(!(await page.content()).includes('AKID-of-daily'))
+  troubles.length = 0 // The refused call.
+})
+
 test('alerts name the wrong address, and are saved without it', async (t) => {
   const { page, troubles } = await visit(t, '/dashboard/alerts')
   await page.getByRole('switch', { name: 'A link stops earning' }).click()

@@ -40,6 +40,11 @@ const routeTree = root.addChildren([
   page(PATHS.whatIf, () => import('./pages/what-if-page.tsx'), 'WhatIfPage'),
   page(PATHS.order, () => import('./pages/order-page.tsx'), 'OrderPage'),
   page(PATHS.tag, () => import('./pages/tag-page.tsx'), 'TagPage'),
+  page(
+    PATHS.scheduledReports,
+    () => import('./pages/scheduled-reports-page.tsx'),
+    'ScheduledReportsPage',
+  ),
   page(PATHS.alerts, () => import('./pages/alerts-page.tsx'), 'AlertsPage'),
   page(PATHS.clicks, () => import('./pages/clicks-page.tsx'), 'ClicksPage'),
   page(PATHS.orders, () => import('./pages/orders-page.tsx'), 'OrdersPage'),

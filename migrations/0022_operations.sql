@@ -24,6 +24,9 @@ create table report_delivery (
   access_key text,
   secret_key text,
   is_gzip boolean not null default false,
+  -- Set by its publisher, through the API: the storage must have a public address.
+  is_guarded boolean not null default false,
+  requested_at timestamptz, -- somebody wants a run at once; null: nobody does
   delivered_at timestamptz, -- null: never
   error text, -- of the last run; null: none
   -- The start of the last run, whatever its result. Runs go in this order: otherwise a delivery

@@ -1431,6 +1431,8 @@ create table report_delivery (
   access_key text,
   secret_key text,
   is_gzip boolean not null default false,
+  is_guarded boolean not null default false,
+  requested_at timestamp with time zone,
   delivered_at timestamp with time zone,
   error text,
   tried_at timestamp with time zone,

@@ -51,6 +51,7 @@ export function JobsPage() {
 const PURPOSES: Readonly<Record<string, string>> = {
   check_tags: 'Opens pages that publishers check for the page tag.',
   check_pages: 'Checks whether the pages of earning links are still there.',
+  deliver_requested_reports: 'Delivers reports that somebody wants at once.',
   deliver_reports: 'Delivers reports to the storage of publishers.',
   forget_deliveries: 'Deletes old deliveries of webhooks.',
   forget_hash_keys: 'Deletes keys of visitor hashes that are out of date.',

@@ -221,9 +221,9 @@ export async function createDeliveryCommand(
       is_gzip: options.gzip === true,
     },
   }
-  const names = { target: 'to', access_key: 'access-key' }
+  const names = { target: 'to', access_key: 'access-key', secret_key: 'secret-key' }
   const [created] = await namingOptions(names, perform(createReportDelivery, call))
-  return created
+  return { delivery_id: created?.delivery_id, pub_id, target: created?.target }
 }
 
 export async function listDeliveriesCommand(context: CommandContext) {
@@ -250,7 +250,9 @@ export async function deleteDeliveryCommand(
 /** Runs the schedule's work now. */
 export async function runDeliveriesCommand(context: CommandContext) {
   const db = await context.database()
-  const operation = runReportDeliveriesBy((now) => deliverReports(db, now))
+  const operation = runReportDeliveriesBy((now) =>
+    deliverReports(db, now, { allowPrivate: context.config.allowPrivateFetch }),
+  )
   return { deliveries: await perform(operation, asShell(context, db)) }
 }
 

@@ -26,7 +26,7 @@ import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import { fitNightly } from '../prediction/learn-store.ts'
 import { type Reconciliation, reconcile } from '../reconcile/reconcile.ts'
 import { recordReconciliation } from '../reconcile/reconciliation-store.ts'
-import { type DeliveredReports, deliverReports } from '../reports/deliver-reports.ts'
+import { type DeliveryWish, deliverReports } from '../reports/deliver-reports.ts'
 import { watchLinks } from '../stats/watch-links.ts'
 import { issueWithNotices } from '../webhooks/make-notices.ts'
 import { makeAlerts, postAlerts } from '../webhooks/send-alerts.ts'
@@ -89,7 +89,7 @@ export const HEAVY_JOBS = {
   },
   checkTags: ({ db, keys, baseUrl, allowPrivateFetch: allowPrivate, input }: HeavyWork) =>
     runTagChecks({ ...(input as Pick<TagCheckWork, 'brand'>), db, keys, baseUrl, allowPrivate }),
-  deliverReports: ({ db, nowMs }: HeavyWork): Promise<DeliveredReports[]> =>
-    deliverReports(db, new Date(nowMs)),
+  deliverReports: ({ db, nowMs, allowPrivateFetch: allowPrivate, input }: HeavyWork) =>
+    deliverReports(db, new Date(nowMs), { allowPrivate, ...(input as DeliveryWish | null) }),
 }
 export type HeavyJob = keyof typeof HEAVY_JOBS

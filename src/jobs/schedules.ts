@@ -30,6 +30,8 @@ import { deleteOldStoredBytes } from '../platform/limits/storage-quota-store.ts'
 import { guardedAgent } from '../platform/net/fetch-guard.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/timestamp.ts'
 import { isModelYoung } from '../prediction/learn-store.ts'
+import type { DeliveryWish } from '../reports/deliver-reports.ts'
+import { hasRequestedDeliveries } from '../reports/delivery-store.ts'
 import { deliverWebhooks } from '../webhooks/deliver-webhooks.ts'
 import { makeNotices } from '../webhooks/make-notices.ts'
 import { DELIVERY_DAYS } from '../webhooks/webhook.ts'
@@ -97,7 +99,8 @@ export const SCHEDULES: readonly Schedule[] = [
   { task: 'reattribute_orders', cron: '*/5 * * * *', work: reattributeAllOrders },
   { task: 'issue_statements', cron: '30 2 * * *', work: issueAllStatements },
   { task: 'reconcile', cron: '10 3 * * *', work: reconcileLastDays },
-  { task: 'deliver_reports', cron: '15 */6 * * *', work: sendReports },
+  { task: 'deliver_reports', cron: '15 */6 * * *', work: (node) => sendReports(node) },
+  { task: 'deliver_requested_reports', cron: '* * * * *', work: sendRequestedReports },
   { task: 'forget_intake_requests', cron: '45 * * * *', work: forgetRequests },
   { task: 'forget_deliveries', cron: '35 3 * * *', work: forgetDeliveries },
   { task: 'forget_people', cron: '25 3 * * *', work: forgetPeople },
@@ -234,10 +237,15 @@ async function reconcileLastDays(node: Node): Promise<void> {
   else log.error({ differences: differences.slice(0, 10), events, seconds }, 'does not reconcile')
 }
 
-async function sendReports(node: Node): Promise<void> {
-  for (const { error, target } of await runHeavyJob(node, 'deliverReports')) {
+async function sendReports(node: Node, input: DeliveryWish = {}): Promise<void> {
+  for (const { error, target } of await runHeavyJob(node, 'deliverReports', { input })) {
     if (error !== null) node.log.warn({ target, error }, 'reports were not delivered')
   }
+}
+
+/** New deliveries, and those that somebody runs now. */
+async function sendRequestedReports(node: Node): Promise<void> {
+  if (await hasRequestedDeliveries(node.database)) await sendReports(node, { onlyRequested: true })
 }
 
 /** A page may stay open overnight, and its links stay in view for a day after that. */

@@ -5,7 +5,9 @@
 import { bytes } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
+import type { Dispatcher } from 'undici'
 import { errorWords } from '../platform/errors/error-words.ts'
+import { guardedAgent, PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
 import {
@@ -36,6 +38,11 @@ export interface DeliveredReports {
   readonly error: string | null
 }
 
+export interface DeliveryWish {
+  /** Only the deliveries that somebody wants at once. */
+  readonly onlyRequested?: boolean
+}
+
 /**
  * Delivers to all targets, the least recently tried first, because a few slow storages may use up a
  * run's whole time. A failing target does not block others. Only tests set another limit.
@@ -43,18 +50,30 @@ export interface DeliveredReports {
 export async function deliverReports(
   db: Db,
   now: Date,
-  { uploadMs = UPLOAD_MS } = {},
+  {
+    uploadMs = UPLOAD_MS,
+    allowPrivate = false,
+    onlyRequested = false,
+  }: DeliveryWish & {
+    readonly uploadMs?: number
+    /** Whether storage that publishers set may be in the operator's network. */
+    readonly allowPrivate?: boolean
+  } = {},
 ): Promise<DeliveredReports[]> {
   const results: DeliveredReports[] = []
-  const deliveries = await listReportDeliveries(db)
+  const all = await listReportDeliveries(db)
+  const deliveries = onlyRequested ? all.filter((one) => one.requested_at !== null) : all
   for (const delivery of deliveries.toSorted(byLastTry)) {
     const { delivery_id, target } = delivery
     await recordTried(db, { deliveryId: delivery_id, at: now })
     let [files, error]: [number, string | null] = [0, null]
+    const agent = guardedAgent({ allowPrivate: allowPrivate || !delivery.is_guarded })
     try {
-      files = await deliverTo(db, delivery, { now, uploadMs })
+      files = await deliverTo(db, delivery, { now, uploadMs, agent })
     } catch (cause) {
       error = inWords(cause).slice(0, ERROR_LENGTH_MAX)
+    } finally {
+      await agent.destroy()
     }
     await recordDelivered(db, { deliveryId: delivery_id, at: now, error })
     results.push({ delivery_id, target, files, error })
@@ -67,8 +86,9 @@ function byLastTry(one: ReportDelivery, other: ReportDelivery): number {
   return msOf(one) - msOf(other) || one.delivery_id - other.delivery_id
 }
 
-/** `fetch` reports only that a storage was not reached; the reason is in the cause. */
+/** The reason is often in the cause. Publishers see these words, so no address is among them. */
 function inWords(error: unknown): string {
+  if (error instanceof PrivateAddressError) return 'the storage has no public address'
   if (!(error instanceof Error) || error.cause === undefined) return errorWords(error)
   return `${error.message}: ${inWords(error.cause)}`
 }
@@ -76,7 +96,7 @@ function inWords(error: unknown): string {
 async function deliverTo(
   db: Db,
   delivery: ReportDelivery,
-  { now, uploadMs }: { readonly now: Date; readonly uploadMs: number },
+  { now, ...limits }: { readonly now: Date } & Way,
 ): Promise<number> {
   const { pub_id: pubId, slug, is_gzip: isGzip, delivered_at: deliveredAt, target } = delivery
   const source = openReports(db, { pubId, now })
@@ -85,7 +105,7 @@ async function deliverTo(
   const from = deliveredAt !== null && deliveredAt < weekAgo ? deliveredAt : weekAgo
   const range = { pubId, slug, dayFrom: utcDay(from), dayTo: utcDay(now), now, isGzip }
   const bucket = readBucket(target)
-  const take = bucket === null ? intoFolder(target) : intoBucket(bucket, { ...delivery, uploadMs })
+  const take = bucket === null ? intoFolder(target) : intoBucket(bucket, { ...delivery, ...limits })
   let files = 0
   for (const report of REPORT_NAMES) {
     files += (await giveFiles(source, { ...range, report }, take)).length
@@ -101,7 +121,11 @@ export function readBucket(target: string): string | null {
 
 const DEFAULT_REGION = 'us-east-1'
 
-type Upload = ReportDelivery & { readonly uploadMs: number }
+interface Way {
+  readonly uploadMs: number
+  readonly agent: Dispatcher
+}
+type Upload = ReportDelivery & Way
 
 /**
  * Path-style URLs, which every S3-compatible storage supports. Storage needs the length in advance,
@@ -126,25 +150,34 @@ async function upload(delivery: Upload, key: string, body: Uint8Array<ArrayBuffe
   const headers = {
     'content-type': delivery.is_gzip ? 'application/gzip' : 'text/csv; charset=utf-8',
   }
-  const put = { method: 'PUT', body, headers }
-  const sign = () => client.sign(url.href, put)
-  const status = await send(sign, AbortSignal.timeout(delivery.uploadMs))
+  const sign = () => client.sign(url.href, { method: 'PUT', body, headers })
+  const signal = AbortSignal.timeout(delivery.uploadMs)
+  const status = await send({ sign, body, signal, agent: delivery.agent })
   if (status < 200 || status > 299) throw new Error(`${path}: the storage answered ${status}`)
 }
 
-/**
- * Sends a signed request, with retries if the storage is busy; returns the status. Not with the
- * client's own `fetch`: its abort signal may be garbage-collected, and then a silent storage is
- * waited for.
- */
-async function send(sign: () => Promise<Request>, signal: AbortSignal): Promise<number> {
+interface Put {
+  readonly sign: () => Promise<Request>
+  readonly body: Uint8Array
+  readonly signal: AbortSignal
+  readonly agent: Dispatcher
+}
+
+/** Sends a signed request, with retries if the storage is busy; returns the status. */
+async function send({ sign, body, signal, agent }: Put): Promise<number> {
   for (let retries = 0; ; retries += 1) {
-    // The signature is valid for one URL only, and a redirect's target is not the storage.
-    const answer = await fetch(await sign(), { redirect: 'manual', signal })
+    const { url, headers } = await sign()
+    const { origin, pathname, search } = new URL(url)
+    // The signature is valid for one URL only, and a redirect's target is not the storage: none is
+    // followed.
+    const answer = await agent.request({
+      ...{ origin, path: pathname + search, method: 'PUT', body, signal },
+      headers: Object.fromEntries(headers),
+    })
     // Not read: it has no information, and an endless one would fill the memory.
-    await answer.body?.cancel()
-    const isBusy = answer.status === 429 || answer.status >= 500
-    if (!isBusy || retries === RETRIES_MAX) return answer.status
+    answer.body.on('error', () => undefined).destroy()
+    const isBusy = answer.statusCode === 429 || answer.statusCode >= 500
+    if (!isBusy || retries === RETRIES_MAX) return answer.statusCode
     await sleep(RETRY_MS * 2 ** retries)
   }
 }

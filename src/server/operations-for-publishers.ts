@@ -5,6 +5,7 @@ import { isOwnPage as isOnOwnDomain } from '../auction/market.ts'
 import { tagCheckOperations } from '../check-page/tag-check-operations.ts'
 import { productOperations } from '../matching/product-operations.ts'
 import type { Node } from '../node/node.ts'
+import { deliveryOperations } from '../reports/delivery-operations.ts'
 import { breakdownOperations } from '../stats/breakdown-operations.ts'
 import { linkAuctionOperations } from '../stats/link-auction-operations.ts'
 import { linkFinderOperations } from '../stats/link-finder-operations.ts'
@@ -35,6 +36,7 @@ export function operationsForPublishers(node: Node): Operation[] {
     ...tagStatusOperations,
     ...tagCheckOperations,
     ...alertOperations,
+    ...deliveryOperations,
     ...productOperations({ linkUrl, estimates, book, isOwnPage }),
   ]
 }
