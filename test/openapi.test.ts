@@ -166,6 +166,7 @@ test('the description of a response names its type, also of a file, a page or no
     ['followSmartLink', '404', 'text/html'],
     ['followSmartLink', '503', 'text/html'],
     ['recordPlacement', '200', 'image/gif'],
+    ['readTagCheckScreenshot', '200', 'image/jpeg'],
     ['followWrapper', '200', 'text/html'],
     ['followWrapper', '302'],
     ['followWrapper', '400', 'text/html'],
