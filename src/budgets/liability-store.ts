@@ -1,6 +1,5 @@
 /** The budgets of campaigns that pay per order, and their clicks whose orders may still come. */
-import { MODEL } from '../events/event.ts'
-import { micros } from '../platform/money/money.ts'
+import { isPerOrder, unpackTerms } from '../events/pay-terms.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
@@ -82,11 +81,8 @@ async function loadOpenClicks(
     const estimate = ofPairs.getOrInsertComputed(`${row.pub_id} ${row.merch_id}`, () =>
       estimates.of(row.pub_id, row.merch_id),
     )
-    const price = Number(row.terms_amount)
-    const terms =
-      row.model === MODEL.cpa
-        ? { model: 'cpa' as const, ratePpm: price }
-        : { model: 'epp' as const, paymentMicros: micros(price) }
+    const terms = unpackTerms({ model: row.model, amount: Number(row.terms_amount) })
+    if (!isPerOrder(terms)) return []
     const open = {
       campaignId: row.campaign_id,
       orderRate: estimate.rate.rate,

@@ -6,6 +6,7 @@
  * Everything that could make a sum too low is noted by the fold, in the transaction that does it.
  */
 import { clickIdBytes } from '../events/click-id.ts'
+import type { Model } from '../events/event.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { type Sql, sql } from '../platform/postgres/sql.ts'
 import { HOUR_MS, utcDay } from '../platform/time/timestamp.ts'
@@ -37,7 +38,7 @@ export interface OpenClickRow {
   readonly merch_id: number
   readonly campaign_id: number
   readonly pub_id: number
-  readonly model: number
+  readonly model: Model
   readonly terms_amount: string
   readonly waiting: readonly number[] // Σ exp(-age / WAITS_MS[part])
 }

@@ -59,6 +59,16 @@ export function termsOf({ model, termsAmount }: Pick<LogEvent, 'model' | 'termsA
   return unpackTerms({ model: model ?? MODEL.none, amount: termsAmount ?? 0 })
 }
 
+const IS_PER_ORDER: Readonly<Record<PayTerms['model'], boolean>> = {
+  none: false,
+  cpc: false,
+  cpa: true,
+  epp: true,
+}
+
+/** Whether orders pay, and not the click. */
+export const isPerOrder = (terms: PayTerms): terms is OrderTerms => IS_PER_ORDER[terms.model]
+
 /** The cost of the click itself, before any order; 0 if orders pay. */
 export const pricePerClick = (terms: PayTerms): Micros =>
   terms.model === 'cpc' ? terms.pricePerClickMicros : micros(0)

@@ -7,7 +7,8 @@
 
 import { bookSpend, closeLostLeases, type LostLease } from '../budgets/book-spend.ts'
 import { type LateClick, noteLateClicks } from '../budgets/open-click-store.ts'
-import { MODEL, type StoredEvent } from '../events/event.ts'
+import type { StoredEvent } from '../events/event.ts'
+import { isPerOrder, termsOf } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import { clickEntry } from '../ledger/entries.ts'
 import { insertLedgerEntries } from '../ledger/store.ts'
@@ -70,8 +71,8 @@ function lostLeases(clicks: readonly JudgedClick[], { leaseRests }: ClickHistory
 
 /** A click whose order the merchant will owe. */
 function openClick({ event, reason }: JudgedClick): LateClick[] {
-  const { merchId, clickId, atMs, model } = event
-  if (reason !== REASON.ok || (model !== MODEL.cpa && model !== MODEL.epp)) return []
+  const { merchId, clickId, atMs } = event
+  if (reason !== REASON.ok || !isPerOrder(termsOf(event))) return []
   return merchId === null || clickId === null ? [] : [{ merchId, clickId, atMs }]
 }
 

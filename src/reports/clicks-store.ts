@@ -5,6 +5,7 @@
  * Both are paged by their ids, which grow with time.
  */
 import { EVENT_TYPE, viewLane } from '../events/event.ts'
+import { isPerOrder } from '../events/pay-terms.ts'
 import { REASON } from '../events/reason.ts'
 import { formatExact } from '../platform/money/money.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
@@ -176,7 +177,7 @@ function rowOf(row: SeenRow | ListedClick): ReportRow<'clicks'> {
 function unbillableReason({ isCounted, isBillable, reason, terms }: Click): string | null {
   if (!isCounted) return reason
   if (isBillable) return null
-  return terms.model === 'cpa' || terms.model === 'epp' ? 'paid_per_order' : 'no_bidder'
+  return isPerOrder(terms) ? 'paid_per_order' : 'no_bidder'
 }
 
 const CENTS_PER_DOLLAR = 100n
