@@ -51,8 +51,8 @@ function toRecord(row: FlaggedClicks): Static<typeof FlaggedClicksRecord> {
     clicks: row.click_ids.map((id) => id.toString('hex')),
     invalid_clicks: row.invalid_clicks,
     why: explainReason(row.reason),
-    cost_usd: formatExact(row.paid_micros),
-    earnings_usd: formatExact(row.publisher_micros),
+    cost_usd: formatExact(row.merchant_cost_micros),
+    earnings_usd: formatExact(row.publisher_earnings_micros),
     datetime_created: formatTimestamp(row.first_at),
     datetime_updated: formatTimestamp(row.last_at),
   }

@@ -22,8 +22,8 @@ export interface FlaggedClicks {
   readonly invalid_clicks: number
   readonly reason: number // the most frequent one
   readonly click_ids: readonly Buffer[] // paid, and not reversed
-  readonly paid_micros: string
-  readonly publisher_micros: string
+  readonly merchant_cost_micros: string
+  readonly publisher_earnings_micros: string
   readonly first_at: Date
   readonly last_at: Date
 }
@@ -39,12 +39,14 @@ export function listFlaggedClicks(db: Db, since: Date): Promise<FlaggedClicks[]>
       group by 1, 2, 3 having count(*) >= ${SUSPICIOUS_MIN}
     )
     select suspect.day::text, suspect.pub_id, suspect.invalid_clicks, suspect.reason,
-      array_agg(click_id order by event_id) as click_ids, sum(paid_micros)::bigint as paid_micros,
-      sum(publisher_micros)::bigint as publisher_micros, min(at) as first_at, max(at) as last_at
+      array_agg(click_id order by event_id) as click_ids,
+      sum(merchant_cost_micros)::bigint as merchant_cost_micros,
+      sum(publisher_earnings_micros)::bigint as publisher_earnings_micros,
+      min(at) as first_at, max(at) as last_at
     from suspect join click on click.address_key = suspect.address_key
       and click.pub_id = suspect.pub_id and click.day = suspect.day
-    where click.reason = ${REASON.ok} and paid_micros > 0 and reversed_at is null
+    where click.reason = ${REASON.ok} and merchant_cost_micros > 0 and reversed_at is null
     group by suspect.day, suspect.pub_id, suspect.address_key, invalid_clicks, suspect.reason
     having count(*) <= invalid_clicks
-    order by paid_micros desc, last_at desc, suspect.pub_id`)
+    order by merchant_cost_micros desc, last_at desc, suspect.pub_id`)
 }

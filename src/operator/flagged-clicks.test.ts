@@ -26,8 +26,8 @@ async function addClicks(
     const [id, paid] = [Buffer.alloc(16, clicks), reason === REASON.ok ? 200_000 : 0]
     await api.db.run(sql`
       insert into click (event_id, click_id, result_number, day, at, pub_id, article_id, auction_id,
-        merch_id, model, price_micros, share_ppm, paid_micros, publisher_micros, reason,
-        is_reserved, address_key, agent_key)
+        merch_id, model, terms_amount, share_ppm, merchant_cost_micros,
+        publisher_earnings_micros, reason, is_reserved, address_key, agent_key)
       values (${clicks}, ${id}, ${id}, ${utcDay(at.getTime())}, ${at}, ${pubId}, 1, 1, 1, 1,
         ${paid}, 750000, ${paid}, ${paid * 0.75}, ${reason}, true, ${Buffer.from(address)},
         ${Buffer.from(address)})`)
