@@ -162,7 +162,7 @@ test(`on ${PAGES} random pages it rewrites exactly the anchors that the rules na
         const rules = expected(one)
         const shown = JSON.stringify(render(one))
         assert.deepEqual(result.rewritten, rules.rewritten, shown)
-        assert.deepEqual(result.redrawn, rules.rewritten, `drawn anew: ${shown}`)
+        assert.deepEqual(result.redrawn, rules.rewritten, `drawn again: ${shown}`)
         assert.equal(result.impressions.length, rules.impressions, shown)
         assert.equal(result.auctions.length, rules.auctions, shown)
         assert.equal(new Set(result.auctions).size, result.auctions.length, 'one auction per id')

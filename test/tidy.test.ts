@@ -6,8 +6,14 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { findJsxText, findProse } from './support/prose.ts'
-import { ROOT, readDocuments, readSourceFiles, type SourceFile } from './support/source-files.ts'
+import { findJsxText, findNames, findProse, partsOfName } from './support/prose.ts'
+import {
+  ROOT,
+  readDocuments,
+  readSourceFiles,
+  readSqlFiles,
+  type SourceFile,
+} from './support/source-files.ts'
 
 const files = readSourceFiles()
 const source = files.filter((file) => file.path.startsWith('src/'))
@@ -317,6 +323,30 @@ test('sentences use the terms of CONTRIBUTING.md, and not the words that they re
       const [word] = BANNED_WORDS.exec(text) ?? []
       return word === undefined ? [] : [`${path}:${line}: says "${word}"`]
     })
+  assert.deepEqual(faults, [])
+})
+
+/** Words that no name contains either, in TypeScript, in SQL and in the names of files. */
+const BANNED_NAME_PARTS =
+  /^(tells?|told|tellers?|telling|retell|retold|untold|patience|pulse|outlooks?|lessons?|likeliest|thirsty?|dearer|anew|begun)$/
+/** Names that contain one of these words, and why. */
+const BANNED_NAME_PARTS_ALLOWED: Readonly<Record<string, string>> = {
+  not_begun: 'a state in the API',
+  Outlook: 'a mail program',
+  MacOutlook: 'a mail program',
+}
+
+test('names use the terms of CONTRIBUTING.md as well', () => {
+  const named = [...files, ...readSqlFiles()].filter(
+    ({ path }) => !Object.hasOwn(BANNED_WORDS_ALLOWED, path),
+  )
+  const faults = named.flatMap(({ path, text }) => {
+    const names = [...findNames(text), basename(path)]
+    return [...new Set(names)]
+      .filter((name) => !Object.hasOwn(BANNED_NAME_PARTS_ALLOWED, name))
+      .filter((name) => partsOfName(name).some((part) => BANNED_NAME_PARTS.test(part)))
+      .map((name) => `${path}: the name ${name}`)
+  })
   assert.deepEqual(faults, [])
 })
 

@@ -20,7 +20,7 @@ export interface PanelProps {
   readonly setMap: (map: ColumnMap) => void
   readonly canChange: boolean
   readonly again: Again
-  readonly onBegun: (run: FeedImport) => Promise<void>
+  readonly onStarted: (run: FeedImport) => Promise<void>
 }
 
 export function FeedImportPanel(props: PanelProps) {
@@ -82,12 +82,12 @@ const productWords = (products: number): string =>
   `${count(products)} ${products === 1 ? 'product' : 'products'}`
 
 /** Reads the same feed again, with another map or for good. */
-function useRepeat({ merchId, again, onBegun }: PanelProps) {
+function useRepeat({ merchId, again, onStarted }: PanelProps) {
   const client = useQueryClient()
   const mutation = useMutation({
     mutationFn: async ({ isDryRun, map }: { isDryRun: boolean; map: ColumnMap }) => {
       const run = await repeat(isDryRun, map)
-      if (run !== undefined) await onBegun(run)
+      if (run !== undefined) await onStarted(run)
     },
   })
   const repeat = async (isDryRun: boolean, map: ColumnMap) => {

@@ -73,7 +73,7 @@ function Feed({ merchId, source, imports }: Given) {
   const [chosen, choose] = useState(NO_FILE)
   const [openId, setOpenId] = useState<string | null>(null)
   const open = imports.find(({ import_id }) => import_id === openId) ?? imports[0]
-  const begun = async ({ import_id }: FeedImport) => {
+  const onImportStarted = async ({ import_id }: FeedImport) => {
     await renew()
     setOpenId(import_id)
   }
@@ -83,9 +83,14 @@ function Feed({ merchId, source, imports }: Given) {
         <section aria-label="Source" className="panel space-y-4 p-4">
           <Choice label="How we get your feed" options={WAYS} value={way} onChange={setWay} />
           {way === 'url' ? (
-            <FeedSourceForm merchId={merchId} source={source} map={map} onBegun={begun} />
+            <FeedSourceForm
+              merchId={merchId}
+              source={source}
+              map={map}
+              onStarted={onImportStarted}
+            />
           ) : (
-            <FeedUpload {...{ merchId, chosen, choose, map }} onBegun={begun} />
+            <FeedUpload {...{ merchId, chosen, choose, map }} onStarted={onImportStarted} />
           )}
         </section>
       ) : (
@@ -108,7 +113,7 @@ function Feed({ merchId, source, imports }: Given) {
           setMap={setMap}
           canChange={canChange}
           again={way === 'url' ? { source } : { chosen }}
-          onBegun={begun}
+          onStarted={onImportStarted}
         />
       )}
       {imports.length > 0 && (

@@ -69,9 +69,9 @@ export function FeedSourceForm(props: {
   readonly merchId: number
   readonly source: FeedSource | null
   readonly map: ColumnMap
-  readonly onBegun: (run: FeedImport) => Promise<void>
+  readonly onStarted: (run: FeedImport) => Promise<void>
 }) {
-  const { merchId, source, map, onBegun } = props
+  const { merchId, source, map, onStarted } = props
   const client = useQueryClient()
   const [values, setValues] = useState(() => valuesOf(source))
   const start = useMutation({
@@ -79,7 +79,7 @@ export function FeedSourceForm(props: {
       const saved = await merchantApi.setFeedSource(merchId, bodyOf(values, map), source)
       client.setQueryData(['feed source', merchId], saved)
       const run = await merchantApi.startImport(merchId, isDryRun ? { dry_run: 'true' } : {})
-      if (run !== undefined) await onBegun(run)
+      if (run !== undefined) await onStarted(run)
     },
   })
   const form = useFaultFocus(start.error)

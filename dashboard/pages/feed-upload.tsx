@@ -42,9 +42,9 @@ export function FeedUpload(props: {
   readonly chosen: ChosenFile
   readonly choose: (chosen: ChosenFile) => void
   readonly map: ColumnMap
-  readonly onBegun: (run: FeedImport) => Promise<void>
+  readonly onStarted: (run: FeedImport) => Promise<void>
 }) {
-  const { merchId, chosen, choose, map, onBegun } = props
+  const { merchId, chosen, choose, map, onStarted } = props
   const [part, setPart] = useState(0)
   const stop = useRef(new AbortController())
   const send = useMutation({
@@ -52,7 +52,7 @@ export function FeedUpload(props: {
       setPart(0)
       stop.current = new AbortController()
       const how = { onProgress: setPart, signal: stop.current.signal }
-      await onBegun(await uploadFeed(merchId, { ...chosen, isDryRun, map }, how))
+      await onStarted(await uploadFeed(merchId, { ...chosen, isDryRun, map }, how))
     },
   })
   const form = useFaultFocus(send.error)

@@ -152,9 +152,9 @@ test("each term of a click is compared with its receipt, except a commission's w
     assert.deepEqual(found, { field, stored: was, clicked: was + 1 })
   }
   const { model, amount } = packTerms(terms)
-  const dearer = { ...click, terms: unpackTerms({ model, amount: amount + 1 }) }
+  const expensive = { ...click, terms: unpackTerms({ model, amount: amount + 1 }) }
   const found = { field: 'priceMicros', stored: amount, clicked: amount + 1 }
-  assert.deepEqual(compareClick(auction, dearer), found)
+  assert.deepEqual(compareClick(auction, expensive), found)
   const free = { field: 'model', stored: MODEL.cpc, clicked: MODEL.none }
   assert.deepEqual(compareClick(auction, { ...click, terms: NO_TERMS }), free)
   const sale = stored([{ name: 'A', model: 'cpa', valuePerOrderMicros: 10_000_000 }])

@@ -28,7 +28,7 @@ import {
 /** The lease of a campaign without a cap: never exhausted, never expired. */
 export const UNCAPPED_LEASE = 0
 /** A lease with less than this many clicks left is refilled early, if possible. */
-const THIRSTY_CLICKS = 20
+const LOW_CLICKS = 20
 /** Leases are requested this long before a flight starts. */
 const AHEAD_OF_FLIGHT_MS = 30_000
 /** P(funded) is measured over the last day. */
@@ -144,7 +144,7 @@ export class LeaseBook {
     const lease = leaseOfDay(slot, nowMs)
     if (lease === null || nowMs >= lease.usableUntilMs) return null
     const leftMicros = lease.grantedMicros - lease.spentMicros - amountMicros
-    if (leftMicros < THIRSTY_CLICKS * slot.campaign.priceMaxMicros) {
+    if (leftMicros < LOW_CLICKS * slot.campaign.priceMaxMicros) {
       this.#noteLow(lease, leftMicros + amountMicros)
     }
     if (leftMicros < 0) return null

@@ -64,8 +64,8 @@ test('a higher price of the last hour never leads to a higher multiplier', () =>
   fc.assert(
     fc.property(multiplier, measure, money, (before, measured, more) => {
       const { clicks, spendMicros } = measured.lastHour
-      const dearer = { ...measured, lastHour: { clicks, spendMicros: spendMicros + more } }
-      assert(stepRoasMultiplier(before, dearer) <= stepRoasMultiplier(before, measured))
+      const expensive = { ...measured, lastHour: { clicks, spendMicros: spendMicros + more } }
+      assert(stepRoasMultiplier(before, expensive) <= stepRoasMultiplier(before, measured))
     }),
   )
 })

@@ -8,7 +8,7 @@ import { sql } from '../platform/postgres/sql.ts'
 import { foldMoney } from './fold-money.ts'
 
 /** Each click with an order that names it, as from readers who click and buy immediately. */
-function takingTurns(pairs: number): StoredEvent[] {
+function alternating(pairs: number): StoredEvent[] {
   const events = new MoneyEvents()
   return Array.from({ length: pairs }, (_, at) => [
     events.click(`c${at}`, START_MS),
@@ -45,8 +45,8 @@ async function figuresOf(t: TestContext, batches: readonly (readonly StoredEvent
 }
 
 test('folding alternating clicks and orders takes as many statements as one of each', async (t) => {
-  const ofMany = await countStatements(t, takingTurns(50))
-  assert.equal(ofMany, await countStatements(t, takingTurns(1)))
+  const ofMany = await countStatements(t, alternating(50))
+  assert.equal(ofMany, await countStatements(t, alternating(1)))
 })
 
 test('an order in one batch with a later click that it names is folded as in separate batches', async (t) => {

@@ -6,7 +6,7 @@ import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { until } from '../../test/support/market.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
-import { hurryTurns } from '../../test/support/short-timeouts.ts'
+import { shortenTimeouts } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { sql } from '../platform/postgres/sql.ts'
@@ -49,7 +49,7 @@ test('many concurrent product feeds leave connections for other calls', async (t
 })
 
 test('a product feed that waited too long gets Retry-After, and its query never runs', async (t) => {
-  hurryTurns(t)
+  shortenTimeouts(t)
   const { db, ask } = await start()
   const first = await db.transaction(async (tx) => {
     await tx.run(sql`lock table offer in access exclusive mode`)

@@ -81,11 +81,11 @@ export async function importNetwork(
   }
   const rows = read.rows.map(({ row }) => row)
   const stored = await findShownLines(deps.db, { network: file.network, rows })
-  const settled = await settleRows(deps, read.rows, stored)
-  const lines = settled.flatMap((item) => ('reason' in item ? [] : [item]))
+  const resolved = await resolveRows(deps, read.rows, stored)
+  const lines = resolved.flatMap((item) => ('reason' in item ? [] : [item]))
   const rejected = [
     ...read.rejected,
-    ...settled.flatMap((item) => ('reason' in item ? [item] : [])),
+    ...resolved.flatMap((item) => ('reason' in item ? [item] : [])),
   ].sort((a, b) => a.line - b.line)
   const { kept, missing } = mergeLines({
     stored,
@@ -139,14 +139,14 @@ function missingLines(missing: readonly NetworkLine[], stored: readonly NetworkL
   )
 }
 
-type Settled = FileLine | RejectedRow
+type ResolvedRow = FileLine | RejectedRow
 
 /** Finds the owner of each row, and its value in dollars. */
-async function settleRows(
+async function resolveRows(
   deps: IntakeDeps,
   rows: readonly { readonly line: number; readonly row: ReadRow }[],
   stored: readonly ShownLine[],
-): Promise<Settled[]> {
+): Promise<ResolvedRow[]> {
   const amounts = rows.flatMap(({ row: { day, revenue, earnings } }) => [
     { day, currency: revenue.currency },
     { day, currency: earnings.currency },
@@ -157,7 +157,7 @@ async function settleRows(
     rows.map(({ row }) => row),
     stored,
   )
-  return rows.map(({ line, row }): Settled => {
+  return rows.map(({ line, row }): ResolvedRow => {
     const reject = (reason: RowRejection, detail: string | null = null): RejectedRow => {
       return { line, reason, column: null, value: null, detail, names: row }
     }

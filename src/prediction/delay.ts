@@ -63,7 +63,7 @@ const STRIDE = 1.8
 /**
  * Converged when no weight moves by more than this: delays determine weights to a percent at best.
  */
-const SETTLED = 1e-4
+const CONVERGED = 1e-4
 
 /** Fits the curves to the visible delays; the defaults where there are none. */
 export function fitDelays(waits: readonly Waits[]): Delays {
@@ -150,7 +150,7 @@ function fitCurve(
     const far = curve.map((share, part) => share * ((counts[part] ?? 0) / total / share) ** STRIDE)
     const whole = far.reduce((sum, share) => sum + share, 0)
     const next = far.map((share) => share / whole)
-    const moved = next.some((share, part) => Math.abs(share - (curve[part] ?? 0)) > SETTLED)
+    const moved = next.some((share, part) => Math.abs(share - (curve[part] ?? 0)) > CONVERGED)
     curve = next
     if (!moved) break
   }

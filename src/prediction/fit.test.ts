@@ -77,14 +77,14 @@ test('uses yesterday’s variance until twenty orders of pairs with several sale
 test('a merchant with extreme order values counts as one with widely varying values, no more', () => {
   const count = 11
   // Cents and thousands of dollars alternate: their logarithms lie 6 above and below.
-  const byTurns = { ...orders(count, LOG), logValueSquare: count * (LOG ** 2 + 6 ** 2) }
+  const alternating = { ...orders(count, LOG), logValueSquare: count * (LOG ** 2 + 6 ** 2) }
   const made = [1, 2, 3].map((merchId) => ({ merchId, ...orders(count, LOG) }))
   // The default variance counts as one merchant, eleven orders as two thirds of one.
   const spread = (weight: number) =>
     ((3 * VARIANCE * 10) / 15 + weight * 2 + VARIANCE) / (30 / 15 + weight + 1)
-  near(fit([...made, { merchId: 4, ...byTurns }]).values.variance, spread(10 / 15))
+  near(fit([...made, { merchId: 4, ...alternating }]).values.variance, spread(10 / 15))
   // The same with many publishers, some of which had ordinary orders.
-  const pairs = [byTurns, orders(count, LOG)].map((some) => ({ merchId: 4, ...some }))
+  const pairs = [alternating, orders(count, LOG)].map((some) => ({ merchId: 4, ...some }))
   near(fit([...made, ...pairs]).values.variance, spread(21 / 26))
 })
 

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import { foldBusyLog } from '../../test/support/busy-log.ts'
 import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
-import { hurryTurns } from '../../test/support/short-timeouts.ts'
+import { shortenTimeouts } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { updateMerchant } from '../catalog/merchant-store.ts'
 import { matchMerchantDebts } from '../ledger/debt-store.ts'
@@ -154,7 +154,7 @@ test("a merchant's account is open only to its user's key, for a valid range", a
 })
 
 test('a request that waited too long for an account gets Retry-After, and its query never runs', async (t) => {
-  hurryTurns(t)
+  shortenTimeouts(t)
   const hasty = await startQuietHttp({ after })
   await hasty.register(merchantRoutes({ db, keys, now: () => NOW }))
   const [from, to] = RANGES[0]

@@ -5,7 +5,7 @@ import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { until } from '../../test/support/market.ts'
 import { makePublisherWorld, type PublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
-import { hurryTurns } from '../../test/support/short-timeouts.ts'
+import { shortenTimeouts } from '../../test/support/short-timeouts.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
 import { sql } from '../platform/postgres/sql.ts'
@@ -65,7 +65,7 @@ test('many pages of one publisher do not delay another publisher’s statistics'
 })
 
 test('a call that waits too long is asked to retry, and leaves the queue', async (t) => {
-  hurryTurns(t)
+  shortenTimeouts(t)
   const logged: { level: number; reason?: string; err?: object }[] = []
   const stream = { write: (line: string) => void logged.push(JSON.parse(line)) }
   const hasty = await startQuietHttp({ after }, makeLogger({ level: 'warn', stream }))

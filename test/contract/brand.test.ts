@@ -53,7 +53,7 @@ test('the API reference and openapi.json use the configured word', async () => {
     const text = (await Promise.all(texts)).join()
     const [path = ''] = paths
     for (const said of ['ACME-API-KEY', 'acme_link_impression', 'uid_acme']) {
-      assert.ok(text.includes(said), `${path} tells ${said}`)
+      assert.ok(text.includes(said), `${path} says ${said}`)
     }
     assert.match(text, /acme_product_category_id/, path)
     assert.doesNotMatch(text, /SERVICE-API-KEY|uid_service|service_(link|product)_/, path)

@@ -30,6 +30,20 @@ export function findJsxText(source: string): Prose[] {
   }))
 }
 
+/** Names in code and in SQL: comments and quoted texts are left out. */
+export function findNames(source: string): string[] {
+  const code = source
+    .replace(/\/\*[\s\S]*?\*\/|\/\/.*|--\s.*/g, '')
+    .replace(/'[^'\n]*'|"[^"\n]*"/g, '')
+  return code.match(/[a-z_$][\w$]*/gi) ?? []
+}
+
+/** The words of a name in any case: `maxAgeMs`, `max_age_ms`, `MAX_AGE_MS`, `max-age.ts`. */
+export function partsOfName(name: string): string[] {
+  const words = name.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2 ')
+  return words.toLowerCase().split(/[^a-z\d]+/)
+}
+
 /** A sentence has several words. SQL, HTML and code in a text are not prose. */
 function isProse(text: string): boolean {
   const words = text.match(/[a-z]{2,}/gi) ?? []

@@ -9,7 +9,7 @@ import {
 const HASTE = 500
 
 /** Until the test ends, waits of up to a client's timeout end almost at once. */
-export function hurryTurns(t: TestContext): void {
+export function shortenTimeouts(t: TestContext): void {
   const { run } = ConcurrencyLimiter.prototype
   function runSoon(
     this: ConcurrencyLimiter,

@@ -36,6 +36,14 @@ export function readDocuments(): Pick<SourceFile, 'path' | 'text'>[] {
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
 }
 
+/** Migrations and the SQL of reconciliation. */
+export function readSqlFiles(): Pick<SourceFile, 'path' | 'text'>[] {
+  return ['migrations', 'src']
+    .flatMap((folder) => filesBelow(folder))
+    .filter((path) => path.endsWith('.sql'))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+}
+
 function readSourceFile(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8')
   const found = [...text.matchAll(IMPORT)].map((match) => match[1] ?? '')

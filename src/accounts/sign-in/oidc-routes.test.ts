@@ -31,9 +31,9 @@ const cookieOf = ({ cookies }: Visit, name: string) =>
 
 /** Leaves for the provider; returns the way back and the cookie that belongs to it. */
 async function leave() {
-  const begun = await visit(`${BASE_URL}/api/v1/session/oidc/`)
-  const cookie = cookieOf(begun, '__Host-souk_oidc')
-  return { begun, cookie, back: await provider.signInAt(begun.location) }
+  const started = await visit(`${BASE_URL}/api/v1/session/oidc/`)
+  const cookie = cookieOf(started, '__Host-souk_oidc')
+  return { started, cookie, back: await provider.signInAt(started.location) }
 }
 
 async function signInAs(email: string, isVerified = true): Promise<Visit> {
@@ -45,13 +45,13 @@ async function signInAs(email: string, isVerified = true): Promise<Visit> {
 test('the provider signs in the user with its verified address, with PKCE', async () => {
   const { email, uid } = await api.account()
   provider.person = { email: email.toUpperCase(), isVerified: true }
-  const { begun, back, cookie } = await leave()
-  const asked = new URL(begun.location).searchParams
+  const { started, back, cookie } = await leave()
+  const asked = new URL(started.location).searchParams
   assert.deepEqual(
     ['response_type', 'code_challenge_method', 'redirect_uri'].map((name) => asked.get(name)),
     ['code', 'S256', `${BASE_URL}/api/v1/session/oidc/callback/`],
   )
-  assert.match(begun.cookies[0] ?? '', /; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+  assert.match(started.cookies[0] ?? '', /; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
   const done = await visit(back, cookie)
   assert.equal(done.location, '/dashboard/')
   const session = cookieOf(done, '__Host-souk_session')
@@ -126,9 +126,9 @@ test('with a required provider, an invitation is accepted by its sign-in', async
   const arrive = async (email: string) => {
     provider.person = { email, isVerified: true }
     const signIn = String((await strict.call(path)).entry().sign_in_url)
-    const begun = await visit(signIn, '', strict)
-    const back = await provider.signInAt(begun.location)
-    return visit(back, cookieOf(begun, '__Host-souk_oidc'), strict)
+    const started = await visit(signIn, '', strict)
+    const back = await provider.signInAt(started.location)
+    return visit(back, cookieOf(started, '__Host-souk_oidc'), strict)
   }
   assert.equal((await arrive('other@pub.example')).location, '/dashboard/?sign_in=unknown')
   const done = await arrive('New@pub.example')

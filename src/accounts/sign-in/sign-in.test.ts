@@ -44,8 +44,8 @@ async function countSessions(db: Db): Promise<number> {
 
 test('a session lasts exactly a week', async (t) => {
   const { db, uid } = await makeUser(t)
-  const begun = new Date('2026-03-02T10:00:00Z')
-  const session = await enter(db, { password: OLD, now: begun })
+  const startedAt = new Date('2026-03-02T10:00:00Z')
+  const session = await enter(db, { password: OLD, now: startedAt })
   const userAt = (time: string) =>
     requireSession(db, { token: session ?? undefined, now: new Date(time) })
   assert.equal((await userAt('2026-03-09T09:59:59Z')).uid, uid)

@@ -107,7 +107,7 @@ export class EventLogCarrier {
       const created = await stream.created()
       const carried = await openPosition(client, { streamName, created })
       // Otherwise messages with the lost messages' numbers would wait until somebody appends.
-      if (carried.position > (await stream.lastSequence())) await this.#beginAgain(carried)
+      if (carried.position > (await stream.lastSequence())) await this.#restart(carried)
       const signal = AbortSignal.any([this.#stopping.signal, lost.signal])
       this.#carrying = carried
       // Reads the last copied message again, to check that its number still means it.
@@ -142,7 +142,7 @@ export class EventLogCarrier {
       if (arrived !== undefined) {
         const { sequence, payload } = arrived.value
         if (sequence > state.position) addMessage(batch, sequence, payload)
-        else if (!isAsCarried(state, arrived.value)) return await this.#beginAgain(state)
+        else if (!isAsCarried(state, arrived.value)) return await this.#restart(state)
         next = take()
         if (batch.events.length < BATCH_EVENTS_MAX) continue
       }
@@ -157,10 +157,10 @@ export class EventLogCarrier {
     }
   }
 
-  async #beginAgain(state: Carried): Promise<void> {
+  async #restart(state: Carried): Promise<void> {
     const problem = `stream ${state.streamName} lost messages: it is read again`
     this.#options.onProblem(new Error(problem))
-    await beginAgain(state)
+    await restart(state)
   }
 }
 
@@ -260,7 +260,7 @@ function isAsCarried({ position, digest }: Carried, { sequence, payload }: Strea
 }
 
 /** From the first existing message: those already copied conflict and stay single. */
-async function beginAgain(state: Carried): Promise<void> {
+async function restart(state: Carried): Promise<void> {
   const key = [state.streamName, state.created]
   await state.client.query('delete from stream_day where stream = $1 and created = $2', key)
   await state.client.query(

@@ -6,31 +6,31 @@ import { ConcurrencyLimiter, FairLimiter, unlessStarted } from './concurrency-li
 
 test('at most N calls run at once, in order of arrival, and a failure frees its slot', async () => {
   const limiter = new ConcurrencyLimiter(2)
-  const begun: number[] = []
+  const started: number[] = []
   const ends = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
   const all = ends.map(({ promise }, index) =>
     limiter.run(async () => {
-      begun.push(index)
+      started.push(index)
       await promise
       return index
     }),
   )
-  const settled = Promise.allSettled(all)
+  const outcomes = Promise.allSettled(all)
   const endsOf = async (index: number, error?: Error) => {
     if (error === undefined) ends[index]?.resolve()
     else ends[index]?.reject(error)
     await all[index]?.catch(() => undefined)
   }
-  assert.deepEqual(begun, [0, 1])
+  assert.deepEqual(started, [0, 1])
   await endsOf(1, new Error('broken'))
-  assert.deepEqual(begun, [0, 1, 2])
+  assert.deepEqual(started, [0, 1, 2])
   await endsOf(0)
   await endsOf(2)
-  assert.deepEqual(begun, [0, 1, 2, 3, 4])
+  assert.deepEqual(started, [0, 1, 2, 3, 4])
   await endsOf(3)
   await endsOf(4)
   assert.deepEqual(
-    (await settled).map(({ status }) => status),
+    (await outcomes).map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled'],
   )
   assert.equal(await limiter.run(async () => 'again'), 'again')

@@ -4,11 +4,11 @@ import { SingleFlight } from './single-flight.ts'
 
 test('callers during a run share its result, and later callers start a new one', async () => {
   const shared = new SingleFlight<number>()
-  let begun = 0
+  let started = 0
   const ask = (key: string) =>
     shared.run(key, async () => {
-      begun += 1
-      const mine = begun
+      started += 1
+      const mine = started
       await Promise.resolve()
       if (key === 'broken') throw new Error('broken')
       return mine
@@ -20,7 +20,7 @@ test('callers during a run share its result, and later callers start a new one',
     both.map(({ status }) => status),
     ['rejected', 'rejected'],
   )
-  assert.equal(begun, 4)
+  assert.equal(started, 4)
   await assert.rejects(ask('broken'))
-  assert.equal(begun, 5)
+  assert.equal(started, 5)
 })

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { testDatabase, untilWaiting } from '../../test/support/database.ts'
 import { makePublisherWorld } from '../../test/support/publisher-world.ts'
 import { startQuietHttp } from '../../test/support/quiet-http.ts'
-import { hurryTurns } from '../../test/support/short-timeouts.ts'
+import { shortenTimeouts } from '../../test/support/short-timeouts.ts'
 import { operationRoutes } from '../accounts/operation-routes.ts'
 import { makeKeyGuard } from '../accounts/require-key.ts'
 import { sql } from '../platform/postgres/sql.ts'
@@ -48,7 +48,7 @@ test('many concurrent report pages leave connections for other calls', async (t)
 })
 
 test('a report that waited too long gets Retry-After, and its query never runs', async (t) => {
-  hurryTurns(t)
+  shortenTimeouts(t)
   const { db, get } = await start(t)
   const first = await db.transaction(async (tx) => {
     await tx.run(sql`lock table merchant_payment in access exclusive mode`)
