@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TObject, type TSchema } from 'typebox'
-import { allowLongBody } from '../platform/http/body-time.ts'
+import { allowLongBody } from '../platform/http/body-timeout.ts'
 import { envelope, ok } from '../platform/http/envelope.ts'
 import {
   IdempotencyKey,

@@ -11,7 +11,7 @@ import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { CoalescedTask } from '../platform/concurrency/coalesced-task.ts'
-import { replaceFile } from '../platform/files/whole-file.ts'
+import { replaceFile } from '../platform/files/atomic-file.ts'
 import { heapShare } from '../platform/process/heap-share.ts'
 
 /**

@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { FeedError } from '../catalog/feeds/feed-error.ts'
 import { ConfigError } from '../node/config.ts'
 import { ApiError } from '../platform/errors/api-errors.ts'
-import { errorWords } from '../platform/errors/error-words.ts'
+import { errorWords } from '../platform/errors/format-error.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import {
   hasSqlState,

@@ -1,6 +1,6 @@
 /** Events that could not be folded, set aside so that later ones can be. */
 import type { StoredEvent } from '../events/event.ts'
-import { errorWords } from '../platform/errors/error-words.ts'
+import { errorWords } from '../platform/errors/format-error.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 

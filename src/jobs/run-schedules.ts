@@ -5,7 +5,7 @@
 import type { Node } from '../node/node.ts'
 import { startPoller } from '../platform/concurrency/poller.ts'
 import { withTimeout } from '../platform/concurrency/timeout.ts'
-import { errorWords } from '../platform/errors/error-words.ts'
+import { errorWords } from '../platform/errors/format-error.ts'
 import { databaseTime, msAhead } from '../platform/postgres/database-clock.ts'
 import { errorLogger } from '../platform/process/log.ts'
 import { claimJob, recordJobEnd, registerJobs, releaseJobs, renewLeases } from './job-store.ts'

@@ -1,5 +1,5 @@
 /** `souk doctor`: the event stream where NATS_URL is set. */
-import { errorWords } from '../platform/errors/error-words.ts'
+import { errorWords } from '../platform/errors/format-error.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { readInstallation } from '../platform/postgres/node-registry.ts'
 import {

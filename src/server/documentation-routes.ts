@@ -2,8 +2,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyPluginAsync } from 'fastify'
+import { type Packable, packable, sendPackable } from './compressed-document.ts'
 import { type OwnNames, withOwnNames } from './own-names.ts'
-import { type Packable, packable, sendPackable } from './packable.ts'
 
 const INDEX = 'search.json'
 /** Pages name the index by its content, so an index that is served never changes. */

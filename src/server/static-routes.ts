@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { type Packable, packable, sendPackable } from './compressed-document.ts'
 import { documentationRoutes } from './documentation-routes.ts'
 import { addressesOf, inBrand, type OwnNames } from './own-names.ts'
-import { type Packable, packable, sendPackable } from './packable.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const YEAR_SECONDS = 31_536_000

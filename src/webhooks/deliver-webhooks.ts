@@ -10,7 +10,7 @@
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../orders/signed-request.ts'
 import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
-import { errorWords } from '../platform/errors/error-words.ts'
+import { errorWords } from '../platform/errors/format-error.ts'
 import { PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'

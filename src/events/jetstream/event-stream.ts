@@ -21,7 +21,7 @@ import {
   PermissionViolationError,
   RequestError,
 } from '@nats-io/transport-node'
-import { errorWords } from '../../platform/errors/error-words.ts'
+import { errorWords } from '../../platform/errors/format-error.ts'
 import { Refusal } from '../../platform/errors/refusal.ts'
 import { dial, FIRST_CONNECT_MS, RETRY_MS } from './dial-nats.ts'
 

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { Refusal } from '../errors/refusal.ts'
-import { replaceFile, replaceText } from './whole-file.ts'
+import { replaceFile, replaceText } from './atomic-file.ts'
 
 async function makeFolder(t: TestContext) {
   const folder = await temporaryFolder(t, 'souk-test-')

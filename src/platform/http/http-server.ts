@@ -26,7 +26,7 @@ import Fastify, {
 import { ApiError, badRequest, notFound, tooLarge } from '../errors/api-errors.ts'
 import { clientAddress } from '../net/client-address.ts'
 import { isUnreachable } from '../postgres/postgres.ts'
-import { limitBodyTime } from './body-time.ts'
+import { limitBodyTime } from './body-timeout.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
 import {
@@ -62,7 +62,7 @@ declare module 'fastify' {
 
 // Node's defaults, or none at all, would let slow clients hold connections for minutes.
 const REQUEST_TIMEOUT_MS = 30_000
-/** For a file of 1 GiB, at 2.5 Mbit/s; only routes that take files allow it (body-time.ts). */
+/** For a file of 1 GiB, at 2.5 Mbit/s; only routes that take files allow it (body-timeout.ts). */
 const UPLOAD_TIMEOUT_MS = 3_600_000
 const HEADERS_TIMEOUT_MS = 10_000
 /** How often Node looks for connections that are over either; by itself every 30 s. */

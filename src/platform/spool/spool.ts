@@ -11,9 +11,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GroupCommit, QueueFull } from '../concurrency/group-commit.ts'
+import { replaceFile } from '../files/atomic-file.ts'
 import { type FileLock, takeFileLock } from '../files/file-lock.ts'
 import { makeFolder } from '../files/make-folder.ts'
-import { replaceFile } from '../files/whole-file.ts'
 import { frameBytes, type Unframed } from './spool-frames.ts'
 import { type Segment, SpoolSegments, syncDirectory } from './spool-segments.ts'
 

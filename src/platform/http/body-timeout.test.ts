@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { allowLongBody, limitBodyTime } from './body-time.ts'
+import { allowLongBody, limitBodyTime } from './body-timeout.ts'
 
 const requestWith = (headers: Record<string, string>): IncomingMessage =>
   Object.assign(new EventEmitter(), { headers, complete: false }) as unknown as IncomingMessage

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { test } from 'node:test'
 import { freePort } from '../../../test/support/free-port.ts'
-import { errorWords } from './error-words.ts'
+import { errorWords } from './format-error.ts'
 
 test('the message for a host with several addresses contains the error of each', async () => {
   const port = await freePort()
