@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { Sealer } from '../auction/seal.ts'
 import type { SealingKey } from '../node/config.ts'
 import { ApiError, badRequest, type Fault } from '../platform/errors/api-errors.ts'
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import { type GuardedProxy, openGuardedProxy } from '../platform/net/guarded-proxy.ts'
@@ -85,7 +85,7 @@ async function runTagCheck(
       return { error: NO_START }
     }
     if (error instanceof ApiError) return { error: refusedWords(error, check.url, proxy) }
-    report(errorWords(error))
+    report(formatError(error))
     return { error: BROKEN }
   }
 }

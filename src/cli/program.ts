@@ -7,7 +7,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { FeedError } from '../catalog/feeds/feed-error.ts'
 import { ConfigError } from '../node/config.ts'
 import { ApiError } from '../platform/errors/api-errors.ts'
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import {
   hasSqlState,
@@ -186,11 +186,11 @@ function describe(error: unknown): string {
   }
   const isPlain = [ConfigError, FeedError, Refusal].some((type) => error instanceof type)
   if (error instanceof Error && isPlain) return error.message
-  if (isForbidden(error)) return `The database refuses DATABASE_URL: ${errorWords(error)}`
+  if (isForbidden(error)) return `The database refuses DATABASE_URL: ${formatError(error)}`
   if (hasSqlState(error, READ_ONLY)) {
     return 'The database takes no writes, as a standby or by a setting: see souk doctor'
   }
-  if (isUnreachable(error)) return `The database cannot be reached: ${errorWords(error)}`
+  if (isUnreachable(error)) return `The database cannot be reached: ${formatError(error)}`
   // An unexpected error: the stack helps to fix it.
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

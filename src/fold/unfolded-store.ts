@@ -1,6 +1,6 @@
 /** Events that could not be folded, set aside so that later ones can be. */
 import type { StoredEvent } from '../events/event.ts'
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { sql } from '../platform/postgres/sql.ts'
 
@@ -10,7 +10,7 @@ export class Unfoldable extends Error {
 
   constructor(events: readonly StoredEvent[], cause: unknown) {
     const ids = `${events[0]?.id}${events.length > 1 ? ` and ${events.length - 1} more` : ''}`
-    super(`event ${ids} cannot be folded: ${errorWords(cause)}`, {
+    super(`event ${ids} cannot be folded: ${formatError(cause)}`, {
       cause,
     })
   }

@@ -5,7 +5,7 @@
 import type { Node } from '../node/node.ts'
 import { startPoller } from '../platform/concurrency/poller.ts'
 import { withTimeout } from '../platform/concurrency/timeout.ts'
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { databaseTime, msAhead } from '../platform/postgres/database-clock.ts'
 import { errorLogger } from '../platform/process/log.ts'
 import { claimJob, recordJobEnd, registerJobs, releaseJobs, renewLeases } from './job-store.ts'
@@ -101,7 +101,7 @@ async function runJob({ node, worker }: Runner, { task, cron, work }: Schedule):
   try {
     const error = await notAhead(node)
       .then(work)
-      .then(() => null, errorWords)
+      .then(() => null, formatError)
     if (error !== null) log.warn({ job: task, error }, 'a scheduled job failed; it is retried')
     await recordJobEnd(db, { worker, task, error, at: nextRun(cron, await databaseTime(db)) })
   } catch (err) {

@@ -13,7 +13,7 @@ import { hasTrigrams } from '../matching/product-words-store.ts'
 import { spoolFolder } from '../node/data-folder.ts'
 import { MIGRATIONS_FOLDER } from '../node/open-storage.ts'
 import { knownSealingKeys, LOST_KEY } from '../node/sealing-keys.ts'
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { listStoredBytes } from '../platform/limits/storage-quota-store.ts'
 import { formatExact } from '../platform/money/money.ts'
 import { isLocalAddress } from '../platform/net/client-address.ts'
@@ -122,7 +122,7 @@ async function run(name: string, check: () => Promise<Finding>): Promise<Check> 
   try {
     return { name, ...(await check()) }
   } catch (error) {
-    return { name, ok: false, detail: errorWords(error) }
+    return { name, ok: false, detail: formatError(error) }
   }
 }
 

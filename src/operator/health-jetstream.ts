@@ -1,5 +1,5 @@
 /** `souk doctor`: the event stream where NATS_URL is set. */
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { Refusal } from '../platform/errors/refusal.ts'
 import { readInstallation } from '../platform/postgres/node-registry.ts'
 import {
@@ -35,7 +35,7 @@ export async function checkJetStream(
       const fix =
         'does its server run with JetStream, is it reached from here, and does it take the name ' +
         'and password? Events wait in the spools meanwhile'
-      throw new Error(`NATS_URL: JetStream is away (${errorWords(cause)}): ${fix}`, { cause })
+      throw new Error(`NATS_URL: JetStream is away (${formatError(cause)}): ${fix}`, { cause })
     },
   )
   if (facts === null) {

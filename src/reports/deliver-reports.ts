@@ -6,7 +6,7 @@ import { bytes } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import type { Dispatcher } from 'undici'
-import { errorWords } from '../platform/errors/error-words.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { guardedAgent, PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { DAY_MS, utcDay } from '../platform/time/timestamp.ts'
@@ -89,7 +89,7 @@ function byLastTry(one: ReportDelivery, other: ReportDelivery): number {
 /** The reason is often in the cause. Publishers see these words, so no address is among them. */
 function inWords(error: unknown): string {
   if (error instanceof PrivateAddressError) return 'the storage has no public address'
-  if (!(error instanceof Error) || error.cause === undefined) return errorWords(error)
+  if (!(error instanceof Error) || error.cause === undefined) return formatError(error)
   return `${error.message}: ${inWords(error.cause)}`
 }
 

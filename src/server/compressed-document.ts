@@ -4,12 +4,12 @@ import { gzipSync } from 'node:zlib'
 /** All browsers; `gzip;q=0` refuses it. */
 const TAKES_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 
-export interface Packable {
+export interface CompressedDocument {
   readonly body: string | Buffer
   readonly packed: Buffer
 }
 
-export function packable(body: string | Buffer): Packable {
+export function compressDocument(body: string | Buffer): CompressedDocument {
   return { body, packed: gzipSync(body, { level: 9 }) }
 }
 
@@ -19,10 +19,10 @@ interface PackedReply {
   send(body: string | Buffer): this
 }
 
-export function sendPackable<Reply extends PackedReply>(
+export function sendCompressed<Reply extends PackedReply>(
   request: { readonly headers: Readonly<Record<string, string | string[] | undefined>> },
   reply: Reply,
-  { body, packed }: Packable,
+  { body, packed }: CompressedDocument,
 ): Reply {
   reply.header('vary', 'Accept-Encoding')
   if (!TAKES_GZIP.test(String(request.headers['accept-encoding'] ?? ''))) return reply.send(body)

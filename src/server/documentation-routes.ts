@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyPluginAsync } from 'fastify'
-import { type Packable, packable, sendPackable } from './compressed-document.ts'
+import { type CompressedDocument, compressDocument, sendCompressed } from './compressed-document.ts'
 import { type OwnNames, withOwnNames } from './own-names.ts'
 
 const INDEX = 'search.json'
@@ -20,7 +20,7 @@ export const documentationRoutes =
       reply
         .header('cache-control', `public, max-age=${INDEX_SECONDS}`)
         .header('content-type', 'application/json; charset=utf-8')
-      return sendPackable(request, reply, index)
+      return sendCompressed(request, reply, index)
     })
     for (const path of ['/docs', '/docs/*']) {
       app.get<{ Params: { '*'?: string } }>(path, hidden, async (request, reply) => {
@@ -28,7 +28,7 @@ export const documentationRoutes =
         const page = read(`${name === '' ? 'start' : name}.html`)
         if (page === null) return reply.callNotFound()
         reply.header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
-        return sendPackable(request, reply, page)
+        return sendCompressed(request, reply, page)
       })
     }
   }
@@ -37,7 +37,7 @@ export const documentationRoutes =
 const FILE_NAME = /^[\w-]+(?:\/[\w-]+)*\.(?:html|json)$/
 
 interface CachedDocument {
-  readonly document: Packable
+  readonly document: CompressedDocument
   readonly builtMs: number
 }
 
@@ -45,7 +45,10 @@ interface CachedDocument {
  * Reads a file when it is first asked for, because most nodes serve few of them, and again after
  * another build.
  */
-function documentReader(folder: string, names: OwnNames): (name: string) => Packable | null {
+function documentReader(
+  folder: string,
+  names: OwnNames,
+): (name: string) => CompressedDocument | null {
   const documents = new Map<string, CachedDocument>()
   return (name) => {
     if (!FILE_NAME.test(name)) return null
@@ -54,7 +57,7 @@ function documentReader(folder: string, names: OwnNames): (name: string) => Pack
     if (builtMs === undefined) return null
     const kept = documents.get(name)
     if (kept?.builtMs === builtMs) return kept.document
-    const document = packable(withOwnNames(readFileSync(file, 'utf8'), names))
+    const document = compressDocument(withOwnNames(readFileSync(file, 'utf8'), names))
     documents.set(name, { document, builtMs })
     return document
   }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { type Packable, packable, sendPackable } from './compressed-document.ts'
+import { type CompressedDocument, compressDocument, sendCompressed } from './compressed-document.ts'
 import { documentationRoutes } from './documentation-routes.ts'
 import { addressesOf, inBrand, type OwnNames } from './own-names.ts'
 
@@ -28,11 +28,11 @@ export const staticRoutes =
         .header('content-type', tag.type)
         .header('cache-control', `public, max-age=${tag.maxAge}${tag.isFixed ? ', immutable' : ''}`)
         .header('cross-origin-resource-policy', 'cross-origin')
-      return sendPackable(request, reply, tag)
+      return sendCompressed(request, reply, tag)
     })
-    const openapi = packable(readDescription(config))
+    const openapi = compressDocument(readDescription(config))
     app.get('/openapi.json', hidden, async (request, reply) =>
-      sendPackable(
+      sendCompressed(
         request,
         reply.header('content-type', 'application/json; charset=utf-8'),
         openapi,
@@ -107,7 +107,7 @@ function readDescription(config: OwnNames): string {
   return JSON.stringify(api, null, 2)
 }
 
-interface Tag extends Packable {
+interface Tag extends CompressedDocument {
   readonly type: string
   readonly maxAge: number
   readonly isFixed: boolean
@@ -122,12 +122,12 @@ function readTags(): Map<string, Tag> {
   const type = 'text/javascript; charset=utf-8'
   for (const { file, immutable_file } of Object.values(JSON.parse(`${text}`) as TagManifest)) {
     const body = readFileSync(folder + file)
-    const tag = { ...packable(body), type }
+    const tag = { ...compressDocument(body), type }
     tags.set(file, { ...tag, maxAge: TAG_SECONDS, isFixed: false })
     tags.set(immutable_file, { ...tag, maxAge: YEAR_SECONDS, isFixed: true })
   }
   const json = 'application/json; charset=utf-8'
-  const manifest = { ...packable(text), type: json, maxAge: TAG_SECONDS }
+  const manifest = { ...compressDocument(text), type: json, maxAge: TAG_SECONDS }
   tags.set('manifest.json', { ...manifest, isFixed: false })
   return tags
 }

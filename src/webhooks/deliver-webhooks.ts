@@ -10,7 +10,7 @@
 import type { Dispatcher } from 'undici'
 import { SIGNATURE_HEADER, signBody, TIMESTAMP_HEADER } from '../orders/signed-request.ts'
 import { FairLimiter } from '../platform/concurrency/concurrency-limiter.ts'
-import { errorWords } from '../platform/errors/format-error.ts'
+import { formatError } from '../platform/errors/format-error.ts'
 import { PrivateAddressError } from '../platform/net/fetch-guard.ts'
 import type { Db } from '../platform/postgres/postgres.ts'
 import { formatTimestamp } from '../platform/time/timestamp.ts'
@@ -135,5 +135,5 @@ function whyUnreached(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : null
   const isUnknown = code === 'ENOTFOUND' || code === 'ENODATA'
   if (cause instanceof PrivateAddressError || isUnknown) return 'its host has no public address'
-  return errorWords(cause)
+  return formatError(cause)
 }

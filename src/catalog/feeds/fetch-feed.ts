@@ -12,7 +12,7 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { MIMEType } from 'node:util'
 import { tooLarge } from '../../platform/errors/api-errors.ts'
-import { errorWords } from '../../platform/errors/format-error.ts'
+import { formatError } from '../../platform/errors/format-error.ts'
 import { guardedAgent, guardedGet } from '../../platform/net/fetch-guard.ts'
 import { parseWebUrl } from '../../platform/net/url.ts'
 import { DAY_MS, HOUR_MS } from '../../platform/time/timestamp.ts'
@@ -67,7 +67,7 @@ export async function fetchFeed(
     return { path, remove, servedAs: charsetIn(String(answer['content-type'])) }
   } catch (error) {
     await remove()
-    throw new FeedError(`the feed could not be fetched: ${errorWords(error)}`, { cause: error })
+    throw new FeedError(`the feed could not be fetched: ${formatError(error)}`, { cause: error })
   } finally {
     await agent.destroy()
   }

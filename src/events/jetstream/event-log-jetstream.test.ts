@@ -10,7 +10,7 @@ import { type Scope, testDatabase } from '../../../test/support/database.ts'
 import { type Nats, startNats } from '../../../test/support/nats.ts'
 import { ownMs } from '../../../test/support/process-time.ts'
 import { scopeOf } from '../../../test/support/scope.ts'
-import { errorWords } from '../../platform/errors/format-error.ts'
+import { formatError } from '../../platform/errors/format-error.ts'
 import { makeIdSource } from '../../platform/ids.ts'
 import type { Database } from '../../platform/postgres/postgres.ts'
 import { sql } from '../../platform/postgres/sql.ts'
@@ -182,7 +182,7 @@ test('any server of a cluster that answers will do, and errors of all are report
       async () => 0,
     )
   assert.equal(await facts([...dead, nats.url]), null, 'it answers that there is no stream')
-  const fault = await facts(dead).catch(errorWords)
+  const fault = await facts(dead).catch(formatError)
   assert.equal(fault, 'connect ECONNREFUSED 127.0.0.1:1; connect ECONNREFUSED 127.0.0.1:2')
 })
 

@@ -21,7 +21,7 @@ import {
   PermissionViolationError,
   RequestError,
 } from '@nats-io/transport-node'
-import { errorWords } from '../../platform/errors/format-error.ts'
+import { formatError } from '../../platform/errors/format-error.ts'
 import { Refusal } from '../../platform/errors/refusal.ts'
 import { dial, FIRST_CONNECT_MS, RETRY_MS } from './dial-nats.ts'
 
@@ -265,7 +265,7 @@ export async function readStreamFacts(
 /** Also shown to users of commands, so without a stack. */
 function refusal(what: string, cause: unknown): Refusal {
   // As `cause` it would be logged twice.
-  return new Refusal(`NATS_URL: ${what} (${errorWords(cause)})`)
+  return new Refusal(`NATS_URL: ${what} (${formatError(cause)})`)
 }
 
 /** Tests by publishing a message that the stream will not store. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
-import { allowLongBody, limitBodyTime } from './body-timeout.ts'
+import { allowLongBody, limitBodyTimeout } from './body-timeout.ts'
 
 const requestWith = (headers: Record<string, string>): IncomingMessage =>
   Object.assign(new EventEmitter(), { headers, complete: false }) as unknown as IncomingMessage
@@ -12,7 +12,7 @@ test('cuts off a body that takes too long, unless its route allows a long one', 
   const late: string[] = []
   const limit = (name: string, headers: Record<string, string>) => {
     const request = requestWith(headers)
-    limitBodyTime(request, 30_000, () => late.push(name))
+    limitBodyTimeout(request, 30_000, () => late.push(name))
     return request
   }
   limit('slow', { 'content-length': '10' })

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
 
 /** Calls `onLate` if the body is not there in time. A request without a body has no limit. */
-export function limitBodyTime(request: IncomingMessage, ms: number, onLate: () => void): void {
+export function limitBodyTimeout(request: IncomingMessage, ms: number, onLate: () => void): void {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers
   if (length === '0' && coding === undefined) return
   const timer = setTimeout(() => {

@@ -26,7 +26,7 @@ import Fastify, {
 import { ApiError, badRequest, notFound, tooLarge } from '../errors/api-errors.ts'
 import { clientAddress } from '../net/client-address.ts'
 import { isUnreachable } from '../postgres/postgres.ts'
-import { limitBodyTime } from './body-timeout.ts'
+import { limitBodyTimeout } from './body-timeout.ts'
 import { type CorsMode, type CorsOptions, corsHeaders, preflightHeaders } from './cors.ts'
 import { ErrorEnvelope, failure } from './envelope.ts'
 import {
@@ -198,7 +198,7 @@ function makeServer(options: HttpOptions, handler: FastifyServerFactoryHandler):
   })
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     req.url = originForm(req.url ?? '/')
-    limitBodyTime(req, REQUEST_TIMEOUT_MS, () => req.socket.destroy())
+    limitBodyTimeout(req, REQUEST_TIMEOUT_MS, () => req.socket.destroy())
     if (lacksHost(req)) refuse(req, res, badRequest([{ field: 'Host', rule: 'is required' }]))
     else if (headBytes(req) > HEADER_BYTES_MAX) serveLong(req, res)
     else if (!isHot(req, res)) handler(req, res)

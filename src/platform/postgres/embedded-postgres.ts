@@ -12,7 +12,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { errorWords } from '../errors/format-error.ts'
+import { formatError } from '../errors/format-error.ts'
 import { Refusal } from '../errors/refusal.ts'
 import { type FileLock, shareFileLock, takeFileLock } from '../files/file-lock.ts'
 import { openSocketFolder, type SocketFolder } from '../files/socket-folder.ts'
@@ -254,7 +254,7 @@ async function tryToConnect(connection: Connection): Promise<Answer> {
     return { kind: 'connected', holder: { client, lost } }
   } catch (error) {
     await client.end().catch(() => undefined)
-    const reason = errorWords(error)
+    const reason = formatError(error)
     const cannotConnectNow = hasSqlState(error, '57P03') || hasSqlState(error, '57P01')
     if (cannotConnectNow) return { kind: 'busy', reason }
     return { kind: hasHungUp(error) ? 'refusing' : 'silent', reason }
