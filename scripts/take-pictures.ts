@@ -36,13 +36,8 @@ const MERCHANT = 'merchant-owner@souk.example'
 const PICTURES: readonly Picture[] = [
   { file: 'overview.png', email: PUBLISHER, path: '/' },
   { file: 'links.png', email: PUBLISHER, path: '/links' },
-  { file: 'clicks.png', email: PUBLISHER, path: '/clicks' },
-  { file: 'orders.png', email: PUBLISHER, path: '/orders' },
-  { file: 'payments.png', email: PUBLISHER, path: '/payments' },
   { file: 'merchant.png', email: MERCHANT, path: '/merchant' },
-  { file: 'campaigns.png', email: MERCHANT, path: '/campaigns' },
   { file: 'network.png', email: 'admin@souk.example', path: '/network' },
-  { file: 'audit.png', email: 'admin@souk.example', path: '/audit' },
 ]
 
 const dataDir = await mkdtemp(join(tmpdir(), 'souk-pictures-'))
