@@ -108,6 +108,7 @@ test('a rate limit message includes the wait if the service names one', async (t
   for (const [headers, words] of [
     [{ 'retry-after': '1' }, 'Too many requests. Try again in a second.'],
     [{ 'retry-after': '30' }, 'Too many requests. Try again in 30 seconds.'],
+    [{ 'retry-after': '3600' }, 'Too many requests. Try again in 60 minutes.'],
     [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 'No.'],
     [{}, 'No.'],
   ] as const) {

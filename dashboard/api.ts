@@ -343,5 +343,7 @@ export function upload<T>(
 }
 
 function tooOften(seconds: number): string {
-  return `Too many requests. Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`
+  const minutes = `${Math.ceil(seconds / 60)} minutes`
+  const wait = seconds > 120 ? minutes : seconds === 1 ? 'a second' : `${seconds} seconds`
+  return `Too many requests. Try again in ${wait}.`
 }

@@ -10,6 +10,7 @@ import { LEASE_SKEW_MS } from '../budgets/lease-terms.ts'
 import { locateChromium } from '../check-page/find-chromium.ts'
 import { countBehind, listLanesBehind } from '../fold/lane-store.ts'
 import { hasTrigrams } from '../matching/product-words-store.ts'
+import type { Config } from '../node/config.ts'
 import { spoolFolder } from '../node/data-folder.ts'
 import { MIGRATIONS_FOLDER } from '../node/open-storage.ts'
 import { knownSealingKeys, LOST_KEY } from '../node/sealing-keys.ts'
@@ -102,7 +103,7 @@ export async function checkHealth(asked: HealthContext): Promise<Health> {
     await run('disk', () => checkDisk(dataDir)),
     await run('spool', () => checkSpool(context, spoolFolder(context.config))),
     await run('secrets', () => checkSecrets(context)),
-    await run('browser', async () => checkBrowser()),
+    await run('browser', async () => checkBrowser(context.config)),
     ...(natsUrl === null ? [] : [await run('jetstream', () => checkJetStream(context, natsUrl))]),
   ]
   return { ok: checks.every(({ ok }) => ok), checks: withoutRepeats(checks) }
@@ -151,10 +152,17 @@ async function ifMigrated(
 }
 
 /** Not a fault: only a worker needs it, and only for one page of the dashboard. */
-function checkBrowser(): Finding {
+function checkBrowser({ allowPrivateFetch }: Config): Finding {
   const path = locateChromium()
-  if (path !== null) return good(`publishers can check their pages: ${path}`)
-  return good('no Chromium here: install it on a worker so that publishers can check their pages')
+  if (path === null) {
+    return good('no Chromium here: install it on a worker so that publishers can check their pages')
+  }
+  if (process.getuid?.() === 0 && !allowPrivateFetch) {
+    return good(
+      `${path} does not start as root: run Souk as another user to let publishers check pages`,
+    )
+  }
+  return good(`publishers can check their pages: ${path}`)
 }
 
 /** Not a fault: words that are spelt right are found either way. */
