@@ -1,17 +1,41 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { inlineRefs } from '../dashboard/docs/inline-refs.ts'
 import { OPENAPI_FILE, openapiText } from '../scripts/write-openapi.ts'
 import { REPORT_COLUMNS } from '../src/reports/report.ts'
 import { startTestApp } from './support/app.ts'
 
 const JSON_TYPE = 'application/json'
+type Content = Readonly<Record<string, { readonly schema: object }>>
 
 test('openapi.json describes the routes that are served', async (t) => {
   const { http } = await startTestApp(t)
   const file = await readFile(OPENAPI_FILE, 'utf8')
   assert.equal(file, openapiText(http), 'run `npm run openapi` and commit what it writes')
+})
+
+test('every response of the description compiles to a serializer', async () => {
+  const { paths } = inlineRefs(JSON.parse(await readFile(OPENAPI_FILE, 'utf8')))
+  const operations = Object.entries(paths).flatMap(([url, methods]) =>
+    Object.entries(methods as object).map(([method, { responses }]) => ({
+      url,
+      method,
+      responses,
+    })),
+  )
+  const compile = SerializerSelector()()
+  let compiled = 0
+  for (const { url, method, responses } of operations) {
+    for (const [httpStatus, { content }] of Object.entries<{ content?: Content }>(responses)) {
+      const schema = content?.[JSON_TYPE]?.schema
+      if (schema === undefined) continue
+      compile({ schema, url, method, httpStatus })
+      compiled += 1
+    }
+  }
+  assert.ok(compiled > operations.length, `only ${compiled} responses`)
 })
 
 test('the description of a creation names the header that makes a retry safe', async () => {
@@ -165,6 +189,7 @@ test('the description of a response names its type, also of a file, a page or no
     ['followSmartLink', '302'],
     ['followSmartLink', '404', 'text/html'],
     ['followSmartLink', '503', 'text/html'],
+    ['readTagCheckScreenshot', '200', 'image/jpeg'],
     ['recordPlacement', '200', 'image/gif'],
     ['readTagCheckScreenshot', '200', 'image/jpeg'],
     ['followWrapper', '200', 'text/html'],

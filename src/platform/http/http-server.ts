@@ -11,6 +11,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import swagger from '@fastify/swagger'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Fastify, {
@@ -20,6 +21,7 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifySerializerCompiler,
   type FastifyServerFactoryHandler,
   LogController,
 } from 'fastify'
@@ -130,12 +132,27 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
   // No route takes it; as a method with a body, Fastify would refuse it for a missing type first.
   http.addHttpMethod('QUERY', { hasBody: false, overrideExisting: true })
   http.setValidatorCompiler(validatorCompiler)
+  http.setSerializerCompiler(compileSerializer)
   parseBodies(http, parseBody)
   const methodsOf = rememberRoutes(http)
   addHooks(http, options, methodsOf)
   addErrorHandlers(http, options, methodsOf)
   await http.register(swagger, { openapi: OPENAPI })
   return http
+}
+
+const serializerOf = SerializerSelector()()
+
+/**
+ * Compiled with the first answer of its route. Compiling them all took 0.8 of the 0.9 s of processor
+ * time that a node needs to start. test/openapi.test.ts compiles every one.
+ */
+const compileSerializer: FastifySerializerCompiler<unknown> = (route) => {
+  let serialize: ReturnType<typeof serializerOf> | null = null
+  return (value) => {
+    serialize ??= serializerOf({ httpStatus: '', ...route })
+    return serialize(value)
+  }
 }
 
 /** On every answer: a browser must never guess another type than the one it is sent. */
