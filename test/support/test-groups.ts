@@ -2,8 +2,9 @@
  * Which test files share a process.
  *
  * Starting a process and loading its modules costs about half a second of processor time per file,
- * so files that only compute, or only use a database, run together. A file runs alone if it starts
- * the service, a browser or other programs, or changes its process for all others.
+ * and a whole second with those of the service. So files run together that only compute, use a
+ * database, or start the service in their process. A file runs alone if it uses a browser or other
+ * programs, or changes its process for all others.
  */
 import { dirname } from 'node:path'
 import { readSourceFiles, type SourceFile } from './source-files.ts'
@@ -14,15 +15,11 @@ export interface TestGroup {
 }
 
 /** With more files in one process, the other processes would idle at the end. */
-const FILES_MAX = { database: 6, plain: 20 }
+const FILES_MAX = { service: 4, database: 6, plain: 20 }
 
-/** A test that reaches one of these starts programs or the whole service. */
-const STARTS_MUCH = [
-  'test/support/app.ts',
-  'test/support/management.ts',
-  'test/support/souk.ts',
-  'tag/testing/browser.ts',
-]
+/** A test that reaches one of these starts other programs. */
+const STARTS_PROGRAMS = ['test/support/souk.ts', 'tag/testing/browser.ts']
+const STARTS_SERVICE = ['test/support/app.ts', 'test/support/management.ts']
 const USES_DATABASE = 'test/support/database.ts'
 /** Measures its process, or changes something that all of it reads. */
 const CHANGES_PROCESS = /process\.env\.\w+ = |process\.memoryUsage|heapUsed|mock\.timers/
@@ -34,12 +31,13 @@ export function groupTestFiles(paths: readonly string[]): TestGroup[] {
   const alone = (kinds.get('alone') ?? []).map((path) => ({ name: path, files: [path] }))
   return [
     ...alone,
+    ...gather('service', kinds.get('service') ?? []),
     ...gather('database', kinds.get('database') ?? []),
     ...gather('plain', kinds.get('plain') ?? []),
   ]
 }
 
-type Kind = 'alone' | 'database' | 'plain'
+type Kind = 'alone' | 'service' | 'database' | 'plain'
 
 function kindOf(path: string, byPath: ReadonlyMap<string, SourceFile>): Kind {
   const reached = new Set([path])
@@ -49,13 +47,14 @@ function kindOf(path: string, byPath: ReadonlyMap<string, SourceFile>): Kind {
   }
   const isAlone =
     path.endsWith('.spec.ts') ||
-    STARTS_MUCH.some((name) => reached.has(name)) ||
+    STARTS_PROGRAMS.some((name) => reached.has(name)) ||
     CHANGES_PROCESS.test(byPath.get(path)?.text ?? '')
   if (isAlone) return 'alone'
+  if (STARTS_SERVICE.some((name) => reached.has(name))) return 'service'
   return reached.has(USES_DATABASE) ? 'database' : 'plain'
 }
 
-function gather(kind: 'database' | 'plain', paths: readonly string[]): TestGroup[] {
+function gather(kind: keyof typeof FILES_MAX, paths: readonly string[]): TestGroup[] {
   const folders = Map.groupBy(paths, (path) => (kind === 'plain' ? '' : dirname(path)))
   return [...folders].flatMap(([folder, files]) => {
     const count = Math.ceil(files.length / FILES_MAX[kind])

@@ -144,7 +144,7 @@ export async function createHttp(options: HttpOptions): Promise<Http> {
 const serializerOf = SerializerSelector()()
 
 /**
- * Compiled with the first answer of its route. Compiling them all took 0.8 of the 0.9 s of processor
+ * Compiled with the first answer of its route. Compiling all took 0.8 of the 0.9 s of processor
  * time that a node needs to start. test/openapi.test.ts compiles every one.
  */
 const compileSerializer: FastifySerializerCompiler<unknown> = (route) => {
