@@ -4,8 +4,8 @@ import { badRequest, type Fault, notFound } from '../platform/errors/api-errors.
 import { orNull, smallId } from '../platform/http/field-types.ts'
 import { PPM, parseDollars } from '../platform/money/money.ts'
 import { CATEGORY_FLOOR_RULE, parseCategoryFloor } from './category-floor.ts'
-import { changePublisher } from './change-publisher.ts'
-import { action, type Operation } from './operation.ts'
+import { requireMatch } from './etag.ts'
+import { action, type Call, type Operation } from './operation.ts'
 import {
   CONSENT_DEFAULTS,
   LINKMATE_SCOPES,
@@ -13,7 +13,7 @@ import {
   PUBLISHER_DEFAULTS,
   type PublisherSettings,
 } from './publisher.ts'
-import { findPublisher } from './publisher-store.ts'
+import { findPublisher, lockPublisher, type Publisher, updatePublisher } from './publisher-store.ts'
 import { PublisherParams, PublisherRecord, toPublisherRecord } from './schema.ts'
 
 const PATH = '/api/v1/publishers/:pub_id/settings/'
@@ -156,4 +156,21 @@ function unlessEmpty<In, Out>(
   read: (value: In) => Out,
 ): Out | null | undefined {
   return value === null || value === undefined ? (value as null | undefined) : read(value)
+}
+
+/** Throws a 404 for an unknown publisher, a 412 for an old etag, a 400 for refused settings. */
+async function changePublisher(
+  { db, ifMatch, audit }: Pick<Call<unknown, unknown, unknown>, 'db' | 'ifMatch' | 'audit'>,
+  { pubId, changes }: { readonly pubId: number; readonly changes: Partial<PublisherSettings> },
+): Promise<{ readonly before: Publisher; readonly after: Publisher }> {
+  const before = await lockPublisher(db, pubId)
+  requireMatch(ifMatch, toPublisherRecord(before))
+  const after = await updatePublisher(db, { pubId, changes })
+  await audit({
+    action: 'publisher.update',
+    target: `publisher:${pubId}`,
+    before: toPublisherRecord(before),
+    after: toPublisherRecord(after),
+  })
+  return { before, after }
 }
