@@ -5,7 +5,8 @@
  * resolve hosts below `localhost` to it themselves. Null for everything else that a feed may hold.
  */
 export function pictureSource(url: string | null): string | null {
-  const parsed = url === null ? null : URL.parse(url)
+  // Safari 17 has no `URL.parse`.
+  const parsed = url !== null && URL.canParse(url) ? new URL(url) : null
   if (parsed === null || parsed.username !== '' || parsed.password !== '') return null
   const { protocol, hostname } = parsed
   const isDemo = protocol === 'http:' && hostname.endsWith('.localhost')
