@@ -55,14 +55,14 @@ export function estimateChangingRate(spans: readonly Span[], prior: RatePrior): 
   const logWeights = stretches.map((of) => of.logWeight + logLikelihood(of))
   const all = logSum(logWeights)
   const priorExposure = prior.count / prior.rate
-  let [rate, square] = [0, 0]
-  for (const [at, { exposure, count }] of stretches.entries()) {
-    const weight = Math.exp((logWeights[at] ?? 0) - all)
-    const own = (prior.count + count) / (priorExposure + exposure)
-    rate += weight * own
-    square += weight * own * own
-  }
-  return { rate, doubt: Math.sqrt(Math.max(0, square - rate * rate)) }
+  const starts = stretches.map(({ exposure, count }, at) => ({
+    weight: Math.exp((logWeights[at] ?? 0) - all),
+    rate: (prior.count + count) / (priorExposure + exposure),
+  }))
+  const rate = starts.reduce((sum, start) => sum + start.weight * start.rate, 0)
+  // From the deviations: the difference of two squares would lose half of all digits.
+  const variance = starts.reduce((sum, start) => sum + start.weight * (start.rate - rate) ** 2, 0)
+  return { rate, doubt: Math.sqrt(variance) }
 }
 
 /** The log likelihood of a stretch, less what all ways of cutting the spans share. */
