@@ -101,6 +101,8 @@ test('a mailed link leads to a new password, once', async (t) => {
   const account = await api.account()
   const { page, troubles } = await visit(t, '/dashboard/')
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  // The log-in, which has such a field too, stays until the page is loaded.
+  await page.getByRole('button', { name: 'Send a link' }).waitFor()
   await page.getByLabel('E-mail').fill(account.email)
   await page.getByRole('button', { name: 'Send a link' }).click()
   await page.getByText('a link is on its way').waitFor()

@@ -191,7 +191,6 @@ test('the description of a response names its type, also of a file, a page or no
     ['followSmartLink', '503', 'text/html'],
     ['readTagCheckScreenshot', '200', 'image/jpeg'],
     ['recordPlacement', '200', 'image/gif'],
-    ['readTagCheckScreenshot', '200', 'image/jpeg'],
     ['followWrapper', '200', 'text/html'],
     ['followWrapper', '302'],
     ['followWrapper', '400', 'text/html'],
