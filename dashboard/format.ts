@@ -15,7 +15,7 @@ export function dollars(amount: string): string {
   return `${sign}$${WHOLE.format(BigInt(whole))}.${fraction.padEnd(2, '0')}`
 }
 
-/** `"22.464427"` → `$22.46`: rounded to cents, for headlines. Lists show every digit. */
+/** `"22.464427"` → `$22.46`: rounded to cents, for cards and tables. Details show every digit. */
 export const cents = (amount: string): string => dollars(Number(amount).toFixed(2))
 
 /** Micro-dollars of a computation, with fractions: `542235.4` → `$0.542235`. */

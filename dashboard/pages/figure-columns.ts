@@ -1,5 +1,5 @@
 /** Names and formats of the figures, for tables and cards. */
-import { count, dollars } from '../format.ts'
+import { cents, count } from '../format.ts'
 
 export const FIGURE_NAMES = {
   earnings: 'Earnings',
@@ -18,4 +18,4 @@ export const FIGURE_COLUMNS = Object.entries(FIGURE_NAMES).map(([name, head]) =>
 
 /** Amounts are strings, counts are numbers. */
 export const shown = (figure: string | number): string =>
-  typeof figure === 'string' ? dollars(figure) : count(figure)
+  typeof figure === 'string' ? cents(figure) : count(figure)
