@@ -103,6 +103,10 @@ export const isNotLoggedIn = (error: unknown): boolean =>
 export const isConflict = (error: unknown): boolean =>
   error instanceof CallError && error.status === 412
 
+/** Nothing is left to do: the record is in that state already. */
+export const isDoneAlready = (error: unknown): boolean =>
+  error instanceof CallError && error.status === 409
+
 export const api = {
   me: async () => remember(await first<User>('/api/v1/me/')),
   logOut: () => call<object>(SESSION, { method: 'DELETE' }),

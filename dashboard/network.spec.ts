@@ -104,6 +104,35 @@ test('an administrator reverses flagged clicks together, with one reason', async
   )
 })
 
+test('a reversal that failed in the middle reverses the rest when tried again', async (t) => {
+  const { page, troubles } = await visitAs(admin, t, visit('/dashboard/network/approvals'))
+  const [first, second] = FLAGGED.clicks
+  const reversed: string[] = []
+  let failures = 1
+  await page.route('**/network/flagged_clicks/?*', (route) =>
+    route.fulfill({ json: { data: reversed.length < 2 ? [FLAGGED] : [], next_cursor: null } }),
+  )
+  await page.route('**/network/reversals/', (route) => {
+    const { click } = route.request().postDataJSON()
+    const isRefused = reversed.includes(click)
+    if (isRefused || (click === second && failures-- > 0)) {
+      const error = { code: 1, message: isRefused ? 'was reversed before' : 'try again' }
+      return route.fulfill({ status: isRefused ? 409 : 400, json: { error } })
+    }
+    reversed.push(click)
+    return route.fulfill({ status: 201, json: { data: [{ clicks: [] }] } })
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Reverse 2 paid clicks' }).click()
+  await page.getByLabel(/^Why\?/).fill('a scanner')
+  await page.getByRole('button', { name: 'Reverse', exact: true }).click()
+  await page.getByText('try again').waitFor()
+  await page.getByRole('button', { name: 'Reverse', exact: true }).click()
+  await page.getByText('None in the last 7 days.').waitFor()
+  assert.deepEqual(reversed, [first, second])
+  assert.equal(troubles.splice(0).length, 2) // The two refusals.
+})
+
 const FLAGGED = {
   ...{ day: '2026-03-02', pub_id: account.pubId, clicks: ['a'.repeat(32), 'b'.repeat(32)] },
   ...{ invalid_clicks: 7, why: 'Too fast.', cost_usd: '0.40', earnings_usd: '0.30' },

@@ -1,6 +1,7 @@
 /** Paid clicks of addresses that made many invalid ones, to reverse together. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { isDoneAlready } from '../api.ts'
 import { cents, count, date } from '../format.ts'
 import { type FlaggedClicks, network } from '../network-api.ts'
 import { useCan } from '../organization.ts'
@@ -76,7 +77,12 @@ function ReverseForm({ flagged, onClose }: { flagged: FlaggedClicks; onClose: ()
   const [reason, setReason] = useState('')
   const reverse = useMutation({
     mutationFn: async () => {
-      for (const click of flagged.clicks) await network.reverseClicks({ click, reason })
+      for (const click of flagged.clicks) {
+        // Some are reversed already when a person tries again after a failure in the middle.
+        await network.reverseClicks({ click, reason }).catch((error) => {
+          if (!isDoneAlready(error)) throw error
+        })
+      }
     },
     onSuccess: () => void toast(`${paidClicks(flagged)} reversed.`),
     // Also after a failure in the middle: the others are reversed.
