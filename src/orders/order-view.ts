@@ -73,8 +73,8 @@ export function stateOfOrder(
 }
 
 /**
- * The amounts that a list of orders adds up, of an order or of one of its lines: a rejected order
- * is worth nothing, and a cancelled sale has earnings but no revenue.
+ * The amounts that a list of orders adds up, in micro-dollars, of an order or of one of its lines:
+ * a rejected order is worth nothing, and a cancelled sale has earnings but no revenue.
  */
 export function countedAmounts(
   state: OrderState,

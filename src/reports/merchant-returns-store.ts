@@ -42,12 +42,12 @@ export function listMerchantReturns(
       order by event_id desc limit ${limit + 1}
     )
     select page.*, taken.revenue_micros, taken.commission_micros,
-      -- An order that nobody led to has no parts: then the line that the return names.
+      -- Only orders with a click have parts. Otherwise the product of the line that it names.
       coalesce(products, named.name, page.product_id) as products
-    from page left join order_line named
-        on named.merch_id = page.merch_id and named.order_id = page.order_id
-        and named.line = page.line,
-      lateral (
+    from page
+    left join order_line named on named.merch_id = page.merch_id
+      and named.order_id = page.order_id and named.line = page.line
+    cross join lateral (
       select string_agg(coalesce(bought.name, bought.product_id), ', ' order by line) as products,
         coalesce(sum(part.revenue_micros), 0)::bigint as revenue_micros,
         coalesce(sum(part.commission_micros), 0)::bigint as commission_micros
